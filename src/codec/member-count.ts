@@ -5,8 +5,11 @@
 import { tooManyMembers } from '../api/errors.ts'
 import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COLON, COMMA, QUOTE } from '../lib/ascii.ts'
 
-/** Members of one JSON object. More, with an owner for each in managedFields, hardly fit in the 1.5 MB that etcd accepts. */
-export const MEMBERS_MAX = 65_536
+/**
+ * Members of one JSON object. Each takes 20 bytes at least with its owner in managedFields, so that
+ * the 1.5 MiB that etcd accepts have room for 78,643.
+ */
+export const MEMBERS_MAX = 98_304
 
 /** `"":0,`: the shortest member. */
 const MEMBER_BYTES_MIN = 5
