@@ -4,6 +4,11 @@ import { test } from 'node:test'
 import type { Current, Store, Stored } from '../../../src/storage/store.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, Observed } from './subject.ts'
 
+const decodeLater = async (stored: Stored): Promise<string> => {
+  await new Promise((resolve) => setImmediate(resolve))
+  return decode(stored)
+}
+
 export function cachedTests(subject: GetSubject): void {
   /** A key with two revisions: what a cache may still have, and what is there. */
   async function twoStates(): Promise<{ key: string; old: Current<string>; engine: Observed; store: Store }> {
@@ -45,10 +50,6 @@ export function cachedTests(subject: GetSubject): void {
   test('old cached state, a large value: the latest is decoded while others are served', async () => {
     const { key, old, store } = await twoStates()
     const seen: unknown[] = []
-    const decodeLater = async (stored: Stored): Promise<string> => {
-      await new Promise((resolve) => setImmediate(resolve))
-      return decode(stored)
-    }
     await store.update(key, { decode: decodeLater, cached: old }, (current) => {
       seen.push(current?.object)
       return { put: bytes('newer') }
