@@ -31,6 +31,7 @@ export function followByName<T>(
     reader,
     range: keys.range(),
     read,
+    prepare: (item) => item.objectInParts(),
     set: (key, content) => set(nameOf(key), content),
     ...(unreadable === undefined ? {} : { unreadable: (key) => unreadable(nameOf(key)) }),
     *known() {

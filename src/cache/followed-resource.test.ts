@@ -87,7 +87,14 @@ const shown = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, value: stri
 })
 const listEnd = (revision: number): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd: true })
 
-function follow(unreadable?: (key: string) => void, time: Time = systemTime) {
+const large = (event: WatchEvent): WatchEvent => {
+  if (event.type !== 'BOOKMARK') event.item.length = 100_000
+  return event
+}
+
+type Preparing = { readonly prepare?: (item: Item) => Promise<unknown> }
+
+function follow(unreadable?: (key: string) => void, time: Time = systemTime, preparing: Preparing = {}) {
   const values = new Map<string, string>()
   const sources: Fed[] = []
   const opened: (() => void)[] = []
@@ -119,6 +126,7 @@ function follow(unreadable?: (key: string) => void, time: Time = systemTime) {
       else values.set(key, textOf(object['value']))
     },
     ...(unreadable === undefined ? {} : { unreadable }),
+    ...preparing,
     known: () => values.keys(),
     log: silent,
     time,
@@ -238,6 +246,35 @@ test('what others came to know before the watch was open, and is not listed, is 
   source.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
   await starting
   assert.deepEqual([...values], [['/r/a', '1']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a large object is prepared before it is reported, and events keep their order', async () => {
+  const first = Promise.withResolvers<void>()
+  const preparations = [first.promise, Promise.reject(new Error('cannot be decoded'))]
+  const prepared: string[] = []
+  const prepare = ({ key }: Item): Promise<void> => {
+    prepared.push(key)
+    return preparations.shift() ?? assert.fail()
+  }
+  const { followed, values, next } = follow(undefined, systemTime, { prepare })
+  const starting = followed.start()
+  const source = await next()
+  source.feed([listEnd(7)])
+  await starting
+  source.feed([large(shown('ADDED', 'a', '1', 8)), shown('ADDED', 'b', '2', 9), large(shown('ADDED', 'c', '3', 10))])
+  const reached = followed.reach(10)
+  await until(() => prepared.length === 1, 'the first object is being prepared')
+  assert.equal(values.size, 0)
+  first.resolve()
+  await reached
+  assert.deepEqual(
+    [[...values.keys()], prepared],
+    [
+      ['/r/a', '/r/b', '/r/c'],
+      ['/r/a', '/r/c'],
+    ],
+  )
   await followed[Symbol.asyncDispose]()
 })
 

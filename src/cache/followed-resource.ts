@@ -33,6 +33,8 @@ export type FollowedParts<T> = {
   readonly range: KeyRange
   /** What is reported of an object. */
   readonly read: (item: Item) => T
+  /** Makes what `read` needs of a large object, in parts between which others are served. */
+  readonly prepare?: (item: Item) => Promise<unknown>
   /**
    * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
    * be returned: its steps are run in slices before anything else is reported.
@@ -48,6 +50,18 @@ export type FollowedParts<T> = {
   readonly isBackground?: boolean
 }
 
+type Prepared = { readonly item: Item; readonly done: Promise<void>; readonly isDone: boolean }
+
+function startPreparing(item: Item, prepare: (item: Item) => Promise<unknown>): Prepared {
+  const prepared = { item, done: Promise.resolve(), isDone: false }
+  const end = (): void => {
+    prepared.isDone = true
+  }
+  // An error is reported when the object is read.
+  prepared.done = prepare(item).then(end, end)
+  return prepared
+}
+
 export class FollowedResource<T> implements AsyncDisposable {
   readonly #parts: FollowedParts<T>
   readonly #stopping = new AbortController()
@@ -61,6 +75,8 @@ export class FollowedResource<T> implements AsyncDisposable {
   #unseen: Set<Key> | undefined = new Set()
   /** The rest of the work on the last object that was reported; at the end of a list, on those of `#unseen`, which are gone. */
   #steps: Steps<void> | undefined
+  /** The last large object. Calls that drain at the same time wait for the same preparation. */
+  #prepared: Prepared | undefined
   #revision: Revision = 0
   /** How often who follows has failed lately, and when the last time. */
   #failures = 0
@@ -192,6 +208,11 @@ export class FollowedResource<T> implements AsyncDisposable {
   async #drain(source: EventSource): Promise<void> {
     const slices = this.#slices()
     while (this.#source === source) {
+      const preparation = this.#preparation()
+      if (preparation !== undefined) {
+        await preparation
+        continue
+      }
       if (this.#steps !== undefined) this.#report(source, this.#steps)
       else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
       else {
@@ -201,6 +222,17 @@ export class FollowedResource<T> implements AsyncDisposable {
       }
       if (slices.isOver) await slices.turn()
     }
+  }
+
+  /** Resolves when the object of the next event has been prepared. Undefined if it need not be. */
+  #preparation(): Promise<void> | undefined {
+    const { prepare } = this.#parts
+    const event = this.#taken[this.#at]
+    if (prepare === undefined || this.#steps !== undefined || event === undefined) return undefined
+    if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge) return undefined
+    const { item } = event
+    if (this.#prepared?.item !== item) this.#prepared = startPreparing(item, prepare)
+    return this.#prepared.isDone ? undefined : this.#prepared.done
   }
 
   #report(source: EventSource, what: WatchEvent | Steps<void> | undefined): void {

@@ -9,6 +9,8 @@ export type Evaluator = {
   /** Whether this write can be charged. */
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
+  /** What each object uses, if that does not depend on the object. Such objects are in no scope. */
+  readonly fixedUsage?: ResourceList
   /** Whether objects of this kind can use this resource. */
   readonly measures: (resourceName: string) => boolean
   /** Only objects in all scopes of a quota are charged to it. */

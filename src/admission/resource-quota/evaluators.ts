@@ -1,6 +1,7 @@
 /** The evaluators by kind: each kind that quotas can limit by more than its number has a file of its own. */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
+import type { ResourceList } from '../../api/resource-list.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
@@ -53,9 +54,11 @@ function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallC
 
 /** For most kinds only the number of objects is counted; some kinds of the core group also under their old names. */
 function countEvaluator(...names: readonly string[]): Evaluator {
+  const fixedUsage: ResourceList = new Map(names.map((name) => [name, count(1)]))
   return {
     isCharged: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
-    usageOf: () => new Map(names.map((name) => [name, count(1)])),
+    usageOf: () => fixedUsage,
+    fixedUsage,
     measures: (name) => names.includes(name),
     isInScope: () => false,
     missing: () => undefined,

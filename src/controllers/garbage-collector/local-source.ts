@@ -50,6 +50,7 @@ export class LocalSource implements Source {
       reader: this.#reader,
       range: this.keys.range(),
       read: headOf,
+      prepare: (item) => item.prepare(),
       set,
       // One that cannot be decoded is there, and so are those that it owns.
       unreadable: () => undefined,

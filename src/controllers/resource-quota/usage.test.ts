@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
+import { defaultGates } from '../../api/gates.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { printResourceList } from '../../api/resource-list.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { usageOf } from './usage.ts'
+
+const configMaps = builtIn('configmaps')
+
+const quota = (hard: { readonly [name: string]: string }, more: { readonly scopes?: string[] } = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'q', namespace: 'n' },
+  spec: { hard, ...more },
+})
+
+test('objects that all use the same are counted without being decoded', async () => {
+  await using plane = await MemoryControlPlane.start([configMaps])
+  for (const name of ['a', 'b', 'c']) {
+    await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'n' } })
+  }
+  const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: configMaps })
+  assert.ok(evaluator)
+  const access = plane.accessOf(configMaps)
+  const { items } = await access.reader.list(access.keys.range('n'), 'latest')
+  for (const item of items) Object.defineProperty(item, 'peek', { value: () => assert.fail() })
+  const counted = [{ ...access, resource: configMaps, evaluator }]
+  const hard = { configmaps: '9', 'count/configmaps': '9' }
+  const used = await usageOf(quota(hard), counted)
+  assert.deepEqual(printResourceList(used), { configmaps: '3', 'count/configmaps': '3' })
+  const scoped = await usageOf(quota(hard, { scopes: ['BestEffort'] }), counted)
+  assert.deepEqual(printResourceList(scoped), { configmaps: '0', 'count/configmaps': '0' })
+})
