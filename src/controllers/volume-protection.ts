@@ -59,9 +59,13 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
     parts,
   )
   stack.use(controller)
-  const onPod = (item: Item): void => {
-    const { metadata, spec } = item.peek()
+  const claimsAgain = ({ metadata, spec }: KubeObject): void => {
     for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec))) controller.again(metadata.namespace, name)
+  }
+  const onPod = (item: Item): void => {
+    // A large pod is decoded in parts between which others are served.
+    if (item.isLarge) void item.objectInParts().then(claimsAgain, () => controller.allAgain())
+    else claimsAgain(item.peek())
   }
   stack.use(
     new FollowedChanges({
