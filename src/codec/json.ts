@@ -179,6 +179,7 @@ const JOINED_ITEMS = 256
  * V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
  */
 export function joinedInParts<T>(items: readonly T[], print: (item: T) => string): string {
+  if (!isDivided()) return joinedAtOnce(items, print)
   const { joined, texts } = eachItem(
     'join',
     items,
@@ -192,6 +193,16 @@ export function joinedInParts<T>(items: readonly T[], print: (item: T) => string
     },
   )
   return texts.length === 0 ? joined.slice(0, -1) : joined + texts.join(',')
+}
+
+function joinedAtOnce<T>(items: readonly T[], print: (item: T) => string): string {
+  let text = ''
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at]
+    if (item === undefined) break
+    text += at === 0 ? print(item) : `,${print(item)}`
+  }
+  return text
 }
 
 /** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */

@@ -34,6 +34,14 @@ export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promi
   }
 }
 
+/** Runs work that is known to be short, without looks at the clock. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
 
 export type SlicesOptions = {

@@ -3,9 +3,9 @@
  * printed, merged and decoded again, and the rest stays decoded.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
-import { decodeStruct } from '../codec/decode.ts'
+import { type Decoding, decodeStruct } from '../codec/decode.ts'
 import { printFields } from '../codec/print.ts'
-import { stepOf } from '../lib/parts.ts'
+import { once, stepOf } from '../lib/parts.ts'
 import type { Slices, Steps } from '../lib/slices.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -29,18 +29,24 @@ export function* mergeTouched(
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
   const places = placesIn(current, patch, struct)
   yield undefined
-  const printed = yield* stepOf(() => printFields(partOf(current, places), struct, 0), slices)
+  const print = (): string => printFields(partOf(current, places), struct, 0)
+  const printed = slices === undefined ? print() : yield* stepOf(print, slices)
   const root = new JsonNode(`{${printed}}`, work)
-  yield* root.opened()
+  if (slices !== undefined) yield* root.opened()
   yield* mergeInto(root.members() ?? new Map(), patch)
   yield undefined
-  const text = yield* stepOf(() => root.print(), slices)
-  const { value, fault, strictFaults } = yield* stepOf(() => decodeStruct(text, struct), slices)
+  const decode = (): Decoding =>
+    decodeStruct(
+      once('merged text', () => root.print()),
+      struct,
+    )
+  const { value, fault, strictFaults } = slices === undefined ? decode() : yield* stepOf(decode, slices)
   if (fault !== undefined || strictFaults.length > 0) return undefined
   const { kind, apiVersion } = current
   const fields = joined(current, value, places)
   const object = { ...fields, kind, apiVersion, metadata: fieldsOf(fields['metadata']) }
-  return refuse?.(object) === undefined ? yield* stepOf(() => setDefaults(object), slices) : undefined
+  if (refuse?.(object) !== undefined) return undefined
+  return slices === undefined ? setDefaults(object) : yield* stepOf(() => setDefaults(object), slices)
 }
 
 /** What a patch touches: some fields of structs that exist, and other values as a whole. */

@@ -7,7 +7,7 @@ import { type Decoded, decodePatched, type Expected } from '../codec/decode-body
 import { readAny } from '../api/json-value.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
-import { duplicateSteps } from '../codec/duplicates.ts'
+import { duplicateFields, duplicateSteps } from '../codec/duplicates.ts'
 import { stepOf } from '../lib/parts.ts'
 import type { Slices, Steps } from '../lib/slices.ts'
 import { goPrint } from './go-print.ts'
@@ -114,14 +114,17 @@ type MergePatch = { readonly patch: Members; readonly strictFaults: readonly str
 
 function* readMergePatch({ text, isChecked, slices }: Patch, work: Work): Steps<MergePatch> {
   try {
-    const node = yield* stepOf(() => parseValue(text, work), slices)
+    const node = slices === undefined ? parseValue(text, work) : yield* stepOf(() => parseValue(text, work), slices)
     if (node === null) throw badRequest('Invalid JSON Patch')
     yield undefined
-    yield* node.opened()
+    if (slices !== undefined) yield* node.opened()
     const patch = node.members()
     yield undefined
     if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
-    return { patch, strictFaults: isChecked ? yield* duplicateSteps(text) : [] }
+    return {
+      patch,
+      strictFaults: !isChecked ? [] : slices === undefined ? duplicateFields(text) : yield* duplicateSteps(text),
+    }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw badRequest(isChecked ? `error decoding patch: ${error.message}` : 'Invalid JSON Patch')
@@ -136,7 +139,7 @@ const rejected = (error: unknown): unknown => (error instanceof PatchError ? pat
 /** Kind and apiVersion stay as they are, whatever the patch says. */
 function* applyStrategic(current: KubeObject, { text, isChecked, slices }: Patch, { shape }: Expected): Steps<Patched> {
   const patch = yield* stepOf(() => readStrategic(text), slices)
-  const duplicates = isChecked ? yield* duplicateSteps(text) : []
+  const duplicates = !isChecked ? [] : slices === undefined ? duplicateFields(text) : yield* duplicateSteps(text)
   yield undefined
   const touched = yield* stepOf(() => touchedTree(current, patch, shape.struct), slices)
   const merged = yield* mergeMaps(touched, patch, shape.struct)

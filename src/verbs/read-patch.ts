@@ -5,7 +5,7 @@ import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { checkMembers } from '../codec/member-count.ts'
-import { inSlices } from '../lib/slices.ts'
+import { atOnce, inSlices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
@@ -24,7 +24,10 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     context.enter('patch')
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
-    const patched = await inSlices(applyPatch(shown, { ...patch, slices }, expected), slices)
+    const steps = applyPatch(shown, { ...patch, slices }, expected)
+    // A small JSON patch may copy much. The work of other small patches grows with their size only.
+    const isShort = slices === undefined && patch.form !== 'json'
+    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
     const refuse = async (why: string): Promise<never> => {
       throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
     }
