@@ -7,7 +7,7 @@ import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
-import { once } from '../lib/parts.ts'
+import { everyItem, mapEach, once } from '../lib/parts.ts'
 import { sortInParts } from '../lib/sort-in-parts.ts'
 import type { ListKey, ListMerge } from './merge-type.ts'
 
@@ -91,30 +91,29 @@ const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
 /** The same order for many elements: each is parsed once, or not at all. */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
-  const { given, read } = readEntries(entries)
-  if (read === undefined) return given.toSorted(comparePlain)
-  return read.toSorted(compareEntries).map(({ entry }) => entry)
+  const given = [...entries]
+  if (given.every(isPlain)) return given.toSorted(comparePlain)
+  return given
+    .map(readEntry)
+    .toSorted(compareEntries)
+    .map(({ entry }) => entry)
 }
 
 /** Like `inOrder`. Can be divided. */
 export function inOrderInParts<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
-  const { given, read } = once('elements to sort', () => readEntries(entries))
-  if (read === undefined) return sortInParts('sort of plain elements', given, comparePlain)
+  const given = once('elements to sort', () => [...entries])
+  if (everyItem('plain elements', given, isPlain)) return sortInParts('sort of plain elements', given, comparePlain)
+  const read = mapEach('read elements', given, readEntry)
   return sortInParts('sort of elements', read, compareEntries).map(({ entry }) => entry)
 }
 
 type Entry<T> = readonly [element: string, T]
 type ReadEntry<T> = { readonly entry: Entry<T>; readonly read: ReadElement }
 
-/** `read`: undefined if all elements can be compared as text. */
-function readEntries<T>(entries: Iterable<Entry<T>>): {
-  readonly given: readonly Entry<T>[]
-  readonly read: readonly ReadEntry<T>[] | undefined
-} {
-  const given = [...entries]
-  if (given.every(([element]) => plainElement.test(element))) return { given, read: undefined }
-  return { given, read: given.map((entry) => ({ entry, read: readElement(entry[0]) })) }
-}
+/** Whether the element can be compared as text. */
+const isPlain = ([element]: Entry<unknown>): boolean => plainElement.test(element)
+
+const readEntry = <T>(entry: Entry<T>): ReadEntry<T> => ({ entry, read: readElement(entry[0]) })
 
 const compareEntries = (one: ReadEntry<unknown>, other: ReadEntry<unknown>): number => compareRead(one.read, other.read)
 
