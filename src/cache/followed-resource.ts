@@ -75,7 +75,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   #unseen: Set<Key> | undefined = new Set()
   /** The rest of the work on the last object that was reported; at the end of a list, on those of `#unseen`, which are gone. */
   #steps: Steps<void> | undefined
-  /** The last large object. Calls that drain at the same time wait for the same preparation. */
+  /** The large object of the next event. Calls that drain at the same time wait for the same preparation. */
   #prepared: Prepared | undefined
   #revision: Revision = 0
   /** How often who follows has failed lately, and when the last time. */
@@ -214,8 +214,10 @@ export class FollowedResource<T> implements AsyncDisposable {
         continue
       }
       if (this.#steps !== undefined) this.#report(source, this.#steps)
-      else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
-      else {
+      else if (this.#at < this.#taken.length) {
+        this.#prepared = undefined
+        this.#report(source, this.#taken[this.#at++])
+      } else {
         this.#taken = source.take()
         this.#at = 0
         if (this.#taken.length === 0) return

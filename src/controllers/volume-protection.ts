@@ -59,13 +59,11 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
     parts,
   )
   stack.use(controller)
-  const claimsAgain = ({ metadata, spec }: KubeObject): void => {
-    for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec))) controller.again(metadata.namespace, name)
-  }
   const onPod = (item: Item): void => {
-    // A large pod is decoded in parts between which others are served.
-    if (item.isLarge) void item.objectInParts().then(claimsAgain, () => controller.allAgain())
-    else claimsAgain(item.peek())
+    // To decode a large pod takes longer than to look at all claims again.
+    if (item.isLarge) return controller.allAgain()
+    const { metadata, spec } = item.peek()
+    for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec))) controller.again(metadata.namespace, name)
   }
   stack.use(
     new FollowedChanges({

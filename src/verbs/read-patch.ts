@@ -25,8 +25,8 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // A small JSON patch may copy much. The work of other small patches grows with their size only.
-    const isShort = slices === undefined && patch.form !== 'json'
+    // The work of a merge patch grows with its size only. Others may copy much, or merge the same list many times.
+    const isShort = slices === undefined && patch.form === 'merge'
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
     const refuse = async (why: string): Promise<never> => {
       throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
