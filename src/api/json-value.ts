@@ -234,7 +234,7 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
   return { value: new JsonMap(), key: isOpen ? scanner.readKey() : '', isOpen }
 }
 
-/** Puts a value into its container. Returns false if there is no container or the value is its last one. */
+/** Adds a value to its object or list. Returns false if there is none, or if the value is the last one. */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {
     scanner.end()

@@ -7,7 +7,7 @@ import { ownText } from '../lib/own-text.ts'
 import { isDivided, once, repeat } from '../lib/parts.ts'
 import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
-import { compareElements, inOrderInParts, isElement, isKnownElement } from './path-element.ts'
+import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
 /** Deeper than any object that can be sent. */
 const DEPTH_MAX = 1000
@@ -141,7 +141,7 @@ function sorted(children: FieldSet['children']): Iterable<readonly [string, Fiel
   let before: string | undefined
   for (const element of children.keys()) {
     if (before !== undefined && isBefore(element, before)) {
-      return inOrderInParts(children)
+      return inOrder(children)
     }
     before = element
   }

@@ -89,18 +89,8 @@ export function compareElements(one: string, other: string): number {
  */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
-/** The same order for many elements: each is parsed once, or not at all. */
+/** The same order for many elements: each is parsed once, or not at all. Can be divided. */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
-  const given = [...entries]
-  if (given.every(isPlain)) return given.toSorted(comparePlain)
-  return given
-    .map(readEntry)
-    .toSorted(compareEntries)
-    .map(({ entry }) => entry)
-}
-
-/** Like `inOrder`. Can be divided. */
-export function inOrderInParts<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])
   if (everyItem('plain elements', given, isPlain)) return sortInParts('sort of plain elements', given, comparePlain)
   const read = mapEach('read elements', given, readEntry)

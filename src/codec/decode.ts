@@ -159,8 +159,8 @@ export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map' ? readsItself(schema.of) : schema.type === 'any' && selfReading.has(schema.goName)
 
 /**
- * What was found so far. It is replaced, never changed, so that a loop in parts can keep what was
- * found before its current step.
+ * The faults that were found so far. Each new fault makes a new value, so that a loop in parts can
+ * keep the faults from before its current step.
  */
 type Findings = {
   /** The first value of a wrong type. */
@@ -178,8 +178,8 @@ const nothingFound: Findings = { mismatch: undefined, refusal: undefined, strict
 type Mark = { more: boolean; at: number; found: Findings }
 
 /**
- * The fields of a struct that follow so many characters can be read in parts. Those before them are
- * read again with each part.
+ * After this number of characters, the remaining fields of a struct are read in parts. The fields
+ * before them are read again with each part.
  */
 const REREAD_CHARACTERS_MAX = 4096
 

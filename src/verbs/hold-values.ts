@@ -7,7 +7,7 @@ const BODY_HELD_TIMES = 10
 /** An object with few fields has 64 bytes, and two or three are made of each on the way. */
 const VALUE_HELD_BYTES = 160
 
-/** For a large body: takes what its values will hold from the budget. Fails if there is no room. */
+/** Reserves the memory that the values of a large body will need. Fails if the byte budget is used up. */
 export async function holdValues({ http, context }: ResourceRequest, json: Buffer): Promise<void> {
   const values = await context.inParts(() => countValues(json))
   const bytes = values * VALUE_HELD_BYTES - context.bodyBytes * BODY_HELD_TIMES

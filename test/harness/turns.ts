@@ -1,4 +1,4 @@
-import { type Steps, Slices } from '../../src/lib/slices.ts'
+import { Slices } from '../../src/lib/slices.ts'
 import { systemTime, type Time } from '../../src/lib/timers.ts'
 
 /** How often others get their turns of the event loop while something is done. */
@@ -48,13 +48,8 @@ export function cpuMsOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** All steps here and now. */
-export function allSteps<T>(steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
-}
+/** Runs all steps in one turn. */
+export { atOnce as allSteps } from '../../src/lib/slices.ts'
 
 /** An event loop of its own, with many long lists on it. */
 export class BusyLoop implements AsyncDisposable {

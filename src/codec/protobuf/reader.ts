@@ -29,7 +29,7 @@ export type ReadLimits = {
   readonly entriesMax: number
   /** Takes the size that an item of a list has at least when it is stored. Fails if that is too much. */
   readonly takeItem: (item: Json, of: Schema) => void
-  /** Returns how many more fields may be read. Fails if there is no room for them. */
+  /** Reserves memory for more fields and returns their number. Fails if the byte budget is used up. */
   readonly holdFields: () => number
 }
 

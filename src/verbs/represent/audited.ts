@@ -5,7 +5,7 @@ import { Slices } from '../../lib/slices.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Body, Representation } from './representation.ts'
 
-/** `hold` takes bytes of what the server may hold for its clients. It fails if there is no room. */
+/** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */
 export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number) => void }
 
 /** `json`: the same representation in compact JSON. */
