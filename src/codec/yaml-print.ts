@@ -120,7 +120,7 @@ class Printer {
 
   *#string(given: string, indent: number, isKey: boolean): Pieces {
     const text = given.includes('\u0085') && !this.#isExact ? foldNextLines(given) : given
-    const { isPlainAllowed, isSingleAllowed, isBlockAllowed } = analyse(text)
+    const { isPlainAllowed, isSingleAllowed, isBlockAllowed } = yield* analyse(text)
     if (text.includes('\n')) {
       if (isBlockAllowed && !isKey && !(this.#isExact && /[\u2028\u2029]/.test(text)))
         return yield* this.#literal(text, indent)
@@ -140,6 +140,11 @@ class Printer {
     let from = 0
     let column = this.#column
     for (let at = 0; at < text.length; at++) {
+      if (at - from > PIECE_CHARACTERS) {
+        this.#write(text.slice(from, at))
+        from = at
+        yield this.#piece()
+      }
       const code = text.charCodeAt(at)
       const isLoneSpace =
         code === 0x20 && at > 0 && text[at - 1] !== ' ' && at < text.length - 1 && text[at + 1] !== ' '
