@@ -31,6 +31,12 @@ export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null
 /** Values that are skipped between two looks at whether to pause. */
 const VALUES_PER_STEP = 64
 
+/** Characters of a string that are read between two looks at whether to pause. */
+const CHARACTERS_PER_STEP = 4096
+
+/** A longer string with escapes is read in parts. */
+const LONG_STRING_CHARACTERS = 65_536
+
 /** In characters. */
 const LONG_LIST_CHARACTERS = 16_384
 
@@ -139,40 +145,51 @@ export class JsonScanner {
     if (this.at < this.text.length) throw this.#fault('after top-level value')
   }
 
-  /** Lone surrogates become U+FFFD. */
+  /** Lone surrogates become U+FFFD. A long string with escapes can be read in parts. */
   readString(): string {
     const start = this.at + 1
-    const isEscaped = this.#skipString()
-    if (!isEscaped) return this.text.slice(start, this.at - 1)
+    if (this.#skipPlainString(start)) return this.text.slice(start, this.at - 1)
+    const end = this.#skipEscaped(start, isDivided() ? start + LONG_STRING_CHARACTERS : Infinity)
+    if (this.text.charCodeAt(end) !== QUOTE) return this.#readInParts(start)
+    this.at = end + 1
     const value: string = JSON.parse(this.text.slice(start - 1, this.at))
     return value.toWellFormed()
   }
 
-  /** Skips to after the closing quote; true if the string has escapes. */
-  #skipString(): boolean {
-    const { text } = this
-    const start = this.at + 1
-    if (start < this.#searchedFrom || this.#specialAt < start) this.#findSpecial(start)
-    const end = text.indexOf('"', start)
-    if (end !== -1 && end < this.#specialAt) {
-      this.at = end + 1
-      return false
-    }
-    return this.#skipEscaped(start)
+  #readInParts(start: number): string {
+    const begin = (): { at: number; value: string } => ({ at: start, value: '' })
+    const { at, value } = repeat(start, begin, (read) => {
+      const end = this.#skipEscaped(read.at, read.at + CHARACTERS_PER_STEP)
+      const piece: string = JSON.parse(`"${this.text.slice(read.at, end)}"`)
+      read.value += piece
+      read.at = end
+      return this.text.charCodeAt(end) !== QUOTE
+    })
+    this.at = at + 1
+    return value.toWellFormed()
   }
 
-  /** Like `#skipString`, character by character. */
-  #skipEscaped(start: number): boolean {
+  #skipString(): void {
+    const start = this.at + 1
+    if (!this.#skipPlainString(start)) this.at = this.#skipEscaped(start, Infinity) + 1
+  }
+
+  /** Skips to after the closing quote; false, without moving, if the string has escapes or faults. */
+  #skipPlainString(start: number): boolean {
+    if (start < this.#searchedFrom || this.#specialAt < start) this.#findSpecial(start)
+    const end = this.text.indexOf('"', start)
+    if (end === -1 || end > this.#specialAt) return false
+    this.at = end + 1
+    return true
+  }
+
+  /** Returns the position of the closing quote, or of the first character that begins at `until` or after it. */
+  #skipEscaped(start: number, until: number): number {
     const { text } = this
-    let isEscaped = false
     for (let at = start; ; at++) {
       const code = text.charCodeAt(at)
-      if (code === QUOTE) {
-        this.at = at + 1
-        return isEscaped
-      }
+      if (code === QUOTE || at >= until) return at
       if (code === BACKSLASH) {
-        isEscaped = true
         at++
         if (shortEscapes[text.charCodeAt(at)] !== 1) at = this.#skipCodeUnit(at)
       } else if (!(code >= 0x20)) {
