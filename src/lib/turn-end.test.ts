@@ -26,10 +26,11 @@ test('the stages of a turn run in their order, whatever was added first', async 
   const { note, turn, isDue } = harness()
   note('long', 'long')
   note('write', 'write')
+  note('answer', 'answer')
   note('ask', 'ask')
   note('begin')
   note('begin 2', 'begin')
-  assert.equal(await turn(), 'begin begin 2 ask write long')
+  assert.equal(await turn(), 'begin begin 2 ask answer write long')
   assert.equal(isDue(), false, 'nothing is scheduled when nothing comes')
 })
 

@@ -6,10 +6,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from './deque.ts'
 
 /**
- * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers share are asked. `write`: all that was made is
- * written. `long`: long work goes on, while others read what was written.
+ * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers share are asked. `answer`: a store in this
+ * process answers them. `write`: all that was made is written. `long`: long work goes on, while others read what was written.
  */
-const stages = ['begin', 'ask', 'write', 'long'] as const
+const stages = ['begin', 'ask', 'answer', 'write', 'long'] as const
 
 const LAST = stages.length - 1
 

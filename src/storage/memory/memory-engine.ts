@@ -188,7 +188,10 @@ export class MemoryEngine implements Engine {
     this.resume()
   }
 
-  /** Runs the call at once, or when the database is resumed; the answer comes in a later turn of the event loop. */
+  /**
+   * Runs the call at once, or when the database is resumed. The answer comes later, but in the same turn of the event loop if it can: a
+   * small read would otherwise wait for the long work of two turns.
+   */
   async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
     const { signal } = options
     if (signal?.aborted) throw cancelled(signal, false)
@@ -196,7 +199,7 @@ export class MemoryEngine implements Engine {
     if (this.#isClosed) throw closed()
     const life = this.#life
     const answer = await act()
-    await new Promise<void>((resolve) => this.#time.soon(resolve))
+    await new Promise<void>((resolve) => this.#time.soon(resolve, 'answer'))
     if (signal?.aborted) throw cancelled(signal, isWrite)
     if (life !== this.#life) {
       throw new StorageError('unavailable', 'the database went away before it answered', { ambiguous: isWrite })
