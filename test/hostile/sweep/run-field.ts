@@ -41,7 +41,9 @@ function better(first: Result, second: Result): Result {
   if (first.measured === undefined || second.measured === undefined) return { ...first, measured: undefined }
   const { profile } = second.measured
   const best = first.measured.tickMs < second.measured.tickMs ? first.measured : second.measured
-  return { ...first, measured: { ...best, ...(profile === undefined ? {} : { profile }) } }
+  const others = [first.measured.bystander, second.measured.bystander]
+  const bystander = others.toSorted((one, other) => one.p99Ms - other.p99Ms)[0] ?? best.bystander
+  return { ...first, measured: { ...best, bystander, ...(profile === undefined ? {} : { profile }) } }
 }
 
 const patchTypes = {

@@ -141,9 +141,10 @@ export class SweptServer implements AsyncDisposable {
   }
 
   async #measure(work: () => Promise<void>, hasProfile: boolean): Promise<Measured | undefined> {
-    await this.#bystander.latencies()
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
     if ((await this.#ask(hasProfile ? 'begin profile' : 'begin')) === undefined) return undefined
+    // The start of a profile keeps the server busy for some 300 ms, which are not counted.
+    await this.#bystander.latencies()
     await work()
     const bystander = await this.#bystander.latencies()
     const text = await this.#ask('end')
