@@ -4,6 +4,7 @@
  */
 import { tooManyMembers } from '../api/errors.ts'
 import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COLON, COMMA, QUOTE } from '../lib/ascii.ts'
+import { repeat } from '../lib/parts.ts'
 
 /**
  * Members of one JSON object. Each takes 20 bytes at least with its owner in managedFields, so that
@@ -14,45 +15,62 @@ export const MEMBERS_MAX = 98_304
 /** `"":0,`: the shortest member. */
 const MEMBER_BYTES_MIN = 5
 
-/** Fails with RequestEntityTooLarge. Invalid JSON is left to the decoder. */
+/** Bytes that are read between two looks at whether to pause. */
+const BYTES_PER_STEP = 16_384
+
+/** Fails with RequestEntityTooLarge. Invalid JSON is left to the decoder. Can be divided. */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
 }
 
-/** For invalid JSON the result means nothing. */
-export function hasTooManyMembers(json: Buffer): boolean {
-  if (json.length < MEMBERS_MAX * MEMBER_BYTES_MIN) return false
-  const outer: number[] = []
-  let members = 0
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (byte === QUOTE) at = endOfString(json, at)
-    else if (byte === COLON) {
-      if (++members > MEMBERS_MAX) return true
-    } else if (byte === BRACE_OPEN) {
-      outer.push(members)
-      members = 0
-    } else if (byte === BRACE_CLOSE) members = outer.pop() ?? 0
-  }
-  return false
-}
+/** For invalid JSON the result means nothing. Can be divided. */
+export const hasTooManyMembers = (json: Buffer): boolean =>
+  json.length >= MEMBERS_MAX * MEMBER_BYTES_MIN && countIn(json).membersMax > MEMBERS_MAX
 
 /**
  * How many values a JSON text has, with those inside of lists and objects. For invalid JSON the
- * result means nothing.
+ * result means nothing. Can be divided.
  */
-export function countValues(json: Buffer): number {
-  let values = 1
-  for (let at = 0; at < json.length; at++) {
+export const countValues = (json: Buffer): number => countIn(json).values
+
+/** `members`: those of the current object so far. `outer`: those of the objects around it. */
+type Counts = { at: number; values: number; members: number; membersMax: number; readonly outer: number[] }
+
+function countIn(json: Buffer): Counts {
+  const start = (): Counts => ({ at: 0, values: 1, members: 0, membersMax: 0, outer: [] })
+  return repeat('members and values of JSON', start, (counts) => {
+    countPart(json, counts)
+    return counts.at < json.length
+  })
+}
+
+function countPart(json: Buffer, counts: Counts): void {
+  const { outer } = counts
+  let { at, values, members, membersMax } = counts
+  const end = Math.min(json.length, at + BYTES_PER_STEP)
+  for (; at < end; at++) {
     const byte = json[at]
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
-    else if (
-      byte === BRACE_OPEN ? json[at + 1] !== BRACE_CLOSE : byte === BRACKET_OPEN && json[at + 1] !== BRACKET_CLOSE
-    )
-      values++
+    else if (byte === COLON) members++
+    else if (byte === BRACKET_OPEN) {
+      if (json[at + 1] !== BRACKET_CLOSE) values++
+    } else if (byte === BRACE_OPEN) {
+      if (json[at + 1] === BRACE_CLOSE) at++
+      else {
+        values++
+        outer.push(members)
+        members = 0
+      }
+    } else if (byte === BRACE_CLOSE) {
+      membersMax = Math.max(membersMax, members)
+      members = outer.pop() ?? 0
+    }
   }
-  return values
+  counts.at = at
+  counts.values = values
+  counts.members = members
+  counts.membersMax = membersMax
 }
 
 /** The position of the closing quote, or the end. */

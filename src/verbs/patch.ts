@@ -3,6 +3,7 @@
  * to the new current object, unless it has a resourceVersion.
  */
 import type { ApiResponse } from '../api/request.ts'
+import { checkMembers } from '../codec/member-count.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { patchForm } from '../codec/patch-form.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -31,6 +32,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   request.context.audited?.requestPatch(body)
   const writing = { options, access }
   const { fieldValidation } = options
+  if (request.context.isLarge && !isApply) await request.context.inParts(() => checkMembers(body))
   const change = isApply
     ? await readApply(request, { form, body }, writing)
     : readPatch(request, { form, body, fieldValidation })

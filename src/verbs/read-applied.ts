@@ -59,8 +59,10 @@ async function readCbor(body: Buffer, request: ResourceRequest): Promise<Pick<Ap
     const json = cborToJson(body)
     const bytes = Buffer.from(json)
     context.noteText(bytes.length)
-    checkMembers(bytes)
-    if (context.isLarge) await holdValues(request, bytes)
+    if (context.isLarge) {
+      await context.inParts(() => checkMembers(bytes))
+      await holdValues(request, bytes)
+    }
     const read = (): Json => readAny(new JsonScanner(json))
     const value = context.isLarge ? await context.inParts(read) : read()
     if (isFields(value)) return { value, textBytes: json.length }

@@ -4,7 +4,6 @@ import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
-import { checkMembers } from '../codec/member-count.ts'
 import { atOnce, inSlices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -13,11 +12,10 @@ import type { Change } from './write/write.ts'
 
 type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
 
-/** Errors in the patch are reported only if the object exists, except for too many members. */
+/** Errors in the patch are reported only if the object exists. */
 export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
-  checkMembers(body)
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
