@@ -140,7 +140,7 @@ export class AuditedRequest implements Audited {
   }
 
   requestPatch(body: Buffer): void {
-    if (this.wantsRequest) this.#printRequest = () => recordedPatch(body)
+    if (this.wantsRequest) this.#printRequest = () => recordedPatch(body, this.#slices)
   }
 
   responseObject(json: Buffer | undefined): void {

@@ -1,8 +1,9 @@
 /** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
-import { compacted, printString } from '../codec/json.ts'
+import { printString, readRaw } from '../codec/json.ts'
 import { NEWLINE } from '../lib/ascii.ts'
-import type { Steps } from '../lib/slices.ts'
+import { stepOf } from '../lib/parts.ts'
+import type { Slices, Steps } from '../lib/slices.ts'
 
 /** `json` is compact, as the server prints it. Its memory is not changed afterwards. */
 export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
@@ -13,53 +14,28 @@ export function* recordedObject(json: Buffer | string, omitsManagedFields: boole
 /** The memory is the same. */
 export const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
 
-/** Values that are compacted between two steps. */
-const STEP_VALUES = 256
-/** Characters of a string that are printed between two steps. */
-const STEP_CHARACTERS = 16_384
-
-/** A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string. */
-export function* recordedPatch(body: Buffer): Steps<Buffer> {
+/**
+ * A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string.
+ * Without `slices` it is short, and not divided.
+ */
+export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')
-  try {
-    return yield* encoded(yield* compactedInSteps(text))
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    return yield* encoded(yield* printStringInSteps(text))
-  }
-}
-
-function* encoded(text: string): Steps<Buffer> {
   yield
-  return Buffer.from(text)
+  const printed = yield* stepOf(() => compactedJson(text) ?? printString(text), slices)
+  return Buffer.from(printed)
 }
 
-/** The scanner pauses only between tokens, so each part can be compacted by itself. Fails with a JsonSyntaxError. */
-function* compactedInSteps(text: string): Steps<string> {
+/** Undefined: the text is not JSON. */
+function compactedJson(text: string): string | undefined {
   const scanner = new JsonScanner(text)
-  const open: boolean[] = []
-  let printed = ''
-  for (let isWhole = false; !isWhole; ) {
-    const from = scanner.at
-    isWhole = scanner.skipPart(open, STEP_VALUES)
-    printed += compacted(text.slice(from, scanner.at))
-    yield
+  try {
+    const printed = readRaw(scanner)
+    scanner.end()
+    return printed
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
   }
-  scanner.end()
-  return printed
-}
-
-function* printStringInSteps(text: string): Steps<string> {
-  let printed = ''
-  for (let from = 0; from < text.length; ) {
-    const end = from + STEP_CHARACTERS
-    // A pair of surrogates is not divided.
-    const part = text.slice(from, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
-    printed += printString(part).slice(1, -1)
-    from += part.length
-    yield
-  }
-  return `"${printed}"`
 }
 
 /** Of an object, of all items of a list, or of the objects in the rows of a table. */

@@ -1,5 +1,6 @@
 /** Compacts JSON byte by byte, in one pass: without whitespace between tokens, and escaped where Go escapes. */
 import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../lib/ascii.ts'
+import { repeat } from '../lib/parts.ts'
 
 const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09
@@ -16,12 +17,27 @@ const PARAGRAPH_SEPARATOR = 0xa9
 const SMALL_U = 0x75
 const ESCAPE_BYTES = 6
 
-/** `json`: a valid JSON text in UTF-8. */
+/** Bytes that are compacted between two looks at whether to pause. */
+const BYTES_PER_STEP = 16_384
+
+type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }
+
+/** `json`: a valid JSON text in UTF-8. Can be divided. */
 export function compactedBytes(json: Buffer): Buffer {
-  const printed = Buffer.allocUnsafeSlow(json.length + countEscaped(json) * (ESCAPE_BYTES - 1))
+  const start = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
+  const { pieces } = repeat('compacted JSON', start, (state) => {
+    state.pieces.push(compactedPiece(json, state))
+    return state.at < json.length
+  })
+  return Buffer.concat(pieces)
+}
+
+function compactedPiece(json: Buffer, state: Compacting): Buffer {
+  let { at, isInString } = state
+  const end = Math.min(json.length, at + BYTES_PER_STEP)
+  const printed = Buffer.allocUnsafeSlow((end - at) * ESCAPE_BYTES)
   let length = 0
-  let isInString = false
-  for (let at = 0; at < json.length; at++) {
+  for (; at < end; at++) {
     const byte = json[at] ?? 0
     if (!isInString) {
       if (isWhiteSpace(byte)) continue
@@ -40,7 +56,9 @@ export function compactedBytes(json: Buffer): Buffer {
       printed[length++] = byte
     }
   }
-  return printed.subarray(0, length)
+  state.at = at
+  state.isInString = isInString
+  return Buffer.from(printed.subarray(0, length))
 }
 
 const isWhiteSpace = (byte: number): boolean =>
@@ -64,13 +82,3 @@ function writeEscape(into: Buffer, at: number, code: number): number {
 
 /** In lower case. */
 const hexDigit = (value: number): number => value + (value < 10 ? 0x30 : 0x57)
-
-/** Of separators more than there are: other characters begin with the same byte. */
-function countEscaped(json: Buffer): number {
-  let count = 0
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at] ?? 0
-    if (isEscaped(byte) || byte === SEPARATOR_FIRST) count++
-  }
-  return count
-}

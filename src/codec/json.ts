@@ -28,11 +28,18 @@ export function readRaw(scanner: JsonScanner): string {
 
 /** Compacts a JSON text as `readRaw` does. */
 export function compacted(text: string): string {
-  if (!/[\s<>&\u2028\u2029]/.test(text)) return text
-  if (text.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(text)).toString()
+  if (text.length > LONG_CHARACTERS) return compactedLong(text)
+  if (!mayChange.test(text)) return text
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
     token.startsWith('"') ? token.replace(escaped, (character) => escapes[character] ?? character) : '',
   )
+}
+
+const mayChange = /[\s<>&\u2028\u2029]/
+
+function compactedLong(text: string): string {
+  const bytes = once('bytes to compact', () => (mayChange.test(text) ? Buffer.from(text) : undefined))
+  return bytes === undefined ? text : compactedBytes(bytes).toString()
 }
 
 /** Longer texts are compacted byte by byte: a callback for each of millions of characters, or of tokens, holds up the event loop. */
