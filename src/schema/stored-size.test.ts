@@ -21,6 +21,7 @@ const refusal = { code: 413, message: /^Request entity too large: .* more than t
 test('what could never be stored with its defaults is refused before it gets them', () => {
   assert.throws(() => decoded('pods', { spec: { containers: many(100_000) } }), refusal)
   assert.throws(() => decoded('services', { spec: { ports: many(500_000) } }), refusal)
+  assert.throws(() => decoded('nodes', { metadata: { ownerReferences: many(300_000) } }), refusal)
   assert.throws(() => decoded('statefulsets', { spec: { volumeClaimTemplates: many(200_000) } }), refusal)
 })
 

@@ -43,14 +43,18 @@ function boundsOf(struct: Struct): Bounds {
   return made
 }
 
-/** Zero: the field has no default, or its feature gate decides whether it gets one. */
+/** Types whose zero value is written in protobuf if the field is not a pointer. JSON writes it unless `omit` says otherwise. */
+const scalars: ReadonlySet<Schema['type']> = new Set(['string', 'boolean', 'int32', 'int64', 'float64'])
+
+/** Zero: the field may be absent, or its feature gate decides whether it gets a default. */
 function defaultBytes(
-  { name, schema, isPointer, default: published, gates = [] }: Field,
+  { name, schema, isPointer, omit, default: published, gates = [] }: Field,
   { defaults }: Struct,
 ): number {
   if (gates.some(({ of }) => of.length === 0)) return 0
   const value = published ?? defaults?.fields[name]
   if (value !== undefined) return VALUE_BYTES_MIN + (typeof value === 'string' ? value.length : 0)
+  if (omit === 'never' && !isPointer && scalars.has(schema.type)) return VALUE_BYTES_MIN
   // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
   if (schema.type !== 'struct' || isPointer) return 0
   const { empty } = boundsOf(schema)
