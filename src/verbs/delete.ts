@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { encodeStored } from '../codec/object.ts'
+import { inParts } from '../lib/parts.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
@@ -13,9 +14,10 @@ import { type Deletion, decideDeletion, isMarked } from '../registry/deletion.ts
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { deleteUnreadable } from './delete-unreadable.ts'
 import { represent } from './represent/represent.ts'
+import type { Written } from './represent/representation.ts'
 import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
-import { withVersion, written } from './write/written.ts'
+import { shownLarge, withVersion, written } from './write/written.ts'
 
 /** Removes the object, or marks it as being deleted if it has finalizers or a grace period. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
@@ -33,7 +35,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
-  return answer(status, show, show.object(object, resource.shape))
+  return answer(status, show, show.written(await shownLarge(request, object), resource.shape))
 }
 
 export function warnOfDeletion({ resource, context }: ResourceRequest, options: DeleteOptions): void {
@@ -59,7 +61,7 @@ export async function deleteObject(
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       deletion = await decide(request, options, { current, access, isAdmitted })
-      decision = decisionOf(deletion, current.object, request)
+      decision = await decisionOf(deletion, current.object, request)
       return decision
     })
     const end = await finish(request, { deletion, decision, key, result, options, access })
@@ -81,14 +83,19 @@ async function finish(
   request: ResourceRequest,
   { deletion, decision, key, result, options, access }: Finish,
 ): Promise<Deleted> {
-  const { resource, name } = request
+  const { resource, name, context } = request
   const before = result.previous?.object
   if (before === undefined) throw notFound(resource, name)
   if (deletion.step === 'remove') return { isRemoved: true, object: withVersion(before, result.revision) }
   if (deletion.step === 'keep') return { isRemoved: false, object: before }
   const { revision } = result
   const marked = withVersion(deletion.object, revision)
-  if (!options.isDryRun && result.outcome === 'put') written(marked, key, revision, { resource, access })
+  if (!options.isDryRun && result.outcome === 'put') {
+    const note = (): Written => written(marked, key, revision, { resource, access })
+    // The object is stored: this does not fail when nobody waits for the response any more.
+    if (context.isLarge) await inParts(note, context.slices)
+    else note()
+  }
   if (deletion.step === 'mark') {
     // With a conversion webhook the response, too, is what it makes of the stored bytes.
     const back = typeof decision === 'object' ? await access.readBack?.(decision.put) : undefined
@@ -155,7 +162,13 @@ async function admitDelete(
   await admission.validate(attributes)
 }
 
-function decisionOf(deletion: Deletion, before: KubeObject, { resource }: ResourceRequest): Decision {
+async function decisionOf(
+  deletion: Deletion,
+  before: KubeObject,
+  { resource, context }: ResourceRequest,
+): Promise<Decision> {
+  const encode = (object: KubeObject): Buffer | Promise<Buffer> =>
+    context.isLarge ? context.inParts(() => encodeStored(object, resource.shape)) : encodeStored(object, resource.shape)
   switch (deletion.step) {
     case 'remove':
       return 'delete'
@@ -163,8 +176,8 @@ function decisionOf(deletion: Deletion, before: KubeObject, { resource }: Resour
       return 'unchanged'
     case 'mark':
     case 'mark-and-remove': {
-      const put = encodeStored(deletion.object, resource.shape)
-      return put.equals(encodeStored(before, resource.shape)) ? 'unchanged' : { put }
+      const put = await encode(deletion.object)
+      return put.equals(await encode(before)) ? 'unchanged' : { put }
     }
   }
 }

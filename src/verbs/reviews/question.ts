@@ -9,6 +9,7 @@ import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
 import { answer } from '../answer.ts'
 import { ownersAfterCreate } from '../write/record-owners.ts'
+import { shownLarge } from '../write/written.ts'
 import { readObject } from '../read-body.ts'
 import { represent } from '../represent/represent.ts'
 import { parseWriteOptions } from '../write-options.ts'
@@ -19,7 +20,7 @@ type Question = {
   readonly object: KubeObject
   /** Runs validating admission, which may refuse the request: to be called after the kind's own checks, with what they made of the object. */
   readonly validate: (object: KubeObject) => Promise<void>
-  readonly respond: (object: KubeObject) => ApiResponse | Promise<ApiResponse>
+  readonly respond: (object: KubeObject) => Promise<ApiResponse>
 }
 
 type ReviewOptions = {
@@ -42,12 +43,13 @@ export async function readReview(
   const given = await readObject(asked, options.fieldValidation, access)
   const faults = validateSize?.(given) ?? []
   if (faults.length > 0) throw invalid({ group: shown.group, kind: shown.kind }, '', faults)
-  const owned = withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
+  const own = (): KubeObject => withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
+  const owned = request.context.isLarge ? await request.context.inParts(own) : own()
   const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned, shape: shown.shape })
   const object = (await access.admission.mutate(attributes)) ?? owned
   return {
     object,
     validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
-    respond: (result) => answer(201, show, show.object(result, shown.shape)),
+    respond: async (result) => answer(201, show, show.written(await shownLarge(asked, result), shown.shape)),
   }
 }
