@@ -22,10 +22,11 @@ const BYTES_PER_STEP = 16_384
 
 type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }
 
+const begin = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
+
 /** `json`: a valid JSON text in UTF-8. Can be divided. */
 export function compactedBytes(json: Buffer): Buffer {
-  const start = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
-  const { pieces } = repeat('compacted JSON', start, (state) => {
+  const { pieces } = repeat('compacted JSON', begin, (state) => {
     state.pieces.push(compactedPiece(json, state))
     return state.at < json.length
   })

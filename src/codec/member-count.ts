@@ -36,9 +36,10 @@ export const countValues = (json: Buffer): number => countIn(json).values
 /** `members`: those of the current object so far. `outer`: those of the objects around it. */
 type Counts = { at: number; values: number; members: number; membersMax: number; readonly outer: number[] }
 
+const noCounts = (): Counts => ({ at: 0, values: 1, members: 0, membersMax: 0, outer: [] })
+
 function countIn(json: Buffer): Counts {
-  const start = (): Counts => ({ at: 0, values: 1, members: 0, membersMax: 0, outer: [] })
-  return repeat('members and values of JSON', start, (counts) => {
+  return repeat('members and values of JSON', noCounts, (counts) => {
     countPart(json, counts)
     return counts.at < json.length
   })

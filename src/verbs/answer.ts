@@ -1,12 +1,15 @@
 /** Responses of several verbs, in the format that the client accepts. */
 import type { Status } from '../api/errors.ts'
-import type { ApiResponse } from '../api/request.ts'
+import type { RequestContext } from '../api/context.ts'
+import type { ApiResponse, LazyBody } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { Form } from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { inParts } from '../lib/parts.ts'
+import type { Slices } from '../lib/slices.ts'
 import { statusStruct } from '../registry/meta-types.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { contentHeaders } from './represent/headers.ts'
@@ -18,6 +21,16 @@ export function answer(status: number, { headers }: Representation, body: Body):
   return Buffer.isBuffer(body) ? { status, headers, body } : body.then((long) => ({ status, headers, body: long }))
 }
 
+/**
+ * Prints the object of a response. For a large one the work is divided. It does not fail if nobody waits for the response any more,
+ * because the object may already be stored.
+ */
+export function printed(context: RequestContext, print: () => Body): Body {
+  return context.isLarge ? printedInParts(print, context.slices) : print()
+}
+
+const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> => inParts(print, slices)
+
 /** 201 if an update, a patch or an apply created the object. */
 export function answerUpdate(
   request: ResourceRequest,
@@ -26,7 +39,8 @@ export function answerUpdate(
 ): ApiResponse | Promise<ApiResponse> {
   const { shape } = viewOf(request) ?? request.resource
   request.context.enter('answer')
-  return answer(updated.isNew ? 201 : 200, show, show.written(updated, shape))
+  const body = printed(request.context, () => show.written(updated, shape))
+  return answer(updated.isNew ? 201 : 200, show, body)
 }
 
 /** The response to an action on an object, such as a binding or an eviction. */

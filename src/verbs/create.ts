@@ -4,7 +4,7 @@ import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { answer } from './answer.ts'
+import { answer, printed } from './answer.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
 import { unsupportedSubresource } from './unsupported.ts'
@@ -20,7 +20,11 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
   const object = await readObject(request, options.fieldValidation, access)
   const written = await createObject(request, object, { options, access })
   request.context.enter('answer')
-  return answer(201, show, show.written(written, resource.shape))
+  return answer(
+    201,
+    show,
+    printed(request.context, () => show.written(written, resource.shape)),
+  )
 }
 
 /** A refusal by admission takes precedence, as for any write. */

@@ -9,7 +9,7 @@ import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
-import { answer, answerStatus } from './answer.ts'
+import { answer, answerStatus, printed } from './answer.ts'
 import { type Deletion, decideDeletion, isMarked } from '../registry/deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { deleteUnreadable } from './delete-unreadable.ts'
@@ -35,7 +35,12 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
-  return answer(status, show, show.written(await shownLarge(request, object), resource.shape))
+  const shown = await shownLarge(request, object)
+  return answer(
+    status,
+    show,
+    printed(request.context, () => show.written(shown, resource.shape)),
+  )
 }
 
 export function warnOfDeletion({ resource, context }: ResourceRequest, options: DeleteOptions): void {

@@ -6,7 +6,7 @@ import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ReadAccess } from './access.ts'
-import { answer } from './answer.ts'
+import { answer, printed } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { keyAttributes } from './span-attributes.ts'
@@ -39,7 +39,11 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
       throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)
     if (view !== undefined) return answer(200, show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
-    return answer(200, show, show.item(item))
+    return answer(
+      200,
+      show,
+      printed(request.context, () => show.item(item)),
+    )
   } catch (error) {
     const corruptKey = access.corruptKey?.(keys.key(namespace, name))
     throw toApiError(request.context, { resource, name, verb: 'get', askedVersion, corruptKey }, error)

@@ -12,16 +12,19 @@ export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number)
 export const audited = (shown: Representation, json: Representation, { audit, hold }: Auditing): Representation => ({
   headers: shown.headers,
   item: (item) => {
-    record(json.item(item), { audit, hold })
-    return shown.item(item)
+    const recorded = json.item(item)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.item(item)
   },
   object: (object, shape) => {
-    record(json.object(object, shape), { audit, hold })
-    return shown.object(object, shape)
+    const recorded = json.object(object, shape)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.object(object, shape)
   },
   written: (written, shape) => {
-    record(json.written(written, shape), { audit, hold })
-    return shown.written(written, shape)
+    const recorded = json.written(written, shape)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.written(written, shape)
   },
   list: async (items, metadata) => {
     audit.responseObject(await collect(await json.list(items, metadata), { audit, hold }))

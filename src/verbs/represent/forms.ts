@@ -15,6 +15,7 @@ import { bytesOfRow, type Row, rowOf } from '../../codec/table.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
+import type { Written } from './representation.ts'
 import type { IncludedObject } from './table.ts'
 import type { WrittenMessages } from './written-messages.ts'
 
@@ -100,15 +101,17 @@ export class ResourceForms {
     return (item) => made.of(item)
   }
 
-  row(object: KubeObject, version: Version, included: IncludedObject, kind = this.resource.table): Row {
-    return rowOf(object, kind, this.#included(object, version, included))
+  /** A view, such as a Scale, has another `kind` of table. */
+  row({ object, json }: Written, version: Version, included: IncludedObject, kind = this.resource.table): Row {
+    const known = kind === this.resource.table ? json : undefined
+    return rowOf(object, kind, this.#included({ object, json: known }, version, included))
   }
 
   /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
     const object = item.decoded ?? (isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire()))
-    if (object === undefined) return this.row(item.peek(), version, included)
+    if (object === undefined) return this.row({ object: item.peek(), json: undefined }, version, included)
     if (included === 'None') return rowOf(object, table, 'null')
     const shown = included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1)
     return rowOf(object, table, shown.toString())
@@ -143,10 +146,10 @@ export class ResourceForms {
     return fault === undefined ? { metadata: fieldsOf(value['metadata']) } : item.peek()
   }
 
-  #included(object: KubeObject, version: Version, included: IncludedObject): string {
+  #included({ object, json }: Written, version: Version, included: IncludedObject): string {
     if (included === 'None') return 'null'
     if (included === 'Metadata') return partialJson(object, version)
-    return printObject(object, this.resource.shape).toString().trimEnd()
+    return (json ?? printObject(object, this.resource.shape)).toString().trimEnd()
   }
 
   #texts(version: Version): MemoizedBytes<Item> {

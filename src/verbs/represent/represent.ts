@@ -73,7 +73,7 @@ export function tableParts(
     as,
     form,
     rowsOfItems: () => forms.rows(as.version, includedObject(query)),
-    rowOfObject: (object) => forms.row(object, as.version, includedObject(query), kind),
+    rowOfObject: (object, json) => forms.row({ object, json }, as.version, includedObject(query), kind),
     nowMs: forms.nowMs,
   }
 }

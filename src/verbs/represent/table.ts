@@ -6,6 +6,7 @@ import type { TableKind } from '../../api/table.ts'
 import type { Item } from '../../cache/item.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
+import { once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
@@ -36,7 +37,7 @@ export type TableParts = Styling & {
   readonly as: Conversion
   /** Both fail with a BadRequest for an invalid includeObject. */
   readonly rowsOfItems: () => (item: Item) => Row
-  readonly rowOfObject: (object: KubeObject) => Row
+  readonly rowOfObject: (object: KubeObject, json?: Buffer) => Row
   readonly nowMs: () => number
 }
 
@@ -44,13 +45,18 @@ export function table(parts: TableParts): Representation {
   const { form } = parts
   const one = (row: Row, resourceVersion: string): Body => {
     const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
-    return styled(Buffer.from(`${head}[${printRow(row, parts.nowMs())}]}\n`), parts)
+    return styled(Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(parts.nowMs())), end]), parts)
   }
   return {
     headers: contentHeaders[form.type],
-    item: (item) => one(parts.rowsOfItems()(item), `${item.revision}`),
+    // Another request may have made the row meanwhile.
+    item: (item) =>
+      one(
+        once('row of an item', () => parts.rowsOfItems()(item)),
+        `${item.revision}`,
+      ),
     object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
-    written: ({ object }) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
+    written: ({ object, json }) => one(parts.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
     list: (items, metadata) => printList(items, headOf(parts, metadata, true), parts),
   }
 }

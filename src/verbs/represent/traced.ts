@@ -1,5 +1,6 @@
 /** A representation of a traced request: to print is a span. Of a list it is the beginning: the rest is printed while it is sent. */
 import { type Span, within } from '../../api/span.ts'
+import { once } from '../../lib/parts.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import type { Body, Representation } from './representation.ts'
 
@@ -17,7 +18,7 @@ export function traced(shown: Representation, parent: Span, { context, http }: R
   const printing =
     <T extends unknown[]>(print: (...given: T) => Body) =>
     (...given: T): Body => {
-      const span = begin()
+      const span = once('span of a printed object', begin)
       const body = print(...given)
       if (Buffer.isBuffer(body)) span.end()
       return Buffer.isBuffer(body) ? body : within(span, () => body)

@@ -7,7 +7,7 @@ import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
-import { answer } from '../answer.ts'
+import { answer, printed } from '../answer.ts'
 import { ownersAfterCreate } from '../write/record-owners.ts'
 import { shownLarge } from '../write/written.ts'
 import { readObject } from '../read-body.ts'
@@ -50,6 +50,13 @@ export async function readReview(
   return {
     object,
     validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
-    respond: async (result) => answer(201, show, show.written(await shownLarge(asked, result), shown.shape)),
+    respond: async (result) => {
+      const written = await shownLarge(asked, result)
+      return answer(
+        201,
+        show,
+        printed(request.context, () => show.written(written, shown.shape)),
+      )
+    },
   }
 }
