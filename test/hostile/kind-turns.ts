@@ -1,7 +1,9 @@
 /**
- * How long objects of the largest size keep the event loop, kind by kind: each list and each map of each kind is filled as far as a body
- * goes, with items of several forms. Prints the steps that take longer than 50 ms of CPU, longest first, and how many faults are found where they are many.
- * `node test/hostile/kind-turns.ts [KIND] [MiB] [ms]`; all kinds take an hour.
+ * How long objects of the largest size keep the event loop, kind by kind: each list and each map of
+ * each kind is filled up to the size of the largest body, with items of several forms. Prints the
+ * work that takes longer than 50 ms of CPU in one part, or longer than a second in all of its parts.
+ * `node test/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`; all kinds take an hour. PATH is the
+ * beginning of the path of the fields, such as spec.affinity.
  */
 import { FAULTS_MAX } from '../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../src/api/object.ts'
@@ -16,9 +18,12 @@ import type { Schema, Struct } from '../../src/schema/schema.ts'
 import { loadSeeds } from '../properties/seeds.ts'
 
 const STEP_MS_MAX = Number(process.argv[4] ?? 50)
+/** Work that takes longer in all of its parts together may be quadratic. */
+const TOTAL_MS_MAX = 1000
+const RUNS = 4
 const DEPTH_MAX = 9
 
-const [wanted = '', mib = '3'] = process.argv.slice(2)
+const [wanted = '', mib = '3', , under = ''] = process.argv.slice(2)
 const BYTES = Number(mib) * (1 << 20) - 4096
 
 type Path = readonly string[]
@@ -92,24 +97,35 @@ function withAt(value: Json | undefined, [step, ...rest]: Path, put: Json): Json
 
 const told: { readonly ms: number; readonly text: string }[] = []
 
-/** Runs the work in parts, as the server does, and measures the longest one. */
-function timed<T>(what: string, work: () => T): T {
+type Measured<T> = { readonly made: T; readonly longestMs: number; readonly totalMs: number }
+
+/** Runs the work in parts, as the server does, and measures the longest one and all together. */
+function measured<T>(work: () => T): Measured<T> {
   const slices = new Slices(systemTime, { isExpensive: true })
   const steps = parts(work, slices)
-  let longestMs = 0
-  try {
-    for (;;) {
-      slices.begin()
-      const before = process.threadCpuUsage()
-      const { done, value } = steps.next()
-      const { user, system } = process.threadCpuUsage(before)
-      longestMs = Math.max(longestMs, (user + system) / 1000)
-      if (done === true) return value
-    }
-  } finally {
-    const ms = longestMs
-    if (ms > STEP_MS_MAX) told.push({ ms, text: `${ms.toFixed(0).padStart(7)} ms ${what}` })
+  let [longestMs, totalMs] = [0, 0]
+  for (;;) {
+    slices.begin()
+    const before = process.threadCpuUsage()
+    const { done, value } = steps.next()
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1000)
+    totalMs += (user + system) / 1000
+    if (done === true) return { made: value, longestMs, totalMs }
   }
+}
+
+/** The best of several runs counts: in some of them code is compiled, or garbage collected. */
+function timed<T>(what: string, work: () => T): T {
+  let best = measured(work)
+  const isLong = (): boolean => best.longestMs > STEP_MS_MAX || best.totalMs > TOTAL_MS_MAX
+  for (let runs = 1; runs < RUNS && isLong(); runs++) {
+    const { made, longestMs, totalMs } = measured(work)
+    best = { made, longestMs: Math.min(best.longestMs, longestMs), totalMs: Math.min(best.totalMs, totalMs) }
+  }
+  const [longest, total] = [best.longestMs, best.totalMs].map((ms) => ms.toFixed(0).padStart(6))
+  if (isLong()) told.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
+  return best.made
 }
 
 function tryOne(resource: Resource, given: Json, about: string): void {
@@ -133,6 +149,7 @@ for (const { resource, object } of await loadSeeds()) {
   seen.add(resource.plural + resource.group + resource.version)
   const seed: Json = JSON.parse(JSON.stringify(object))
   for (const found of listsOf(resource.shape.struct, [], new Set())) {
+    if (!found.path.join('.').startsWith(under)) continue
     for (const [form, make] of formsOf(found.schema.of).entries()) {
       const given = withAt(seed, found.path, filled(found.schema, make))
       tryOne(
