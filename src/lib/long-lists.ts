@@ -33,6 +33,22 @@ export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): vo
   }
 }
 
+/** The keys of all items. The set may be changed afterwards. */
+export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> {
+  return eachItem(
+    'keys of a list',
+    list,
+    (): Set<K> => new Set(),
+    (keys, item) => {
+      keys.add(keyOf(item))
+      return true
+    },
+  )
+}
+
+/** Adds a key, and returns whether it is new. The answer stays the same when the work continues. */
+export const addKey = <K>(keys: Set<K>, key: K): boolean => once('key is added', () => keys.size < keys.add(key).size)
+
 /** The first item of each key. */
 export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {
   const firsts = once('firsts', () => new Map<K, T>())

@@ -10,7 +10,7 @@ import {
 import { shownItems } from '../../api/go-value.ts'
 import type { Labels, Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, listOf, textOf } from '../../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
 import { addAll } from '../../lib/long-lists.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
@@ -39,12 +39,10 @@ export const labelKey: Rule = named(checkQualifiedName)
 
 /** For any map of labels: faults of keys and values have the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
-  return [
-    ...faultsOfEach(Object.entries(fieldsOf(labels)), ([key, value]) => [
-      ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
-      ...checkLabelValue(textOf(value)).map((why) => invalidValue(path, textOf(value), why)),
-    ]),
-  ]
+  return faultsOfEach(entriesOf(labels), ([key, value]) => [
+    ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
+    ...checkLabelValue(value).map((why) => invalidValue(path, value, why)),
+  ])
 }
 
 function validateExpression(expression: Fields, path: string): FieldFault[] {
@@ -176,4 +174,4 @@ export function goLabels(labels: Json | undefined): string {
   return `map[string]string{${shownItems(entries, member)}}`
 }
 
-const valuesOf = ({ values }: Fields): string[] => (Array.isArray(values) ? values.map(textOf) : [])
+const valuesOf = ({ values }: Fields): readonly string[] => textsOf(values)

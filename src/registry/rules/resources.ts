@@ -5,7 +5,8 @@ import { checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { nanosOf, parseQuantity } from '../../api/quantity.ts'
 import { quote } from '../../api/quote.ts'
-import type { Check, Rule } from './rule.ts'
+import { everyKey } from '../../lib/parts.ts'
+import { type Check, eachIn, type Rule } from './rule.ts'
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
@@ -69,12 +70,12 @@ export function checkAmount(name: string, amount: string, path: string): FieldFa
 
 /** A resource list, whose names `checkName` validates. */
 export function resourceList(checkName: (name: string) => string[]): Rule {
-  return (value, path, { faults }) => {
-    for (const [name, amount] of entriesOf(value)) {
+  return (value, path, check) => {
+    eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
       const at = `${path}[${name}]`
       for (const why of checkName(name)) faults.push(invalidShown(at, name, why))
       faults.push(...checkAmount(name, amount, at))
-    }
+    })
   }
 }
 
@@ -87,29 +88,32 @@ export const requirementsOf =
     const limited = fieldsOf(limits)
     list(limits, `${path}.limits`, check)
     hugePagesFit(limited, `${path}.limits`, check)
-    for (const [name, amount] of entriesOf(requests)) {
+    eachIn(entriesOf(requests), check, ([name, amount], _, own) => {
       const only = { [name]: amount }
-      list(only, `${path}.requests`, check)
-      hugePagesFit(only, `${path}.requests`, check)
-      check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
-    }
-    const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
-    if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+      list(only, `${path}.requests`, own)
+      hugePagesFit(only, `${path}.requests`, own)
+      own.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
+    })
+    const lists = [limited, fieldsOf(requests)]
+    const hasOther = lists.some((one) => one['cpu'] !== undefined || one['memory'] !== undefined)
+    if (!hasOther && lists.some(hasHugePages)) {
       check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
     }
   }
 
+const hasHugePages = (list: Fields): boolean => !everyKey('huge pages', list, (name) => !isHugePages(name))
+
 /** For a container. */
 export const resourceRequirements: Rule = requirementsOf(resourceList(checkContainerResourceName))
 
-function hugePagesFit(list: Fields, path: string, { faults }: Check): void {
-  for (const [name, amount] of entriesOf(list)) {
-    if (!isHugePages(name)) continue
+function hugePagesFit(list: Fields, path: string, check: Check): void {
+  eachIn(entriesOf(list), check, ([name, amount], _, { faults }) => {
+    if (!isHugePages(name)) return
     const size = parseQuantity(name.slice(hugePages.length))
     const isFit = !('fault' in size) && size.nanos > 0n && nanosOf(amount) % size.nanos === 0n
-    if (isFit) continue
+    if (isFit) return
     faults.push(invalidValue(`${path}[${name}]`, amount, `${amount} is not positive integer multiple of ${name}`))
-  }
+  })
 }
 
 function requestFaults(

@@ -50,15 +50,26 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
-    if (isDivided()) return eachInParts(value, rule, path, check)
+    if (isDivided()) return eachIn<Json, C>(value, check, (item, at, own) => rule(item, `${path}[${at}]`, own))
     for (let at = 0; at < value.length; at++) rule(value[at], `${path}[${at}]`, check)
   }
 }
 
-function eachInParts<C extends Check>(items: readonly Json[], rule: Rule<C>, path: string, check: C): void {
-  const found = faultsOfEach(items, (item, at) =>
-    collectFaults((faults) => rule(item, `${path}[${at}]`, { ...check, faults })),
-  )
+/**
+ * Visits the items of a list that may be long. A visit adds its faults to the `check` that it gets.
+ * It is called again if it was interrupted: it changes state that it shares with other visits only
+ * after its own loops, or inside of `once`.
+ */
+export function eachIn<T, C extends Check>(
+  items: readonly T[],
+  check: C,
+  visit: (item: T, at: number, check: C) => void,
+): void {
+  if (!isDivided()) {
+    for (const [at, item] of items.entries()) visit(item, at, check)
+    return
+  }
+  const found = faultsOfEach(items, (item, at) => collectFaults((faults) => visit(item, at, { ...check, faults })))
   for (const fault of found) check.faults.push(fault)
 }
 

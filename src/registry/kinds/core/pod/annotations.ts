@@ -4,6 +4,7 @@ import type { Gates } from '../../../../api/gates.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { keysOf } from '../../../../lib/long-lists.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
 import { containersOf } from './windows.ts'
@@ -20,7 +21,7 @@ export function validatePodAnnotations(pod: Fields, path: string, gates: Gates):
   const spec = fieldsOf(pod['spec'])
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
   if (annotations.length === 0) return []
-  const containers = new Set(containersOf(spec).map(({ container }) => textOf(container['name'])))
+  const containers = keysOf(containersOf(spec), ({ container }) => textOf(container['name']))
   return faultsOfEach(annotations, ([key, value]) => {
     const at = `${path}[${key}]`
     switch (key) {
@@ -82,9 +83,9 @@ export function profileOf(
 /** For a new Pod: an annotation and the field that replaces it must agree. */
 export function validateSaidTwice(pod: Fields): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
-  const annotations = new Map(entriesOf(fieldsOf(pod['metadata'])['annotations']))
+  const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])
   const compare = (key: string, owner: Fields, { path, field, word }: Compared): FieldFault[] => {
-    const annotation = annotations.get(key)
+    const annotation = Object.hasOwn(annotations, key) ? textOf(annotations[key]) : undefined
     const profile = fieldsOf(owner['securityContext'])[field]
     if (annotation === undefined || profile === undefined) return []
     return profileFaults(fieldsOf(profile), profileOf(annotation), { path: `${path}.securityContext.${field}`, word })

@@ -10,9 +10,11 @@ import {
 } from '../../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import { addKey, keysOf } from '../../../../lib/long-lists.ts'
+import { once } from '../../../../lib/parts.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
-import { all, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { all, eachIn, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { forbidden, named, oneOf } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { environment, environmentSources } from './env.ts'
@@ -38,25 +40,25 @@ const port: Rule = fields({
 })
 
 const ports: Rule = (value, path, check) => {
-  const names = new Set<string>()
-  for (const [at, item] of itemsOf(value).entries()) {
+  const names = once('names of container ports', () => new Set<string>())
+  eachIn(itemsOf(value), check, (item, at, own) => {
     const name = textOf(item['name'])
-    if (name !== '' && names.has(name)) check.faults.push(duplicate(`${path}[${at}].name`, name))
-    names.add(name)
-    port(item, `${path}[${at}]`, check)
-  }
+    if (name !== '' && !addKey(names, name)) own.faults.push(duplicate(`${path}[${at}].name`, name))
+    port(item, `${path}[${at}]`, own)
+  })
 }
 
 const restartPolicies = ['NotRequired', 'RestartContainer'] as const
 
 /** Faults have the path of the list, not of the item, except for one. */
-const resizePolicy: PodRule = (value, path, { faults, spec }) => {
-  const names = new Set<string>()
-  for (const [at, item] of itemsOf(value).entries()) {
+const resizePolicy: PodRule = (value, path, check) => {
+  const names = once('resources of resize policies', () => new Set<string>())
+  eachIn(itemsOf(value), check, (item, at, { faults, spec }) => {
     const resource = textOf(item['resourceName'])
     const policy = textOf(item['restartPolicy'])
-    if (names.has(resource)) faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${resource}` })
-    names.add(resource)
+    if (!addKey(names, resource)) {
+      faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${resource}` })
+    }
     if (resource === '') faults.push(required(path))
     else if (resource !== 'cpu' && resource !== 'memory') {
       faults.push(notSupportedShown(path, resource, ['cpu', 'memory']))
@@ -68,7 +70,7 @@ const resizePolicy: PodRule = (value, path, { faults, spec }) => {
     if (spec['restartPolicy'] === 'Never' && policy !== 'NotRequired') {
       faults.push(invalidValue(path, policy, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
     }
-  }
+  })
 }
 
 const containerResources: PodRule = (value, path, check) => {
@@ -107,31 +109,32 @@ export function containers(spec: Fields, path: string, check: PodCheck): void {
     check.faults.push(required(path))
     return
   }
-  const names = new Set<string>()
-  for (const [at, one] of list.entries()) {
+  const names = once('names of containers', () => new Set<string>())
+  eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
-    anyContainer(one, own, check)
-    checkName(one, own, { names, check })
-    running(one, own, check)
-    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
-  }
-  hostPorts(
-    list.map((one, at) => [one, `${path}[${at}]`]),
-    check,
-  )
+    anyContainer(one, own, inner)
+    checkName(one, own, { names, check: inner })
+    running(one, own, inner)
+    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, inner)
+  })
+  const taken = once('host ports', () => new Set<string>())
+  eachIn(list, check, (one, at, inner) => hostPorts(one, `${path}[${at}]`, { taken, check: inner }))
 }
 
 export function initContainers(spec: Fields, path: string, check: PodCheck): void {
-  const names = new Set(namesIn(spec, 'containers'))
-  for (const [at, one] of itemsOf(spec['initContainers']).entries()) {
+  const list = itemsOf(spec['initContainers'])
+  if (list.length === 0) return
+  const names = namesIn(spec, 'containers')
+  eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
-    anyContainer(one, own, check)
-    if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, check)
-    checkName(one, own, { names, check })
-    hostPorts([[one, own]], check)
-    if (one['restartPolicy'] === 'Always') running(one, own, check)
-    else notRunning(one, own, check)
-  }
+    anyContainer(one, own, inner)
+    if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
+    checkName(one, own, { names, check: inner })
+    const taken = once('host ports of an init container', () => new Set<string>())
+    hostPorts(one, own, { taken, check: inner })
+    if (one['restartPolicy'] === 'Always') running(one, own, inner)
+    else notRunning(one, own, inner)
+  })
 }
 
 const onlyForSidecars: Rule = forbidden('may not be set for init containers without restartPolicy=Always')
@@ -163,27 +166,29 @@ function isUnset(resources: Json): boolean {
 
 /** Containers that are added to a running Pod, for debugging. */
 export function ephemeralContainers(spec: Fields, path: string, check: PodCheck): void {
-  const others = new Set([...namesIn(spec, 'containers'), ...namesIn(spec, 'initContainers')])
-  const names = new Set(others)
-  for (const [at, one] of itemsOf(spec['ephemeralContainers']).entries()) {
+  const list = itemsOf(spec['ephemeralContainers'])
+  if (list.length === 0) return
+  const targets = [namesIn(spec, 'containers'), namesIn(spec, 'initContainers')]
+  const names = once('names of all containers', () => new Set(targets.flatMap((some) => [...some])))
+  eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
-    anyContainer(one, own, check)
-    checkName(one, own, { names, check })
+    anyContainer(one, own, inner)
+    checkName(one, own, { names, check: inner })
     const target = textOf(one['targetContainerName'])
-    if (target !== '' && !others.has(target)) {
-      check.faults.push(notThere(`${own}.targetContainerName`, target))
+    if (target !== '' && !targets.some((some) => some.has(target))) {
+      inner.faults.push(notThere(`${own}.targetContainerName`, target))
     }
-    forbiddenForEphemeral(one, own, check)
-    for (const [index, mount] of itemsOf(one['volumeMounts']).entries()) {
+    forbiddenForEphemeral(one, own, inner)
+    eachIn(itemsOf(one['volumeMounts']), inner, (mount, index, { faults }) => {
       for (const name of ['subPath', 'subPathExpr']) {
         if (textOf(mount[name]) === '') continue
-        check.faults.push(forbiddenField(`${own}.volumeMounts[${index}].${name}`, notEphemeral))
+        faults.push(forbiddenField(`${own}.volumeMounts[${index}].${name}`, notEphemeral))
       }
-    }
-  }
+    })
+  })
 }
 
-const namesIn = (spec: Fields, list: string): string[] => itemsOf(spec[list]).map(({ name }) => textOf(name))
+const namesIn = (spec: Fields, list: string): Set<string> => keysOf(itemsOf(spec[list]), ({ name }) => textOf(name))
 
 function checkName(
   { name }: Fields,
@@ -191,32 +196,31 @@ function checkName(
   { names, check }: { readonly names: Set<string>; readonly check: PodCheck },
 ): void {
   const text = textOf(name)
-  if (names.has(text)) check.faults.push(duplicate(`${path}.name`, text))
-  names.add(text)
+  if (!addKey(names, text)) check.faults.push(duplicate(`${path}.name`, text))
 }
 
-/** A host port can be used by only one of these containers. */
-function hostPorts(list: readonly (readonly [Fields, string])[], { faults }: PodCheck): void {
-  const taken = new Set<string>()
-  for (const [container, path] of list) {
-    for (const [index, { hostPort, hostIP, protocol: spoken }] of itemsOf(container['ports']).entries()) {
-      if (numberOf(hostPort) === 0) continue
-      const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
-      if (taken.has(key)) faults.push(duplicate(`${path}.ports[${index}].hostPort`, key))
-      taken.add(key)
-    }
-  }
+/** A host port can be used only once: `taken` holds those that were seen. */
+function hostPorts(
+  container: Fields,
+  path: string,
+  { taken, check }: { readonly taken: Set<string>; readonly check: PodCheck },
+): void {
+  eachIn(itemsOf(container['ports']), check, ({ hostPort, hostIP, protocol: spoken }, index, { faults }) => {
+    if (numberOf(hostPort) === 0) return
+    const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
+    if (!addKey(taken, key)) faults.push(duplicate(`${path}.ports[${index}].hostPort`, key))
+  })
 }
 
 /** With hostNetwork, the port of a container is the port of the node. */
-export function hostNetworkPorts(spec: Fields, path: string, { faults }: PodCheck): void {
+export function hostNetworkPorts(spec: Fields, path: string, check: PodCheck): void {
   if (spec['hostNetwork'] !== true) return
-  for (const [at, { ports: list }] of itemsOf(spec['containers']).entries()) {
-    for (const [index, { hostPort, containerPort }] of itemsOf(list).entries()) {
+  eachIn(itemsOf(spec['containers']), check, ({ ports: list }, at, inner) => {
+    eachIn(itemsOf(list), inner, ({ hostPort, containerPort }, index, { faults }) => {
       // In a template it may be absent.
-      if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) continue
+      if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) return
       const why = 'must match `containerPort` when `hostNetwork` is true'
       faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))
-    }
-  }
+    })
+  })
 }

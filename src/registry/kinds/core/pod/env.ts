@@ -1,8 +1,8 @@
 /** The environment variables of a container, and the sources of their values. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
 import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
-import { fieldsOf, textOf } from '../../../../api/object.ts'
-import { each, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
+import { each, eachIn, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { named } from '../../../rules/scalars.ts'
 import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
 
@@ -56,11 +56,10 @@ const wholeSource: Rule = fields({
 /** A wrong number of sources is reported with the path of the list, not of the item. */
 export const environmentSources: Rule = (value, path, check) => {
   each(wholeSource)(value, path, check)
-  if (!Array.isArray(value)) return
-  for (const item of value) {
-    const fault = countFault(Number(item?.configMapRef !== undefined) + Number(item?.secretRef !== undefined), path)
-    if (fault !== undefined) check.faults.push(fault)
-  }
+  eachIn(itemsOf(value), check, ({ configMapRef, secretRef }, _, { faults }) => {
+    const fault = countFault(Number(configMapRef !== undefined) + Number(secretRef !== undefined), path)
+    if (fault !== undefined) faults.push(fault)
+  })
 }
 
 function countFault(count: number, path: string): FieldFault | undefined {

@@ -2,18 +2,18 @@
 import { forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { portNumber, portNumberOrName } from '../../../rules/ports.ts'
-import { fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import { eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'
 
 const headerRule =
   "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
 
-const httpHeaders: Rule = (value, path, { faults }) => {
-  for (const item of itemsOf(value)) {
+const httpHeaders: Rule = (value, path, check) => {
+  eachIn(itemsOf(value), check, (item, _, { faults }) => {
     const name = textOf(item['name'])
     if (!/^[-A-Za-z0-9]+$/.test(name)) faults.push(invalidValue(path, name, headerRule))
-  }
+  })
 }
 
 const httpGet: Rule = fields({ path: needed(), port: portNumberOrName, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders })

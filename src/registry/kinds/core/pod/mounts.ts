@@ -1,6 +1,9 @@
 /** How a container uses the Pod's volumes: as file systems or as block devices. */
 import { forbiddenField, invalidValue, notSupported, notThere, required } from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
+import { addKey, keysOf } from '../../../../lib/long-lists.ts'
+import { once } from '../../../../lib/parts.ts'
+import { eachIn } from '../../../rules/rule.ts'
 import { relativePath } from '../../../rules/scalars.ts'
 import type { PodCheck } from './check.ts'
 
@@ -10,26 +13,26 @@ const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
 /** Faults of most fields of a mount have the path of the list, not of the item. */
 export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
   const devices = itemsOf(container['volumeDevices'])
-  const deviceNames = new Set(devices.map(({ name }) => name))
-  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath))
-  const paths = new Set<string>()
-  for (const [at, mount] of itemsOf(container['volumeMounts']).entries()) {
+  const deviceNames = keysOf(devices, ({ name }) => name)
+  const devicePaths = keysOf(devices, ({ devicePath }) => devicePath)
+  const paths = once('paths of mounts', () => new Set<string>())
+  eachIn(itemsOf(container['volumeMounts']), check, (mount, at, inner) => {
+    const { faults } = inner
     const name = textOf(mount['name'])
     const mountPath = textOf(mount['mountPath'])
     const own = `${path}[${at}]`
-    if (name === '') check.faults.push(required(`${own}.name`))
-    if (mountPath === '') check.faults.push(required(`${own}.mountPath`))
-    if (paths.has(mountPath)) check.faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
-    paths.add(mountPath)
-    if (!check.volumes.has(name)) check.faults.push(notThere(`${own}.name`, name))
+    if (name === '') faults.push(required(`${own}.name`))
+    if (mountPath === '') faults.push(required(`${own}.mountPath`))
+    if (!addKey(paths, mountPath)) faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
+    if (!inner.volumes.has(name)) faults.push(notThere(`${own}.name`, name))
     if (deviceNames.has(mount['name']))
-      check.faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
+      faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
     if (devicePaths.has(mount['mountPath'])) {
       const why = 'must not already exist as a path in volumeDevices'
-      check.faults.push(invalidValue(`${own}.mountPath`, mountPath, why))
+      faults.push(invalidValue(`${own}.mountPath`, mountPath, why))
     }
-    mountOptions(mount, { list: path, own, container, check })
-  }
+    mountOptions(mount, { list: path, own, container, check: inner })
+  })
 }
 
 type Place = { readonly list: string; readonly own: string; readonly container: Fields; readonly check: PodCheck }
@@ -77,13 +80,15 @@ function recursiveReadOnly(mount: Fields, path: string, { faults }: PodCheck): v
   faults.push(forbiddenField(path, 'may only be specified when mountPropagation is None or not specified'))
 }
 
-export function volumeDevices(container: Fields, path: string, { faults, volumes }: PodCheck): void {
+export function volumeDevices(container: Fields, path: string, check: PodCheck): void {
+  const devices = itemsOf(container['volumeDevices'])
+  if (devices.length === 0) return
   const mounts = itemsOf(container['volumeMounts'])
-  const mountNames = new Set(mounts.map(({ name }) => name))
-  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath))
-  const names = new Set<string>()
-  const paths = new Set<string>()
-  for (const [at, device] of itemsOf(container['volumeDevices']).entries()) {
+  const mountNames = keysOf(mounts, ({ name }) => name)
+  const mountPaths = keysOf(mounts, ({ mountPath }) => mountPath)
+  const names = once('names of devices', () => new Set<string>())
+  const paths = once('paths of devices', () => new Set<string>())
+  eachIn(devices, check, (device, at, { faults, volumes }) => {
     const name = textOf(device['name'])
     const devicePath = textOf(device['devicePath'])
     const own = `${path}[${at}]`
@@ -107,5 +112,5 @@ export function volumeDevices(container: Fields, path: string, { faults, volumes
       faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
     }
     if (name !== '') names.add(name)
-  }
+  })
 }

@@ -3,7 +3,8 @@ import { type FieldFault, invalidShown, invalidValue, required } from '../../../
 import { goStrings } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain, checkUnderscoredSubdomain } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
-import { each, fields, type Rule } from '../../../rules/rule.ts'
+import { once } from '../../../../lib/parts.ts'
+import { each, eachIn, fields, type Rule } from '../../../rules/rule.ts'
 import { ipAddress, named } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'
 
@@ -45,14 +46,14 @@ export const dnsConfig: PodRule = (value, path, check) => {
   if (paths.length > SEARCHES_MAX) {
     faults.push(tooMany(`${path}.searches`, paths, `must not have more than ${SEARCHES_MAX} search paths`))
   }
-  if (paths.join(' ').length > SEARCH_CHARACTERS_MAX) {
+  if (once('length of search paths', () => paths.join(' ').length) > SEARCH_CHARACTERS_MAX) {
     const why = `must not have more than ${SEARCH_CHARACTERS_MAX} characters (including spaces) in the search list`
     faults.push(tooMany(`${path}.searches`, paths, why))
   }
   each(searchPath)(paths, `${path}.searches`, check)
-  for (const [at, { name }] of itemsOf(options).entries()) {
-    if (textOf(name) === '') faults.push(required(`${path}.options[${at}]`, 'must not be empty'))
-  }
+  eachIn(itemsOf(options), check, ({ name }, at, own) => {
+    if (textOf(name) === '') own.faults.push(required(`${path}.options[${at}]`, 'must not be empty'))
+  })
 }
 
 const tooMany = (path: string, list: readonly string[], why: string): FieldFault =>

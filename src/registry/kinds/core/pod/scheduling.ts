@@ -1,11 +1,12 @@
 /** The scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
 import { duplicate, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, listOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
 import { tolerationFaults } from '../../../../api/toleration-faults.ts'
-import { addAll } from '../../../../lib/long-lists.ts'
+import { addAll, addKey, keysOf } from '../../../../lib/long-lists.ts'
+import { eachItem, once } from '../../../../lib/parts.ts'
 import { labelKey, labelSelector } from '../../../rules/label-selector.ts'
-import { type Check, each, fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import { type Check, each, eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
 import { named, oneOf, positive } from '../../../rules/scalars.ts'
 
 const weight: Rule = (value, path, { faults }) => {
@@ -17,7 +18,7 @@ const labelRequirement =
   ({ isChecked }: { readonly isChecked: boolean }): Rule =>
   (value, path, check) => {
     const { key, operator, values } = fieldsOf(value)
-    const count = textsOf(values).length
+    const count = listOf(values).length
     switch (textOf(operator)) {
       case 'In':
       case 'NotIn':
@@ -49,7 +50,7 @@ const labelRequirement =
 const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
   if (operator === 'In' || operator === 'NotIn') {
-    if (textsOf(values).length !== 1) {
+    if (listOf(values).length !== 1) {
       const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
       check.faults.push(required(`${path}.values`, why))
     }
@@ -81,11 +82,13 @@ const nodeAffinity: Rule = given(
   }),
 )
 
+const namespaceName: Rule = named(checkDnsLabel)
+
 const podAffinityTerm: Rule = (value, path, check) => {
   const term = fieldsOf(value)
   labelSelector(term['labelSelector'], `${path}.labelSelector`, check)
   labelSelector(term['namespaceSelector'], `${path}.namespaceSelector`, check)
-  for (const name of textsOf(term['namespaces'])) named(checkDnsLabel)(name, `${path}.namespace`, check)
+  eachIn(textsOf(term['namespaces']), check, (name, _, own) => namespaceName(name, `${path}.namespace`, own))
   if (textOf(term['topologyKey']) === '') check.faults.push(required(`${path}.topologyKey`, 'can not be empty'))
   labelKey(term['topologyKey'], `${path}.topologyKey`, check)
   affinityKeys(term, path, check)
@@ -93,46 +96,61 @@ const podAffinityTerm: Rule = (value, path, check) => {
 
 /** Keys whose values are taken from the Pod's own labels. */
 function affinityKeys(term: Fields, path: string, check: Check): void {
-  const mismatched = new Set(textsOf(term['mismatchLabelKeys']))
+  const matched = textsOf(term['matchLabelKeys'])
+  const mismatched = keysOf(textsOf(term['mismatchLabelKeys']), (key) => key)
+  if (matched.length + mismatched.size === 0) return
   labelKeys(term, { list: 'matchLabelKeys', path, check })
   labelKeys(term, { list: 'mismatchLabelKeys', path, check })
-  for (const [at, key] of textsOf(term['matchLabelKeys']).entries()) {
-    if (!mismatched.has(key)) continue
+  eachIn(matched, check, (key, at, { faults }) => {
+    if (!mismatched.has(key)) return
     const why = 'exists in both matchLabelKeys and mismatchLabelKeys'
-    check.faults.push(invalidValue(`${path}.matchLabelKeys[${at}]`, key, why))
-  }
+    faults.push(invalidValue(`${path}.matchLabelKeys[${at}]`, key, why))
+  })
   doubleKeys(term, path, check)
 }
 
 /** On create the server adds an expression for each key: another one for the same key would conflict. The odd path is upstream's. */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
-  const expressions = Map.groupBy(itemsOf(matchExpressions), ({ key }) => key)
+  const expressions = operatorsByKey(itemsOf(matchExpressions))
   for (const list of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
     const added = list === 'matchLabelKeys' ? 'In' : 'NotIn'
-    for (const [at, key] of textsOf(term[list]).entries()) {
+    eachIn(textsOf(term[list]), check, (key, at, { faults }) => {
       const own = expressions.get(key) ?? []
-      const isAdded = own.length === 1 && own[0]?.['operator'] === added
-      if (!Object.hasOwn(fieldsOf(matchLabels), key) && (own.length === 0 || isAdded)) continue
-      check.faults.push(invalidValue(`${path}[${at}]`, key, `exists in both ${list} and labelSelector`))
-    }
+      const isAdded = own.length === 1 && own[0] === added
+      if (!Object.hasOwn(fieldsOf(matchLabels), key) && (own.length === 0 || isAdded)) return
+      faults.push(invalidValue(`${path}[${at}]`, key, `exists in both ${list} and labelSelector`))
+    })
   }
 }
+
+const operatorsByKey = (expressions: readonly Fields[]): ReadonlyMap<string, readonly string[]> =>
+  eachItem(
+    'operators by key',
+    expressions,
+    (): Map<string, string[]> => new Map(),
+    (operators, { key, operator }) => {
+      const own = operators.get(textOf(key))
+      if (own === undefined) operators.set(textOf(key), [textOf(operator)])
+      else own.push(textOf(operator))
+      return true
+    },
+  )
 
 function labelKeys(
   owner: Fields,
   { list, path, check }: { readonly list: string; readonly path: string; readonly check: Check },
-  checkKey: (key: string, path: string) => void = () => {},
+  checkKey: (key: string, path: string, check: Check) => void = () => {},
 ): void {
   const keys = textsOf(owner[list])
   if (keys.length === 0) return
   if (owner['labelSelector'] === undefined) {
     check.faults.push(forbiddenField(`${path}.${list}`, 'must not be specified when labelSelector is not set'))
   }
-  for (const [at, key] of keys.entries()) {
-    labelKey(key, `${path}.${list}[${at}]`, check)
-    checkKey(key, `${path}.${list}[${at}]`)
-  }
+  eachIn(keys, check, (key, at, own) => {
+    labelKey(key, `${path}.${list}[${at}]`, own)
+    checkKey(key, `${path}.${list}[${at}]`, own)
+  })
 }
 
 const podAffinity: Rule = given(
@@ -172,27 +190,34 @@ const spreadFields: Rule = fields({
 })
 
 function spreadKeys(constraint: Fields, path: string, check: Check): void {
+  if (listOf(constraint['matchLabelKeys']).length === 0) return
   const { matchLabels, matchExpressions } = fieldsOf(constraint['labelSelector'])
-  const selected = new Set([
-    ...Object.keys(fieldsOf(matchLabels)),
-    ...itemsOf(matchExpressions).map(({ key }) => textOf(key)),
-  ])
-  labelKeys(constraint, { list: 'matchLabelKeys', path, check }, (key, at) => {
-    if (!selected.has(key)) return
-    check.faults.push(invalidValue(at, key, 'exists in both matchLabelKeys and labelSelector'))
+  const selected = keysOf(itemsOf(matchExpressions), ({ key }) => textOf(key))
+  labelKeys(constraint, { list: 'matchLabelKeys', path, check }, (key, at, { faults }) => {
+    if (!selected.has(key) && !Object.hasOwn(fieldsOf(matchLabels), key)) return
+    faults.push(invalidValue(at, key, 'exists in both matchLabelKeys and labelSelector'))
   })
 }
 
 export const topologySpread: Rule = (value, path, check) => {
   each(spread)(value, path, check)
-  const pairs = itemsOf(value).map((one) => `{${textOf(one['topologyKey'])}, ${textOf(one['whenUnsatisfiable'])}}`)
-  const lasts = new Map(pairs.map((pair, at) => [pair, at]))
-  for (const [at, pair] of pairs.entries()) {
-    // As upstream, of two duplicates the first is reported.
-    if (lasts.get(pair) === at) continue
-    check.faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
-  }
+  const constraints = itemsOf(value)
+  const lasts = eachItem(
+    'last constraints',
+    constraints,
+    (): Map<string, number> => new Map(),
+    (known, one, at) => known.set(spreadPair(one), at).size > 0,
+  )
+  eachIn(constraints, check, (one, at, { faults }) => {
+    const pair = spreadPair(one)
+    // As in kube-apiserver, of two duplicates the first is reported.
+    if (lasts.get(pair) === at) return
+    faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
+  })
 }
+
+const spreadPair = ({ topologyKey, whenUnsatisfiable }: Fields): string =>
+  `{${textOf(topologyKey)}, ${textOf(whenUnsatisfiable)}}`
 
 const toleration: Rule = (value, path, { faults }) => {
   addAll(faults, tolerationFaults(fieldsOf(value), path))
@@ -203,11 +228,10 @@ export const tolerations: Rule = each(toleration)
 export const readinessGates: Rule = each(fields({ conditionType: named(checkQualifiedName) }))
 
 export const schedulingGates: Rule = (value, path, check) => {
-  const names = new Set<string>()
-  for (const [at, { name }] of itemsOf(value).entries()) {
+  const names = once('names of scheduling gates', () => new Set<string>())
+  eachIn(itemsOf(value), check, ({ name }, at, own) => {
     const gate = textOf(name)
-    named(checkQualifiedName)(gate, `${path}[${at}]`, check)
-    if (names.has(gate)) check.faults.push(duplicate(`${path}[${at}]`, gate))
-    names.add(gate)
-  }
+    labelKey(gate, `${path}[${at}]`, own)
+    if (!addKey(names, gate)) own.faults.push(duplicate(`${path}[${at}]`, gate))
+  })
 }

@@ -2,8 +2,10 @@
 import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import { addKey } from '../../../../lib/long-lists.ts'
+import { eachItem, once } from '../../../../lib/parts.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
-import { each, fields, given, isEmpty, needed, unlessEmpty } from '../../../rules/rule.ts'
+import { each, eachIn, fields, given, isEmpty, needed, unlessEmpty } from '../../../rules/rule.ts'
 import { fileMode, oneOf, visiblePath } from '../../../rules/scalars.ts'
 import { claimSpec } from '../claim-spec.ts'
 import type { PodCheck, PodRule } from './check.ts'
@@ -41,7 +43,7 @@ const downwardFile: PodRule = (value, path, check) => {
 const downwardApi: PodRule = (value, path, check) => {
   const { defaultMode, items } = fieldsOf(value)
   given(fileMode)(defaultMode, `${path}.defaultMode`, check)
-  for (const item of itemsOf(items)) downwardFile(item, path, check)
+  eachIn(itemsOf(items), check, (item, _, own) => downwardFile(item, path, own))
 }
 
 const sourceNames = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle'] as const
@@ -49,15 +51,15 @@ const sourceNames = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken'
 const projected: PodRule = (value, path, check) => {
   const { defaultMode, sources } = fieldsOf(value)
   given(fileMode)(defaultMode, `${path}.defaultMode`, check)
-  const taken = new Set<string>()
-  for (const [at, source] of itemsOf(sources).entries()) {
+  const taken = once('paths of a projected volume', () => new Set<string>())
+  eachIn(itemsOf(sources), check, (source, at, inner) => {
     const own = `${path}.sources[${at}]`
     const names = sourceNames.filter((name) => source[name] !== undefined)
     for (const [index, name] of names.entries()) {
-      if (index > 0) check.faults.push(forbiddenField(own, 'may not specify more than 1 volume type per source'))
-      else projectedSource(name, fieldsOf(source[name]), { own, path, taken, check })
+      if (index > 0) inner.faults.push(forbiddenField(own, 'may not specify more than 1 volume type per source'))
+      else projectedSource(name, fieldsOf(source[name]), { own, path, taken, check: inner })
     }
-  }
+  })
 }
 
 type Projected = {
@@ -74,15 +76,17 @@ function projectedSource(name: (typeof sourceNames)[number], source: Fields, at:
     case 'configMap': {
       if (isEmpty(source['name'])) check.faults.push(required(`${own}.${name}.name`))
       keyFiles(source['items'], `${own}.${name}.items`, check)
-      for (const item of itemsOf(source['items'])) takePath(item['path'], textOf(source['name']), at)
+      eachIn(itemsOf(source['items']), check, (item, _, inner) =>
+        takePath(item['path'], textOf(source['name']), { ...at, check: inner }),
+      )
       return
     }
     case 'downwardAPI':
-      for (const item of itemsOf(source['items'])) {
-        downwardFile(item, `${own}.downwardAPI`, check)
+      eachIn(itemsOf(source['items']), check, (item, _, inner) => {
+        downwardFile(item, `${own}.downwardAPI`, inner)
         const file = item['path']
-        takePath(file, textOf(file), at)
-      }
+        takePath(file, textOf(file), { ...at, check: inner })
+      })
       return
     case 'serviceAccountToken':
       tokenSource(source, at)
@@ -117,8 +121,7 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): 
 function takePath(file: Json | undefined, shown: string, { path, taken, check }: Projected): void {
   const name = textOf(file)
   if (name === '') return
-  if (taken.has(name)) check.faults.push(invalidValue(path, shown, 'conflicting duplicate paths'))
-  taken.add(name)
+  if (!addKey(taken, name)) check.faults.push(invalidValue(path, shown, 'conflicting duplicate paths'))
 }
 
 const fixedByTemplate = [
@@ -201,17 +204,16 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
 
 /** Validates all volumes; returns those that containers may use: invalid ones are left out. */
 export function checkVolumes(spec: Fields, path: string, check: PodCheck): ReadonlyMap<string, Fields> {
-  const found = new Map<string, Fields>()
+  const found = once('valid volumes', () => new Map<string, Fields>())
   const list = itemsOf(spec['volumes'])
-  for (const [at, item] of list.entries()) {
-    const volume = fieldsOf(item)
+  eachIn(list, check, (volume, at, inner) => {
     const own = `${path}[${at}]`
-    const before = check.faults.length
+    const before = inner.faults.length
     const name = textOf(volume['name'])
-    volumeSource(volume, own, check)
-    check.faults.push(...nameFaultsOf(name, `${own}.name`, found))
-    if (check.faults.length === before) found.set(name, volume)
-  }
+    volumeSource(volume, own, inner)
+    inner.faults.push(...nameFaultsOf(name, `${own}.name`, found))
+    if (inner.faults.length === before) found.set(name, volume)
+  })
   claimsOfTheirOwn(list, path, check)
   return found
 }
@@ -223,16 +225,23 @@ function nameFaultsOf(name: string, path: string, found: ReadonlyMap<string, Fie
 }
 
 /** The claim of an ephemeral volume cannot also be used by name. */
-function claimsOfTheirOwn(list: readonly Fields[], path: string, { faults, podName }: PodCheck): void {
+function claimsOfTheirOwn(list: readonly Fields[], path: string, check: PodCheck): void {
+  const { podName } = check
   if (podName === undefined || podName === '') return
-  const made = new Set(
-    list.flatMap(({ name, ephemeral: own }) => (own === undefined ? [] : [`${podName}-${textOf(name)}`])),
+  const made = eachItem(
+    'claims of ephemeral volumes',
+    list,
+    (): Set<string> => new Set(),
+    (claims, { name, ephemeral: own }) => {
+      if (own !== undefined) claims.add(`${podName}-${textOf(name)}`)
+      return true
+    },
   )
   if (made.size === 0) return
-  for (const [at, item] of list.entries()) {
-    const claim = textOf(fieldsOf(item['persistentVolumeClaim'])['claimName'])
-    if (!made.has(claim)) continue
+  eachIn(list, check, ({ persistentVolumeClaim }, at, { faults }) => {
+    const claim = textOf(fieldsOf(persistentVolumeClaim)['claimName'])
+    if (!made.has(claim)) return
     const why = 'must not reference a PVC that gets created for an ephemeral volume'
     faults.push(invalidValue(`${path}[${at}].persistentVolumeClaim.claimName`, claim, why))
-  }
+  })
 }

@@ -2,7 +2,8 @@
 import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
-import { all, fields, given, type Rule } from '../../../rules/rule.ts'
+import { mapEach, once } from '../../../../lib/parts.ts'
+import { all, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
 import { forbidden, named } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
@@ -65,19 +66,21 @@ const isHostProcess = (context: Fields): boolean | undefined => {
 }
 
 /** HostProcess containers: all containers or none, and with the host's network. */
-export const hostProcess: PodRule = (value, path, { faults }) => {
+export const hostProcess: PodRule = (value, path, check) => {
+  const { faults } = check
   const spec = fieldsOf(value)
   const ofPod = isHostProcess(fieldsOf(spec['securityContext']))
-  const flags = containersOf(spec).map(({ container, at }) => {
+  const flags = once('flags of containers', () => new Set<boolean>())
+  eachIn(containersOf(spec), check, ({ container, at }, _, inner) => {
     const own = isHostProcess(fieldsOf(container['securityContext']))
     if (ofPod !== undefined && own !== undefined && own !== ofPod) {
       const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`
-      faults.push(invalidValue(`${path}.${at}.securityContext.windowsOptions.hostProcess`, own, why))
+      inner.faults.push(invalidValue(`${path}.${at}.securityContext.windowsOptions.hostProcess`, own, why))
     }
-    return own ?? ofPod ?? false
+    flags.add(own ?? ofPod ?? false)
   })
-  if (!flags.includes(true)) return
-  if (flags.includes(false)) {
+  if (!flags.has(true)) return
+  if (flags.has(false)) {
     const why = 'If pod contains any hostProcess containers then all containers must be HostProcess containers'
     faults.push(invalidValue(path, '', why))
   }
@@ -89,11 +92,17 @@ export const hostProcess: PodRule = (value, path, { faults }) => {
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /** All containers with their paths. */
-export function containersOf(spec: Fields): { readonly container: Fields; readonly at: string }[] {
-  return containerLists.flatMap((list) =>
-    itemsOf(spec[list]).map((item, index) => ({ container: item, at: `${list}[${index}]` })),
+export const containersOf = (spec: Fields): readonly PlacedContainer[] =>
+  once('containers with paths', () =>
+    containerLists.flatMap((list) =>
+      mapEach('containers of a list', itemsOf(spec[list]), (item, index) => ({
+        container: item,
+        at: `${list}[${index}]`,
+      })),
+    ),
   )
-}
+
+type PlacedContainer = { readonly container: Fields; readonly at: string }
 
 const notOnWindows: Rule = forbidden('cannot be set for a windows pod')
 const notOnLinux: Rule = forbidden('windows options cannot be set for a linux pod')
@@ -132,8 +141,8 @@ export function forSystem(system: string): PodRule {
     system === 'windows' ? podOnWindows : fields({ securityContext: fields({ windowsOptions: notOnLinux }) })
   return (value, path, check: PodCheck) => {
     ofPod(value, path, check)
-    for (const { container, at } of containersOf(fieldsOf(value))) {
-      ofContainer(container['securityContext'], `${path}.${at}.securityContext`, check)
-    }
+    eachIn(containersOf(fieldsOf(value)), check, ({ container, at }, _, own) => {
+      ofContainer(container['securityContext'], `${path}.${at}.securityContext`, own)
+    })
   }
 }
