@@ -6,6 +6,7 @@ import { inTurns, type Turns } from '../../cel/turns.ts'
 import { Remade } from '../../lib/lingering.ts'
 import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
 import { runRules } from '../../schema/structural/run-rules.ts'
+import type { Structural } from '../../schema/structural/structural.ts'
 
 /** Faults with which an object does not match the types that rules expect, so that rules are not evaluated. */
 const blocking: ReadonlySet<FaultReason> = new Set([
@@ -24,6 +25,8 @@ const isBlocking = ({ reason }: FieldFault): boolean => blocking.has(reason)
 export type RuleContext = {
   /** The compiled rules; undefined if there are none. */
   readonly root: RuleNode | undefined
+  /** The schema that the rules are from. */
+  readonly schema: Structural
   readonly slice: Slice
   /** The stored object; undefined for a new one. */
   readonly current?: KubeObject
@@ -59,13 +62,13 @@ export class CustomRules {
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],
-    { root, current, metadataFaults, slice, warn }: RuleContext,
+    { root, schema, current, metadataFaults, slice, warn }: RuleContext,
   ): Turns<FieldFault[]> {
     if (root === undefined) return [...found]
     if (found.some(isBlocking) || metadataFaults().some(isBlocking)) {
       return [...found, invalidValue('<nil>', null, unchecked)]
     }
-    const { faults, warnings } = yield* runRules(object, root, { old: current, slice })
+    const { faults, warnings } = yield* runRules(object, root, { old: current, schema, slice })
     for (const warning of warnings) warn?.(warning)
     return [...found, ...faults]
   }

@@ -190,13 +190,14 @@ export class CustomSchema {
   async #validate(object: KubeObject, context: Context, { tools, values }: Work): Promise<FieldFault[]> {
     const rules = this.#rules
     const root = await rules.compiled()
+    const schema = this.structural
     return await inTurns(function* (slice) {
-      return yield* rules.validate(object, yield* values(slice), { ...context, root, slice, warn: tools?.warn })
+      return yield* rules.validate(object, yield* values(slice), { ...context, root, schema, slice, warn: tools?.warn })
     }, tools)
   }
 }
 
-type Context = Omit<RuleContext, 'root' | 'slice' | 'warn'>
+type Context = Omit<RuleContext, 'root' | 'schema' | 'slice' | 'warn'>
 type Work = { readonly tools: ValidateTools | undefined; readonly values: (slice: Slice) => Turns<FieldFault[]> }
 
 const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>

@@ -17,9 +17,9 @@ import {
   required,
 } from '../../api/field-fault.ts'
 import { isFields, type Json } from '../../api/object.ts'
-import { correlatedItems } from './correlate.ts'
+import { correlatedItems, isUnchanged } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
-import { isSameInTurns } from './value.ts'
+import type { Structural } from './structural.ts'
 
 /** In CEL cost units: what one rule may cost, and all rules on one object. */
 const RULE_COST_MAX = 1_000_000
@@ -35,6 +35,8 @@ export type RunOptions = {
   readonly path?: string
   /** The old value; undefined: the value is new. */
   readonly old?: Json | undefined
+  /** The schema by which the value and the old one are compared. */
+  readonly schema: Structural
   readonly slice: Slice
 }
 
@@ -68,19 +70,23 @@ type Run = {
 
 const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], characters: 0, budget: OBJECT_COST_MAX, slice })
 
-type TurnOptions = Omit<RunOptions, 'slice'> & {
+type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
+  readonly schema?: Structural
   readonly run: Run
   /** Errors on unchanged values are reported, too. */
   readonly isStrict?: boolean
 }
 
-function* turns(value: Json, node: RuleNode, { path = '', old, run, isStrict = false }: TurnOptions): Turns<void> {
-  yield* visit(value, node, { path, old, wasSame: undefined, run, isStrict })
+function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> {
+  const { path = '', old, schema, run, isStrict = false } = options
+  yield* visit(value, node, { path, old, schema, wasSame: undefined, run, isStrict })
 }
 
 type Place = {
   readonly path: string
   readonly old: Json | undefined
+  /** Undefined only if `isStrict`. */
+  readonly schema: Structural | undefined
   /** For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it is not, or it does not matter. */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
@@ -89,12 +95,14 @@ type Place = {
 
 /** Runs the rules of a value before those of its parts. */
 function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
-  const { path, old, run, isStrict } = place
+  const { path, old, schema, run, isStrict } = place
   if (value === null || isAtEnd(run)) return
   if (run.slice.isOver()) yield undefined
   let same: boolean | undefined
   const wasSame = function* (): Turns<boolean> {
-    if (old !== undefined) return (same ??= yield* isSameInTurns(value, old, run.slice))
+    if (old !== undefined && schema !== undefined) {
+      return (same ??= yield* isUnchanged(value, old, { schema, slice: run.slice }))
+    }
     return place.wasSame !== undefined && (yield* place.wasSame())
   }
   if (node.rules.length > 0 || node.isUntyped) {
@@ -104,7 +112,7 @@ function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
   if (Array.isArray(value) && node.items !== undefined) {
     const olds = yield* correlatedItems(value, old, { list: node.list, slice: run.slice })
     for (const [at, item] of value.entries()) {
-      yield* visit(item, node.items, { ...below, path: `${path}[${at}]`, old: olds?.[at] })
+      yield* visit(item, node.items, { ...below, path: `${path}[${at}]`, old: olds?.[at], schema: schema?.items })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
     const olds = isFields(old) ? old : {}
@@ -117,15 +125,21 @@ function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
         ...below,
         path: inner,
         old: Object.hasOwn(olds, name) ? olds[name] : undefined,
+        schema: schemaOfField(schema, name),
       })
     }
   }
 }
 
+function schemaOfField(schema: Structural | undefined, name: string): Structural | undefined {
+  const own = schema?.properties?.get(name) ?? schema?.additional
+  return typeof own === 'object' ? own : undefined
+}
+
 const isAtEnd = ({ budget, faults, characters }: Run): boolean =>
   budget < 0 || faults.length >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
 
-type Found = Omit<Place, 'run' | 'isStrict'> & { readonly value: Json; readonly node: RuleNode }
+type Found = Omit<Place, 'run' | 'schema' | 'isStrict'> & { readonly value: Json; readonly node: RuleNode }
 
 function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Found, run: Run): Turns<void> {
   const at = path === '' ? '<nil>' : path

@@ -14,6 +14,12 @@ const on = (id, about, loose, before, tight, steps, more = {}) => withCrd(`crd-r
 ]);
 const s = (more) => object({ a: string(more), b: string() });
 const loose = s();
+/** Undeclared fields of an object are kept. */
+const keeps = { 'x-kubernetes-preserve-unknown-fields': true };
+const never = rules({ rule: '!has(self.bad)', message: 'never' });
+const open = (more = {}) => object({ bad: string() }, { ...keeps, ...more });
+const keyed = (more = {}) => list(object({ k: string(), bad: string() }, { required: ['k'], ...keeps, ...more }), { maxItems: 3, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] });
+const nothing = () => PATCH(at('w'), 'merge', {}, { compareHeaders: ['warning'], pick: outcome });
 const value = (id, keyword, before, tight) => on(`value-${id}`, `${keyword}: unchanged bad values stay, new ones are refused`, object({ v: { 'x-kubernetes-preserve-unknown-fields': true }, b: string() }), { v: before }, object({ v: tight, b: string() }), [label(), patch({ b: 'new' })]);
 
 export default [
@@ -56,5 +62,14 @@ export default [
   on('rule-optional-old-self', 'a rule with optionalOldSelf is not ratcheted', loose, { a: 'x' }, s(rules({ rule: 'oldSelf.hasValue() && self.size() > 2', optionalOldSelf: true, message: 'seen' })), [label()]),
   on('rule-in-keyed-list', 'rules on items of a keyed list', object({ l: list(object({ k: string(), v: string() }, { required: ['k'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), { l: [{ k: 'a', v: 'x' }] }, object({ l: list(object({ k: string(), v: string() }, { required: ['k'], ...rules('self.v.size() > 2') }), { maxItems: 5, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), [patch({ l: [{ k: 'b', v: 'long' }, { k: 'a', v: 'x' }] }), patch({ l: [{ k: 'a', v: 'y' }] })]),
   on('rule-in-atomic-list', 'rules on items of an atomic list', object({ l: list(string()), b: string() }), { l: ['x'] }, object({ l: list(string(rules('self.size() > 2')), { maxItems: 5 }), b: string() }), [patch({ b: 'new' }), patch({ l: ['x', 'long'] })]),
+  on('rule-undeclared-field', 'a rule on an unchanged object with a field that the schema does not declare', object({ o: open(), b: string() }), { o: { bad: 'x', y: 'z' } }, object({ o: open(never), b: string() }), [nothing(), label(), patch({ b: 'new' })]),
+  on('rule-no-undeclared-field', 'a rule on an unchanged object that may have undeclared fields but has none', object({ o: open(), b: string() }), { o: { bad: 'x' } }, object({ o: open(never), b: string() }), [nothing(), label(), patch({ b: 'new' })]),
+  on('rule-undeclared-below', 'a rule on an unchanged object with an undeclared field further down', object({ o: object({ bad: string(), p: open() }) }), { o: { bad: 'x', p: { y: 'z' } } }, object({ o: object({ bad: string(), p: open() }, never) }), [nothing()]),
+  on('rule-undeclared-beside', 'a rule on an unchanged value beside an undeclared field', object({ o: open() }), { o: { bad: 'x', y: 'z' } }, object({ o: object({ bad: string(rules({ rule: 'false', message: 'never' })) }, keeps) }), [nothing(), patch({ o: { y: 'w' } })]),
+  on('rule-undeclared-in-map', 'a rule on unchanged values of a map with undeclared fields', object({ m: map(open()) }), { m: { j: { bad: 'x', y: 'z' }, k: { bad: 'x' } } }, object({ m: map(open(never), { maxProperties: 3 }) }), [nothing()]),
+  on('rule-undeclared-in-atomic-list', 'a rule on unchanged items of an atomic list with undeclared fields', object({ l: list(open()), b: string() }), { l: [{ bad: 'x', y: 'z' }] }, object({ l: list(open(never), { maxItems: 3 }), b: string() }), [nothing(), patch({ b: 'new' })]),
+  on('rule-undeclared-in-keyed-list', 'a rule on unchanged items of a keyed list with undeclared fields', object({ l: keyed(), b: string() }), { l: [{ k: 'a', bad: 'x', y: 'z' }, { k: 'b', bad: 'x' }] }, object({ l: keyed(never), b: string() }), [nothing(), patch({ b: 'new' })]),
+  on('rule-embedded', 'a rule on an unchanged embedded object, whose metadata is not declared', object({ o: open({ 'x-kubernetes-embedded-resource': true }) }), { o: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, bad: 'x' } }, object({ o: open({ ...never, 'x-kubernetes-embedded-resource': true }) }), [nothing()]),
+  on('rule-keyed-list-reordered', 'a rule on an object with a keyed list whose items changed places', object({ o: object({ bad: string(), l: keyed() }) }), { o: { bad: 'x', l: [{ k: 'a' }, { k: 'b' }] } }, object({ o: object({ bad: string(), l: keyed() }, never) }), [patch({ o: { l: [{ k: 'b' }, { k: 'a' }] } }), patch({ o: { l: [{ k: 'b' }] } })]),
   on('defaulted', 'a default that arrived later counts as unchanged', loose, { a: 'x' }, object({ a: string(), b: string(), c: string({ default: 'dd' }) }), [...change({ op: 'replace', path: `${schemaOf}/properties/c`, value: string({ default: 'dddd', minLength: 3 }) }), label(), GET(at('w'), { pick: outcome })]),
 ];
