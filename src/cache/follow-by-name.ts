@@ -31,7 +31,7 @@ export function followByName<T>(
     reader,
     range: keys.range(),
     read,
-    prepare: (item) => item.objectInParts(),
+    prepare: (item, slices) => item.objectInParts(slices),
     set: (key, content) => set(nameOf(key), content),
     ...(unreadable === undefined ? {} : { unreadable: (key) => unreadable(nameOf(key)) }),
     *known() {

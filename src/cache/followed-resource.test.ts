@@ -8,6 +8,7 @@ import { Item, type ItemHome } from './item.ts'
 import type { WatchOptions } from './reader.ts'
 import type { EventSource } from './watch.ts'
 import { silent } from '../lib/log.ts'
+import { Slices } from '../lib/slices.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { contentOf, FollowedResource } from './followed-resource.ts'
@@ -92,7 +93,7 @@ const large = (event: WatchEvent): WatchEvent => {
   return event
 }
 
-type Preparing = { readonly prepare?: (item: Item) => Promise<unknown> }
+type Preparing = { readonly prepare?: (item: Item, slices: Slices) => Promise<unknown> }
 
 function follow(unreadable?: (key: string) => void, time: Time = systemTime, preparing: Preparing = {}) {
   const values = new Map<string, string>()
@@ -275,6 +276,28 @@ test('a large object is prepared before it is reported, and events keep their or
       ['/r/a', '/r/c'],
     ],
   )
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a large object is prepared before the expensive requests of clients get on', async () => {
+  const order: string[] = []
+  const prepared = Promise.withResolvers<void>()
+  const prepare = async (_item: Item, slices: Slices): Promise<void> => {
+    for (let request = 0; request < 3; request++) {
+      void new Slices(systemTime, { isExpensive: true }).turn().then(() => order.push('request'))
+    }
+    assert.ok(slices.isExpensive)
+    await slices.turn()
+    order.push('prepared')
+    prepared.resolve()
+  }
+  const { followed, next } = follow(undefined, systemTime, { prepare })
+  const starting = followed.start()
+  const source = await next()
+  source.feed([large(shown('ADDED', 'a', '1', 5)), listEnd(7)])
+  await prepared.promise
+  assert.deepEqual(order, ['prepared'])
+  await starting
   await followed[Symbol.asyncDispose]()
 })
 

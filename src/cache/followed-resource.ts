@@ -33,8 +33,8 @@ export type FollowedParts<T> = {
   readonly range: KeyRange
   /** What is reported of an object. */
   readonly read: (item: Item) => T
-  /** Makes what `read` needs of a large object, in parts between which others are served. */
-  readonly prepare?: (item: Item) => Promise<unknown>
+  /** Makes what `read` needs of a large object, in these slices. */
+  readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
    * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
    * be returned: its steps are run in slices before anything else is reported.
@@ -52,13 +52,13 @@ export type FollowedParts<T> = {
 
 type Prepared = { readonly item: Item; readonly done: Promise<void>; readonly isDone: boolean }
 
-function startPreparing(item: Item, prepare: (item: Item) => Promise<unknown>): Prepared {
+function startPreparing(item: Item, begin: () => Promise<unknown>): Prepared {
   const prepared = { item, done: Promise.resolve(), isDone: false }
   const end = (): void => {
     prepared.isDone = true
   }
   // An error is reported when the object is read.
-  prepared.done = prepare(item).then(end, end)
+  prepared.done = begin().then(end, end)
   return prepared
 }
 
@@ -233,7 +233,10 @@ export class FollowedResource<T> implements AsyncDisposable {
     if (prepare === undefined || this.#steps !== undefined || event === undefined) return undefined
     if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge) return undefined
     const { item } = event
-    if (this.#prepared?.item !== item) this.#prepared = startPreparing(item, prepare)
+    if (this.#prepared?.item !== item) {
+      const slices = this.#slices({ isExpensive: true })
+      this.#prepared = startPreparing(item, () => prepare(item, slices))
+    }
     return this.#prepared.isDone ? undefined : this.#prepared.done
   }
 
@@ -294,9 +297,9 @@ export class FollowedResource<T> implements AsyncDisposable {
   }
 
   /** Requests wait for what they are decided by, such as roles. */
-  #slices(): Slices {
+  #slices({ isExpensive = false } = {}): Slices {
     const { time, isBackground = false } = this.#parts
-    return new Slices(time, isBackground ? { isBackground } : { isShared: true })
+    return new Slices(time, { isBackground, isShared: !isBackground, isExpensive })
   }
 
   #tellContent(item: Item): void {

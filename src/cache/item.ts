@@ -190,15 +190,15 @@ export class Item extends Slot {
   }
 
   /** Makes the wire form before it is read, in parts between which others are served. */
-  async prepare(): Promise<void> {
+  async prepare(slices = largeSlices()): Promise<void> {
     // Not by `settle`: JSON.parse cannot be divided.
-    if (!this.isPrinted()) await inParts(() => this.#printObject(), largeSlices())
+    if (!this.isPrinted()) await inParts(() => this.#printObject(), slices)
   }
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */
-  async objectInParts(): Promise<KubeObject> {
+  async objectInParts(slices = largeSlices()): Promise<KubeObject> {
     if (this.decoded !== undefined || !this.isLarge) return this.object()
-    const object = await inParts(() => this.#decode(), largeSlices())
+    const object = await inParts(() => this.#decode(), slices)
     this.isInDemand = true
     this.keepObject(object)
     return object

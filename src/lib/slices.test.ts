@@ -124,3 +124,23 @@ test('of all expensive requests one has a slice in a turn, beside those of other
   }
   await Promise.all(all)
 })
+
+test('expensive work that all clients wait for comes before the expensive requests of some', async () => {
+  const { time, nextTurn } = loop()
+  const told: string[] = []
+  const run = async (name: string, slices: Slices): Promise<void> => {
+    for (let step = 0; step < 2; step++) {
+      await slices.turn()
+      told.push(name)
+    }
+  }
+  const all = [
+    ...['x', 'y'].map((name) => run(name, new Slices(time, { isExpensive: true }))),
+    run('S', new Slices(time, { isExpensive: true, isShared: true })),
+  ]
+  for (const expected of ['S', 'S', 'x', 'y', 'x', 'y']) {
+    await nextTurn()
+    assert.deepEqual(told.splice(0), [expected])
+  }
+  await Promise.all(all)
+})

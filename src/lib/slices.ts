@@ -49,7 +49,10 @@ export type SlicesOptions = {
   readonly isBackground?: boolean
   /** All clients of a resource wait for this work: it has a slice in each turn, and does not stand behind the lists of some. */
   readonly isShared?: boolean
-  /** The request works on a large object: of all such requests, one has a slice in a turn. */
+  /**
+   * The work is on a large object: of all such works, one has a slice in a turn. One that
+   * `isShared` comes before the others.
+   */
   readonly isExpensive?: boolean
 }
 
@@ -93,6 +96,8 @@ class SliceTurns {
   readonly #waiting = new Deque<() => void>()
   readonly #background = new Deque<() => void>()
   readonly #expensive = new Deque<() => void>()
+  readonly #sharedExpensive = new Deque<() => void>()
+  readonly #queues = [this.#shared, this.#waiting, this.#background, this.#expensive, this.#sharedExpensive]
   #isDue = false
   #turnedMs: number
 
@@ -109,19 +114,20 @@ class SliceTurns {
   }
 
   #queueOf({ isShared = false, isBackground = false, isExpensive = false }: SlicesOptions): Deque<() => void> {
-    if (isExpensive) return this.#expensive
+    if (isExpensive) return isShared ? this.#sharedExpensive : this.#expensive
     return isShared ? this.#shared : isBackground ? this.#background : this.#waiting
   }
 
   readonly #next = (): void => {
-    this.#expensive.shift()?.()
+    const expensive = this.#sharedExpensive.shift() ?? this.#expensive.shift()
+    expensive?.()
     this.#shared.shift()?.()
     for (let count = 0; count < SLICES_PER_TURN; count++) (this.#waiting.shift() ?? this.#shared.shift())?.()
     const sinceMs = this.#time.monotonicMs() - this.#turnedMs
     const background = Math.min(SLICES_PER_TURN, Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)))
     for (let count = 0; count < background; count++) this.#background.shift()?.()
     this.#turnedMs = this.#time.monotonicMs()
-    this.#isDue = this.#shared.length + this.#waiting.length + this.#background.length + this.#expensive.length > 0
+    this.#isDue = this.#queues.some(({ length }) => length > 0)
     if (this.#isDue) this.#time.soon(this.#next, 'long')
   }
 }
