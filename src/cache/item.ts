@@ -197,11 +197,16 @@ export class Item extends Slot {
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */
   async objectInParts(slices = largeSlices()): Promise<KubeObject> {
-    if (this.decoded !== undefined || !this.isLarge) return this.object()
-    const object = await inParts(() => this.#decode(), slices)
+    const object = await this.peekInParts(slices)
     this.isInDemand = true
     this.keepObject(object)
     return object
+  }
+
+  /** Like `objectInParts`, but for a single use: the object is not kept. */
+  async peekInParts(slices = largeSlices()): Promise<KubeObject> {
+    if (this.decoded !== undefined || !this.isLarge) return this.peek()
+    return inParts(() => this.#decode(), slices)
   }
 
   /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */

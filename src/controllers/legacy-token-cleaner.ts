@@ -60,7 +60,7 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
   for (const item of items) {
     if (slices.isOver) await slices.turn()
     signal.throwIfAborted()
-    const secret = item.peek()
+    const secret = await item.peekInParts()
     if (!isUnused(secret, nowMs - periodMs)) continue
     const { namespace = '', name = '' } = secret.metadata
     if (!(await isGenerated(secret, accounts))) continue
@@ -117,7 +117,7 @@ async function isGenerated({ metadata }: KubeObject, { keys, reader }: ReadAcces
   const { namespace, name = '', annotations } = metadata
   const ofAccount = annotations?.[accountName] ?? ''
   if (ofAccount === '') return false
-  const account = (await reader.get(keys.key(namespace, ofAccount), 'latest')).item?.peek()
+  const account = await (await reader.get(keys.key(namespace, ofAccount), 'latest')).item?.peekInParts()
   const uid = annotations?.[accountUid] ?? ''
   if (account === undefined || (uid !== '' && uid !== account.metadata.uid)) return false
   return itemsOf(account['secrets']).some((reference) => reference['name'] === name)
@@ -130,7 +130,8 @@ async function mountedNames({ keys, reader }: ReadAccess, namespace: string): Pr
   const slices = new Slices()
   for (const item of items) {
     if (slices.isOver) await slices.turn()
-    for (const name of secretNames(fieldsOf(item.peek()['spec']))) names.add(name)
+    const { spec } = await item.peekInParts()
+    for (const name of secretNames(fieldsOf(spec))) names.add(name)
   }
   return names
 }

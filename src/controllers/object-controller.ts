@@ -114,7 +114,7 @@ export class ObjectController implements AsyncDisposable {
 
   async #work(key: string): Promise<number | undefined> {
     const source = this.#source
-    const object = source && (await source.reader.get(key, 'latest')).item?.object()
+    const object = source && (await (await source.reader.get(key, 'latest')).item?.objectInParts())
     if (source === undefined || object === undefined || !this.#keys.has(key)) return undefined
     const { handle } = this.#parts
     const { signal } = this.#stopping

@@ -20,7 +20,8 @@ export const checkPolicies = (parts: ObjectControllerParts): AsyncDisposable =>
       workersMax: WORKERS_MAX,
       group: admissionGroup,
       plural: 'validatingadmissionpolicies',
-      concerns: (item) => isUnchecked(item.peek()),
+      // A large policy is decoded in parts, before `work`.
+      concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined
         const warnings = await typeCheck({ spec: policy['spec'] }, [...parts.registry.all()])

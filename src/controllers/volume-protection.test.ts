@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KubeObject } from '../api/object.ts'
 import { Item } from '../cache/item.ts'
+import { isDivided } from '../lib/parts.ts'
 import { ResourceKeys } from '../storage/keys.ts'
 import { isClaimUsed } from './volume-protection.ts'
 
@@ -36,4 +37,20 @@ test('the event loop runs on while a great many pods are asked for a claim', asy
   assert.ok(reads < 50, `${reads} in the first turn`)
   assert.equal(await asked, true)
   assert.equal(reads, 100)
+})
+
+function decodeDivided(): KubeObject {
+  assert.ok(isDivided())
+  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }]
+  return { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { nodeName: 'n', volumes } }
+}
+
+test('a large pod is decoded in parts and is not kept', async () => {
+  const claim: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: { name: 'c', namespace: 'n' } }
+  const home = { codec: { decode: decodeDivided, print }, put: none, view: () => Buffer.alloc(0), keep: none }
+  const keys = new ResourceKeys('/registry/', 'pods', true)
+  const item = new Item(home, { key: keys.key('n', 'p'), revision: 1, createRevision: 1 })
+  item.length = 100_000
+  const list = async () => ({ items: [item], revision: 1, more: false, remaining: 0 })
+  assert.ok(await isClaimUsed(claim, { keys, reader: { known: none, get: none, watch: none, list } }))
 })

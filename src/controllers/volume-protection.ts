@@ -106,7 +106,7 @@ export async function isClaimUsed(claim: KubeObject, { keys, reader }: ReadAcces
   const slices = new Slices()
   for (const item of items) {
     if (slices.isOver) await slices.turn()
-    if (usesClaim(item.peek(), claim)) return true
+    if (usesClaim(await item.peekInParts(), claim)) return true
   }
   return false
 }

@@ -162,7 +162,7 @@ async function graceLeft(
   const slices = new Slices(time)
   for (const pod of pods) {
     if (slices.isOver) await slices.turn()
-    const { spec, status } = pod.peek()
+    const { spec, status } = await pod.peekInParts()
     if (/^(Succeeded|Failed)$/.test(textOf(fieldsOf(status)['phase']))) continue
     longest = Math.max(longest, numberOf(fieldsOf(spec)['terminationGracePeriodSeconds']))
   }

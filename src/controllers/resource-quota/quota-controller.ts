@@ -213,7 +213,7 @@ export class QuotaController implements AsyncDisposable {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#parts.accessOf(this.#resource)
     // The quota is read first: a charge from now on makes the write below fail, and the quota is counted again.
-    const quota = (await reader.get(key, 'latest')).item?.object()
+    const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
     // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.

@@ -4,8 +4,10 @@ import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
 import { defaultGates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { printResourceList } from '../../api/resource-list.ts'
+import { Item } from '../../cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { ResourceKeys } from '../../storage/keys.ts'
 import { usageOf } from './usage.ts'
 
 const configMaps = builtIn('configmaps')
@@ -33,4 +35,20 @@ test('objects that all use the same are counted without being decoded', async ()
   assert.deepEqual(printResourceList(used), { configmaps: '3', 'count/configmaps': '3' })
   const scoped = await usageOf(quota(hard, { scopes: ['BestEffort'] }), counted)
   assert.deepEqual(printResourceList(scoped), { configmaps: '0', 'count/configmaps': '0' })
+})
+
+test('large objects that are counted are not kept in memory', async () => {
+  const pods = builtIn('pods')
+  const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
+  assert.ok(evaluator)
+  const fail = () => assert.fail()
+  const decode = (): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n' } })
+  const home = { codec: { decode, print: fail }, put: fail, view: () => Buffer.alloc(0), keep: fail }
+  const keys = new ResourceKeys('/registry/', 'pods', true)
+  const item = new Item(home, { key: keys.key('n', 'p'), revision: 1, createRevision: 1 })
+  item.length = 100_000
+  const list = async () => ({ items: [item], revision: 1, more: false, remaining: 0 })
+  const reader = { known: fail, get: fail, watch: fail, list }
+  const used = await usageOf(quota({ pods: '9' }), [{ keys, reader, resource: pods, evaluator }])
+  assert.deepEqual([printResourceList(used), item.decoded], [{ pods: '1' }, undefined])
 })

@@ -44,7 +44,7 @@ async function usageOfOne(quota: KubeObject, { keys, reader, evaluator }: Counte
   const slices = new Slices()
   for (const item of items) {
     if (slices.isOver) await slices.turn()
-    const object = item.isLarge ? await item.objectInParts() : item.peek()
+    const object = await item.peekInParts()
     if (!isAbout(quota, object, evaluator)) continue
     for (const [name, amount] of evaluator.usageOf(object)) {
       const before = total.get(name)
