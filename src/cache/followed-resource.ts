@@ -349,8 +349,13 @@ const metadata = '"metadata":'
  * anyway, and parsing this part of it takes a fraction of the time of decoding the stored form.
  */
 export function contentOf(item: Item): Fields {
+  const bytes = contentBytes(item)
+  return bytes.length === 0 ? {} : fieldsOf(parseText(`{${bytes.toString('utf8')}`))
+}
+
+/** The JSON behind metadata, without the opening brace. With metadata if that does not come first. */
+export function contentBytes(item: Item): Buffer {
   const tail = item.listTail()
   const isFirst = tail.toString('latin1', 0, metadata.length) === metadata
-  const from = isFirst ? endOfValue(tail, metadata.length) + 1 : 0
-  return from >= tail.length ? {} : fieldsOf(parseText(`{${tail.toString('utf8', from)}`))
+  return isFirst ? tail.subarray(endOfValue(tail, metadata.length) + 1) : tail
 }

@@ -8,7 +8,6 @@ import { type HandleAs, request } from '../../api/own-request.ts'
 import { isSameList, printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
-import { hasDeadline } from '../../admission/resource-quota/scopes.ts'
 import type { Shown } from '../../cache/event.ts'
 import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,7 +25,7 @@ import { objectPath, servedResources } from '../served-resources.ts'
 import { WorkQueue } from '../work-queue.ts'
 import { CountedNames } from './counted-names.ts'
 import { RemoteCounts } from './remote-counts.ts'
-import { type Counted, limitsOf, usageOf } from './usage.ts'
+import { type Counted, isSameUse, limitsOf, usageOf } from './usage.ts'
 import { outcomeOrThrow, requireChange } from '../write-outcome.ts'
 
 /** Upstream's numbers. */
@@ -241,11 +240,3 @@ const mask = (list: ResourceList, names: ResourceList): ResourceList =>
 
 const isCurrent = (stored: Json | undefined, list: ResourceList): boolean =>
   stored !== undefined && isSameList(readResourceList(stored), list)
-
-function isSameUse({ evaluator }: Counted, before: Shown['item'], after: Shown['item']): boolean {
-  if (evaluator.fixedUsage !== undefined) return true
-  // To decode a large object takes long: its quota is counted again, which is done in parts.
-  if (before.isLarge || after.isLarge) return false
-  const [old, now] = [before.peek(), after.peek()]
-  return isSameList(evaluator.usageOf(old), evaluator.usageOf(now)) && hasDeadline(old) === hasDeadline(now)
-}

@@ -4,11 +4,12 @@ import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
 import { defaultGates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { printResourceList } from '../../api/resource-list.ts'
+import { printWire } from '../../codec/object.ts'
 import { Item } from '../../cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
-import { usageOf } from './usage.ts'
+import { isSameUse, usageOf } from './usage.ts'
 
 const configMaps = builtIn('configmaps')
 
@@ -18,6 +19,15 @@ const quota = (hard: { readonly [name: string]: string }, more: { readonly scope
   metadata: { name: 'q', namespace: 'n' },
   spec: { hard, ...more },
 })
+
+const fail = () => assert.fail()
+
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p', namespace: 'n', resourceVersion: '7' },
+  spec: { containers: [{ name: 'c', image: 'i', args: ['x'.repeat(100_000)] }] },
+}
 
 test('objects that all use the same are counted without being decoded', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
@@ -41,9 +51,7 @@ test('large objects that are counted are not kept in memory', async () => {
   const pods = builtIn('pods')
   const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
   assert.ok(evaluator)
-  const fail = () => assert.fail()
-  const decode = (): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n' } })
-  const home = { codec: { decode, print: fail }, put: fail, view: () => Buffer.alloc(0), keep: fail }
+  const home = { codec: { decode: () => pod, print: fail }, put: fail, view: () => Buffer.alloc(0), keep: fail }
   const keys = new ResourceKeys('/registry/', 'pods', true)
   const item = new Item(home, { key: keys.key('n', 'p'), revision: 1, createRevision: 1 })
   item.length = 100_000
@@ -51,4 +59,28 @@ test('large objects that are counted are not kept in memory', async () => {
   const reader = { known: fail, get: fail, watch: fail, list }
   const used = await usageOf(quota({ pods: '9' }), [{ keys, reader, resource: pods, evaluator }])
   assert.deepEqual([printResourceList(used), item.decoded], [{ pods: '1' }, undefined])
+})
+
+test('a large object whose metadata alone changed uses the same and is not decoded', () => {
+  const pods = builtIn('pods')
+  const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
+  assert.ok(evaluator)
+  const itemOf = (object: Partial<KubeObject>): Item => {
+    const { bytes, headBytes, versionAt } = printWire({ ...pod, ...object }, pods.shape)
+    const home = {
+      codec: { decode: fail, print: fail },
+      put: (item: Item) => void (item.length = bytes.length),
+      view: (_item: Item, start?: number, end?: number) => bytes.subarray(start, end),
+      keep: fail,
+    }
+    const item = new Item(home, { key: '/registry/pods/n/p', revision: 1, createRevision: 1 })
+    item.setBytes(pod, { bytes, headBytes, versionAt })
+    return item
+  }
+  const isSame = (object: Partial<KubeObject>): boolean => isSameUse({ evaluator }, itemOf({}), itemOf(object))
+  const { metadata, spec } = pod
+  assert.ok(isSame({ metadata: { ...metadata, resourceVersion: '8', labels: { a: 'b' } } }))
+  assert.ok(!isSame({ spec: { ...spec, activeDeadlineSeconds: 1 } }))
+  assert.ok(!isSame({ status: { phase: 'Failed' } }))
+  assert.ok(!isSame({ metadata: { ...metadata, deletionTimestamp: '2026-11-18T00:00:00Z' } }))
 })

@@ -1,12 +1,15 @@
 /** What the objects of a namespace use of what a quota limits. */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { addQuantities, type Quantity } from '../../api/quantity.ts'
-import { readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import { isSameList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
 import type { Evaluator } from '../../admission/resource-quota/evaluator.ts'
 import { isAbout } from '../../admission/resource-quota/charge.ts'
-import { scopesOf } from '../../admission/resource-quota/scopes.ts'
+import { hasDeadline, scopesOf } from '../../admission/resource-quota/scopes.ts'
+import { contentBytes } from '../../cache/followed-resource.ts'
+import type { Item } from '../../cache/item.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { headOf } from '../object-head.ts'
 import type { ReadAccess } from '../read-access.ts'
 
 /** A resource whose objects are counted. */
@@ -52,4 +55,21 @@ async function usageOfOne(quota: KubeObject, { keys, reader, evaluator }: Counte
     }
   }
   return total
+}
+
+/** Whether an update changes nothing that a quota counts. */
+export function isSameUse({ evaluator }: Pick<Counted, 'evaluator'>, before: Item, after: Item): boolean {
+  if (evaluator.fixedUsage !== undefined) return true
+  // To decode a large object takes long. Unless its metadata alone has changed, its quota is counted
+  // again, which is done in parts.
+  if (before.isLarge || after.isLarge) return hasSameContent(before, after)
+  const [old, now] = [before.peek(), after.peek()]
+  return isSameList(evaluator.usageOf(old), evaluator.usageOf(now)) && hasDeadline(old) === hasDeadline(now)
+}
+
+/** Whether two versions differ in nothing but their metadata, and neither is being deleted. */
+function hasSameContent(before: Item, after: Item): boolean {
+  if (before.isUnprepared || after.isUnprepared) return false
+  if (headOf(before).isMarked || headOf(after).isMarked) return false
+  return contentBytes(before).equals(contentBytes(after))
 }
