@@ -17,7 +17,14 @@ import type { ReadAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { choose, parseSelectors, type Selectors } from './selection.ts'
-import { type StorageOperation, toApiError, translated, UNREAD_MAX } from './storage-errors.ts'
+import {
+  checkWaiting,
+  type Signaled,
+  type StorageOperation,
+  toApiError,
+  translated,
+  UNREAD_MAX,
+} from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { http } = request
@@ -29,7 +36,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   request.context.enter('answer')
   const operation = listOperation(request, access, page)
   const body = await translated(request.context, operation, async () => {
-    await prepare(page.items)
+    await prepare(page.items, request.context)
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
@@ -38,10 +45,11 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
 }
 
-async function prepare(items: readonly Item[]): Promise<void> {
+async function prepare(items: readonly Item[], context: Signaled): Promise<void> {
   const slices = new Slices()
   for (const item of items) {
     if (!item.isUnprepared) continue
+    checkWaiting(context)
     await item.prepare()
     if (slices.isOver) await slices.turn()
   }

@@ -61,11 +61,18 @@ export function toApiError(context: RequestContext, operation: StorageOperation,
   return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
 
+export type Signaled = Pick<RequestContext, 'signal'>
+
+/** For long reads: fails if nobody waits for the response any more. */
+export function checkWaiting(context: Signaled): void {
+  if (context.signal.aborted) throw cancelled(context)
+}
+
 /** For a request that was cancelled, or timed out, while an operation was running. */
-export const cancelled = (context: RequestContext, cause?: unknown): ApiError =>
+export const cancelled = (context: Signaled, cause?: unknown): ApiError =>
   isTimeUp(context) ? deadlineExceeded(cause) : serviceUnavailable('the request was cancelled', cause)
 
-function isTimeUp({ signal }: RequestContext): boolean {
+function isTimeUp({ signal }: Signaled): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 }
 

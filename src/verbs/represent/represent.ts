@@ -21,8 +21,9 @@ import { traced } from './traced.ts'
  */
 export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
   const { query } = request.http
-  const { audited: audit, span } = request.context
-  const made = representIn({ form, hold: holdFor(form, request.http) }, forms, query, view)
+  const { context } = request
+  const { audited: audit, span } = context
+  const made = representIn({ form, hold: holdFor(form, request.http), context }, forms, query, view)
   const shown = span === undefined ? made : traced(made, span, request)
   if (audit === undefined || !audit.wantsResponse) return shown
   const compact = { form: { ...form, ...compactJson } }

@@ -14,6 +14,7 @@ import { NEWLINE } from '../../lib/ascii.ts'
 import { inSlices, Slices, type Steps } from '../../lib/slices.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { CHUNK_BYTES } from './chunks.ts'
+import type { Signaled } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
@@ -31,7 +32,12 @@ const PARSED_HELD_TIMES = 10
 const STEP_BYTES = 16 << 10
 
 /** How to style. `hold`: takes bytes of what the server may hold for its clients; false: there is no room. */
-export type Styling = { readonly form: Form; readonly hold?: ((bytes: number) => boolean) | undefined }
+export type Styling = {
+  readonly form: Form
+  readonly hold?: ((bytes: number) => boolean) | undefined
+  /** Of the request that waits for the response. */
+  readonly context?: Signaled
+}
 
 /** Compact JSON, which is the cached format. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented

@@ -8,6 +8,7 @@ import type { Conversion } from '../../codec/negotiate.ts'
 import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
 import { once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
+import { checkWaiting } from '../storage-errors.ts'
 import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
 import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
@@ -79,10 +80,14 @@ const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
 async function printList(items: readonly Item[], head: string, parts: TableParts): Promise<Buffer | LazyBody> {
-  const { form, kind, hold } = parts
+  const { form, kind, hold, context } = parts
   const rowOfItem = parts.rowsOfItems()
   if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
-  for (const item of items) if (item.isLarge) await makeRow(item, rowOfItem)
+  for (const item of items) {
+    if (!item.isLarge) continue
+    if (context !== undefined) checkWaiting(context)
+    await makeRow(item, rowOfItem)
+  }
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
   const ages = agesAt(parts.nowMs())

@@ -12,7 +12,7 @@ import {
 import { validateCreate, validateUpdate } from '../../registry/validate.ts'
 import type { Current } from '../../storage/store.ts'
 import type { WriteAccess } from '../access.ts'
-import { cancelled } from '../storage-errors.ts'
+import { checkWaiting } from '../storage-errors.ts'
 import type { Write } from './write.ts'
 
 /** Fails with Invalid, and names all faults. Warnings go to the context. */
@@ -55,6 +55,6 @@ const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): 
   answer: answerPattern,
   warn: (text) => context.warn(text),
   refuse: () => {
-    if (context.signal.aborted) throw cancelled(context)
+    checkWaiting(context)
   },
 })
