@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Json } from '../api/object.ts'
 import { JsonScanner } from '../api/json-scanner.ts'
@@ -143,6 +144,22 @@ describe('what is no YAML', () => {
     assert.ok(hostile?.status === 'rejected')
     const { code, message } = hostile.reason
     assert.deepEqual([code, /more than 64 MiB to convert/.test(message)], [413, true], message)
+  })
+
+  test('bodies are refused if no thread can be started for them', async () => {
+    const threads = [new Worker('throw new Error("lost")', { eval: true })]
+    const start = (): Worker => {
+      const thread = threads.shift()
+      if (thread === undefined) throw new Error('no thread')
+      return thread
+    }
+    await using converter = new YamlConverter(0, start)
+    const body = Buffer.alloc(300_000, 'a')
+    const results = await Promise.allSettled([converter.convert(body), converter.convert(body)])
+    const later = await Promise.allSettled([converter.convert(body)])
+    const reasons = [...results, ...later].map((one) => (one.status === 'rejected' ? one.reason.message : undefined))
+    const cannot = 'the YAML worker cannot be started'
+    assert.deepEqual(reasons, ['lost', cannot, cannot])
   })
 
   test('bytes that are no UTF-8 are refused', () => {

@@ -50,8 +50,11 @@ export class YamlConverter implements AsyncDisposable {
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
 
+  readonly #startThread: typeof startOwnThread
+
   /** `memoryBytes`: what the worker may take, within limits. */
-  constructor(memoryBytes: number) {
+  constructor(memoryBytes: number, startThread = startOwnThread) {
+    this.#startThread = startThread
     const megabytes = Math.floor(memoryBytes / 2 ** 20)
     this.#heapMegabytes = Math.max(WORKER_MEGABYTES_MIN, Math.min(WORKER_MEGABYTES_MAX, megabytes))
   }
@@ -65,16 +68,23 @@ export class YamlConverter implements AsyncDisposable {
     if (this.#waiting.size >= WAITING_MAX) throw tooManyRequests('too many large YAML bodies at once', 1)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { bytes, resolve, reject })
-      this.#send(id, bytes)
+      const waiting = { bytes, resolve, reject }
+      this.#waiting.set(id, waiting)
+      this.#send(id, waiting)
     })
   }
 
-  #send(id: number, bytes: Buffer): void {
-    this.#worker ??= this.#start()
-    // Copied, not handed over: the body may be a view of a larger buffer.
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage({ id, bytes })
+  #send(id: number, { bytes, reject }: Waiting): void {
+    try {
+      this.#worker ??= this.#start()
+      // Copied, not handed over: the body may be a view of a larger buffer.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      this.#worker.postMessage({ id, bytes })
+    } catch (error) {
+      // No thread can be started. The caller may be a handler of the lost worker, which must not throw.
+      this.#waiting.delete(id)
+      reject(new Error('the YAML worker cannot be started', { cause: error }))
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -89,7 +99,7 @@ export class YamlConverter implements AsyncDisposable {
       maxOldGenerationSizeMb: this.#heapMegabytes,
       maxYoungGenerationSizeMb: WORKER_YOUNG_MEGABYTES,
     }
-    const worker = startOwnThread('./yaml-worker', import.meta.url, { resourceLimits })
+    const worker = this.#startThread('./yaml-worker', import.meta.url, { resourceLimits })
     worker.unref()
     worker.on('message', (answer: YamlAnswer) => this.#settle(answer))
     worker.on('error', (error) => this.#lose(worker, error))
@@ -115,7 +125,7 @@ export class YamlConverter implements AsyncDisposable {
     const [id, { reject }] = first
     this.#waiting.delete(id)
     reject(isOutOfMemory(error) ? yamlTooLarge(this.#heapMegabytes) : error)
-    for (const [next, { bytes }] of this.#waiting) this.#send(next, bytes)
+    for (const [next, waiting] of this.#waiting) this.#send(next, waiting)
   }
 
   #fail(error: Error): void {
