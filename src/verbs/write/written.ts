@@ -58,6 +58,7 @@ export function written(
 /**
  * The lengths of all texts that the texts of an applied object are parts of: what an apply does not
  * mention stays as it was. A property, since entries of a WeakMap cost the garbage collector more.
+ * A copy of the object by a spread has the same texts, and this property with them.
  */
 const textBytesBefore = Symbol('textBytesBefore')
 type AppliedObject = KubeObject & { [textBytesBefore]?: number }
