@@ -27,6 +27,7 @@ export function* mergeTouched(
   { shape: { struct, setDefaults, refuse }, work, slices }: Merging,
 ): Steps<KubeObject | undefined> {
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
+  if (slices !== undefined) yield* openStructs(current, patch, struct)
   const places = placesIn(current, patch, struct)
   yield undefined
   const print = (): string => printFields(partOf(current, places), struct, 0)
@@ -52,6 +53,18 @@ export function* mergeTouched(
 /** What a patch touches: some fields of structs that exist, and other values as a whole. */
 type Places = ReadonlyMap<string, Places | 'whole'>
 
+/** Opens in parts what `placesIn` looks into. */
+function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
+  for (const [key, given] of patch) {
+    const schema = byName.get(key)?.schema
+    const own = value[key]
+    if (given === null || schema?.type !== 'struct' || !isFields(own)) continue
+    yield* given.opened()
+    const members = given.members()
+    if (members !== undefined) yield* openStructs(own, members, schema)
+  }
+}
+
 function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
   const places = new Map<string, Places | 'whole'>()
   for (const [key, given] of patch) {
@@ -59,9 +72,9 @@ function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
     // The decoder reports unknown fields.
     if (schema === undefined) continue
     const own = value[key]
-    const members = given?.members()
-    const isInside = schema.type === 'struct' && isFields(own) && members !== undefined
-    places.set(key, isInside ? placesIn(own, members, schema) : 'whole')
+    const isInside = schema.type === 'struct' && isFields(own)
+    const members = isInside ? given?.members() : undefined
+    places.set(key, isInside && members !== undefined ? placesIn(own, members, schema) : 'whole')
   }
   return places
 }
