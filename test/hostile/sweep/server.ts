@@ -1,6 +1,6 @@
 /** The server that is swept, as a process of its own: with RBAC, all controllers, audit and flow control, and a probe inside. */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { totalmem } from 'node:os'
@@ -135,7 +135,7 @@ export class SweptServer implements AsyncDisposable {
     try {
       return await this.#measure(work, hasProfile)
     } catch (error) {
-      if (existsSync(`/proc/${this.pid}/status`)) throw error
+      if (isRunning(this.pid)) throw error
       return undefined
     }
   }
@@ -166,6 +166,15 @@ export class SweptServer implements AsyncDisposable {
     this.#probe.write(`${question}\n`)
     const { done, value } = await this.#lines.next()
     return done === true ? undefined : value
+  }
+}
+
+/** A process that has died stays in the table of processes until its parent has read its status. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
   }
 }
 
