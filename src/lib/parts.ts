@@ -58,6 +58,8 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
       const made = work()
       if (!progress.isInterrupted) return made
       progress.note('a pause was caught')
+      // An async function that caught it has made a promise that is rejected, and nobody has it.
+      if (made instanceof Promise) made.catch(() => undefined)
     } catch (error) {
       if (!progress.isInterrupted) throw error
       if (error !== paused) progress.note('a pause was caught')

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { builtIn } from '../../../test/harness/memory-control-plane.ts'
 import type { Audited } from '../../api/audited.ts'
 import { noMemory } from '../../api/errors.ts'
+import { parts, repeat } from '../../lib/parts.ts'
+import { atOnce } from '../../lib/slices.ts'
 import { audited } from './audited.ts'
 import type { Representation } from './representation.ts'
 
@@ -38,7 +41,8 @@ function recording({ copies = 0, roomBytes = Infinity } = {}) {
     held.push(bytes)
     if (bytes > roomBytes) throw noMemory()
   }
-  return { recorded, held, isMade: () => isMade, shown: audited(json, json, { audit, hold }) }
+  const auditing = { audit, hold }
+  return { recorded, held, json, auditing, isMade: () => isMade, shown: audited(json, json, auditing) }
 }
 
 test('the copy of a list for the audit log is counted before it is made', async () => {
@@ -57,4 +61,25 @@ test('a list that has no room in memory to be recorded is refused', async () => 
   const { recorded, isMade, shown } = recording({ roomBytes: LIST_BYTES - 1 })
   await assert.rejects(shown.list([], {}), { code: 429 })
   assert.deepEqual([recorded, isMade()], [[], false])
+})
+
+test('an object is recorded once if its response is printed in parts', () => {
+  const { recorded, held, json, auditing } = recording({ copies: 1 })
+  let calls = 0
+  const written: Representation['written'] = () => {
+    calls++
+    repeat(
+      'test of a long print',
+      () => ({ left: 5 }),
+      (state) => --state.left > 0,
+    )
+    return Buffer.from('long')
+  }
+  const shown = audited({ ...json, written }, json, auditing)
+  const object = { apiVersion: 'v1', kind: 'K', metadata: {} }
+  const print = () => shown.written({ object, json: undefined }, builtIn('pods').shape)
+  const slices = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
+  assert.deepEqual(atOnce(parts(print, slices)), Buffer.from('long'))
+  assert.ok(calls > 1)
+  assert.deepEqual([recorded.length, held.length], [1, 1])
 })

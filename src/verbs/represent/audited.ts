@@ -1,6 +1,7 @@
 /** Tells the audit log what a response shows, in JSON, whatever the client accepts. */
 import type { Audited } from '../../api/audited.ts'
 import type { LazyBody } from '../../api/request.ts'
+import { once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Body, Representation } from './representation.ts'
@@ -32,12 +33,14 @@ export const audited = (shown: Representation, json: Representation, { audit, ho
   },
 })
 
-/** The bytes of an object are those of the cache, or of the response. */
+/** The bytes of an object are those of the cache, or of the response. They are counted once, also if the response is printed in parts. */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
-  if (json.length > audit.objectBytesMax) return audit.responseObject(undefined)
-  hold(json.length * audit.copies)
-  audit.responseObject(json)
+  once('recorded object', () => {
+    if (json.length > audit.objectBytesMax) return audit.responseObject(undefined)
+    hold(json.length * audit.copies)
+    audit.responseObject(json)
+  })
 }
 
 /** Undefined if there are more bytes than are recorded. */

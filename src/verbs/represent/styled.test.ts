@@ -7,6 +7,9 @@ import type { LazyBody } from '../../api/request.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { convertYaml } from '../../codec/yaml.ts'
 import { jsonToYaml } from '../../codec/yaml-print.ts'
+import { inParts } from '../../lib/parts.ts'
+import { Slices } from '../../lib/slices.ts'
+import { systemTime } from '../../lib/timers.ts'
 import { styled, styledList } from './styled.ts'
 
 const forms: readonly Form[] = [
@@ -127,4 +130,14 @@ test('what is sent in YAML reads back, in whatever chunks', async () => {
     },
   )
   await fc.assert(property, { numRuns: 100 })
+})
+
+test('a long string of a response that is printed in parts is the same as at once', async () => {
+  const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
+  for (const form of forms) {
+    const whole = await textOf(styled(json, { form }))
+    const slices = new Slices(systemTime, { isExpensive: true })
+    const divided = async (): Promise<Buffer | LazyBody> => inParts(() => styled(json, { form }), slices)
+    assert.ok((await textOf(divided())) === whole)
+  }
 })

@@ -11,6 +11,7 @@ import { JsonIndenter } from '../../codec/indent.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { jsonToYaml, yamlPieces } from '../../codec/yaml-print.ts'
 import { NEWLINE } from '../../lib/ascii.ts'
+import { isDivided } from '../../lib/parts.ts'
 import { inSlices, Slices, type Steps } from '../../lib/slices.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { CHUNK_BYTES } from './chunks.ts'
@@ -92,6 +93,8 @@ const nothing = Buffer.alloc(0)
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
+  // It has slices of its own. A pause of the work that calls it would reject this promise.
+  if (isDivided()) await Promise.resolve()
   const measuring = new Measuring(document)
   await inSlices(measuring.steps())
   const { length, compact, heldBytes, kept } = measuring
