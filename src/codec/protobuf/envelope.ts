@@ -33,7 +33,8 @@ export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer 
 
 /** The object's own message alone, as lists have it. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
-  const writer = new ProtobufWriter()
+  const writer = once('protobuf writer of an item', () => new ProtobufWriter())
+  writer.rewind(0)
   encodeMessage(object, struct, writer)
   return writer.take()
 }
