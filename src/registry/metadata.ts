@@ -12,12 +12,13 @@ import {
   required,
   tooLong,
 } from '../api/field-fault.ts'
-import { goStrings, goTime } from '../api/go-value.ts'
+import { goStrings, goTime, shownItems } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, isNumber, type Json, type ObjectMeta } from '../api/object.ts'
+import { type Fields, fieldsOf, isNumber, itemsOf, type Json, type ObjectMeta } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 import { addAll } from '../lib/long-lists.ts'
+import { eachItem, eachKey } from '../lib/parts.ts'
 
 /** The limit for all keys and values of the annotations of one object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
@@ -109,43 +110,44 @@ export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
 
 function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
-  const faults: FieldFault[] = []
-  for (const key of Object.keys(labels)) {
-    if (faults.length >= FAULTS_MAX) return faults
+  return eachKey('labels of metadata', labels, newFaults, (faults, key) => {
     const value = labels[key] ?? ''
     for (const fault of checkQualifiedName(key)) faults.push(invalidValue('metadata.labels', key, fault))
     for (const fault of checkLabelValue(value)) faults.push(invalidValue('metadata.labels', value, fault))
-  }
-  return faults
+    return faults.length < FAULTS_MAX
+  })
 }
+
+const newFaults = (): FieldFault[] => []
 
 export function validateAnnotations(annotations: Json | undefined, path = 'metadata.annotations'): FieldFault[] {
   if (annotations === undefined) return []
-  const faults: FieldFault[] = []
-  let totalBytes = 0
-  for (const [key, value] of entriesOf(annotations)) {
-    if (faults.length < FAULTS_MAX)
-      for (const fault of checkQualifiedName(key.toLowerCase())) faults.push(invalidValue(path, key, fault))
-    totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
-  }
-  if (totalBytes > ANNOTATIONS_BYTES_MAX) faults.push(tooLong(path, ANNOTATIONS_BYTES_MAX))
-  return faults
+  const fields = fieldsOf(annotations)
+  const { faults, bytes } = eachKey('annotations of metadata', fields, newAnnotations, (found, key) => {
+    if (found.faults.length < FAULTS_MAX)
+      for (const fault of checkQualifiedName(key.toLowerCase())) found.faults.push(invalidValue(path, key, fault))
+    found.bytes += Buffer.byteLength(key) + Buffer.byteLength(textOf(fields[key]))
+    return true
+  })
+  return bytes > ANNOTATIONS_BYTES_MAX ? [...faults, tooLong(path, ANNOTATIONS_BYTES_MAX)] : faults
 }
+
+const newAnnotations = (): { readonly faults: FieldFault[]; bytes: number } => ({ faults: [], bytes: 0 })
 
 function validateOwners(owners: Json | undefined): FieldFault[] {
-  if (!Array.isArray(owners)) return []
-  const references = owners.map((owner: Json) => fieldsOf(owner))
-  const faults = [...faultsOfEach(references, validateOwner)]
-  const [first, ...others] = references.filter(({ controller }) => controller === true)
-  return others.length === 0 ? faults : [...faults, ...controllerFaults(references, first, others)]
+  const references = itemsOf(owners)
+  const faults = faultsOfEach(references, validateOwner)
+  const controllers = eachItem('controllers of metadata', references, noFields, (found, reference) => {
+    if (reference['controller'] === true) found.push(reference)
+    return true
+  })
+  return controllers.length < 2 ? faults : [...faults, ...controllerFaults(references, controllers)]
 }
 
-function controllerFaults(
-  references: readonly Fields[],
-  first: Fields | undefined,
-  others: readonly Fields[],
-): FieldFault[] {
-  const shown = `[]v1.OwnerReference{${references.map(goOwner).join(', ')}}`
+const noFields = (): Fields[] => []
+
+function controllerFaults(references: readonly Fields[], [first, ...others]: readonly Fields[]): FieldFault[] {
+  const shown = `[]v1.OwnerReference{${shownItems(references, goOwner)}}`
   return faultsOfEach(others, (other) => {
     const found = `Found "true" in references for ${shortOwner(first ?? {})} and ${shortOwner(other)}`
     return [invalidShown(ownersPath, shown, `Only one reference can have Controller set to true. ${found}`)]

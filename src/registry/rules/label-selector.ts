@@ -12,6 +12,7 @@ import type { Labels, Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
 import { addAll } from '../../lib/long-lists.ts'
+import { sortInParts } from '../../lib/sort-in-parts.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
@@ -169,8 +170,8 @@ function goRequirement(one: Fields): string {
 /** `map[string]string{"a":"b"}`, sorted by key. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
-  const entries = Object.entries(fieldsOf(labels)).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const member = ([key, value]: (typeof entries)[number]): string => `${shownValue(key)}:${shownValue(textOf(value))}`
+  const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) => (one < other ? -1 : 1))
+  const member = ([key, value]: (typeof entries)[number]): string => `${shownValue(key)}:${shownValue(value)}`
   return `map[string]string{${shownItems(entries, member)}}`
 }
 

@@ -5,10 +5,11 @@ import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
+import { keysOf } from '../../../lib/long-lists.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { fractionWarnings } from '../../rules/resources.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
-import { given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { eachIn, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 
 const known: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -19,11 +20,9 @@ export function accessModes(missing: string): Rule {
   return (value, path, check) => {
     const modes = textsOf(value)
     if (modes.length === 0) check.faults.push(required(path, missing))
-    for (const mode of modes) accessMode(mode, path, check)
-    if (
-      modes.includes('ReadWriteOncePod') &&
-      modes.some((mode) => mode !== 'ReadWriteOncePod' && known.includes(mode))
-    ) {
+    eachIn(modes, check, (mode, _, own) => accessMode(mode, path, own))
+    const all = keysOf(modes, (mode) => mode)
+    if (all.has('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod' && all.has(mode))) {
       check.faults.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
     }
   }

@@ -7,8 +7,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
+import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
 import { checkPortNumber, protocols } from '../../rules/ports.ts'
@@ -26,7 +25,13 @@ export const endpointsRules: KindRules = {
     ...faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
   ],
   warnings: ({ subsets }) =>
-    warningsOfEach(addressesOf(subsets), ({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
+    warningsOfEach(itemsOf(subsets), (subset, at) =>
+      addressLists.flatMap((list) =>
+        warningsOfEach(itemsOf(subset[list]), ({ ip }, index) =>
+          warnOfIp(`subsets[${at}].${list}[${index}].ip`, textOf(ip)),
+        ),
+      ),
+    ),
 }
 
 function validateSubset(path: string, subset: Fields): FieldFault[] {
@@ -69,13 +74,4 @@ function validatePort(path: string, port: Fields, needsName: boolean): FieldFaul
 function validateProtocol(path: string, protocol: string): FieldFault[] {
   if (protocol === '') return [required(path)]
   return protocols.some((known) => known === protocol) ? [] : [notSupported(path, protocol, protocols)]
-}
-
-function addressesOf(subsets: KubeObject[string]): { readonly path: string; readonly address: Fields }[] {
-  const found = mapEach('addresses of subsets', itemsOf(subsets), (subset, at) =>
-    addressLists.flatMap((list) =>
-      itemsOf(subset[list]).map((address, index) => ({ path: `subsets[${at}].${list}[${index}]`, address })),
-    ),
-  )
-  return once('all addresses', () => found.flat())
 }

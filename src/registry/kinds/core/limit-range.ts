@@ -1,11 +1,14 @@
 import { duplicate, forbiddenField, invalidShown, required } from '../../../api/field-fault.ts'
 import { goQuantity } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
+import { addKey, keysOf } from '../../../lib/long-lists.ts'
+import { once } from '../../../lib/parts.ts'
+import { sortInParts } from '../../../lib/sort-in-parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { allowsOvercommit, checkContainerResourceName, checkResourceName } from '../../rules/resources.ts'
-import { faultsOf, type Rule } from '../../rules/rule.ts'
+import { eachIn, faultsOf, isEmpty, type Rule } from '../../rules/rule.ts'
 import { named } from '../../rules/scalars.ts'
 
 const standardTypes = ['Pod', 'Container', 'PersistentVolumeClaim']
@@ -17,19 +20,19 @@ const limitType: Rule = named((type) => {
   return ['must be a standard limit type or fully qualified']
 })
 
-const resourceNames: Rule = (value, path, { faults }) => {
+const resourceNames: Rule = (value, path, check) => {
   const item = fieldsOf(value)
   const isForContainers = item['type'] === 'Pod' || item['type'] === 'Container'
-  const check = isForContainers ? checkContainerResourceName : checkResourceName
+  const checkName = isForContainers ? checkContainerResourceName : checkResourceName
   for (const list of lists) {
     if (item['type'] === 'Pod' && (list === 'default' || list === 'defaultRequest')) {
-      if (Object.keys(fieldsOf(item[list])).length === 0) continue
-      faults.push(forbiddenField(`${path}.${list}`, "may not be specified when `type` is 'Pod'"))
+      if (isEmpty(item[list])) continue
+      check.faults.push(forbiddenField(`${path}.${list}`, "may not be specified when `type` is 'Pod'"))
       continue
     }
-    for (const name of Object.keys(fieldsOf(item[list]))) {
-      for (const why of check(name)) faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
-    }
+    eachIn(entriesOf(item[list]), check, ([name], _, { faults }) => {
+      for (const why of checkName(name)) faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
+    })
   }
 }
 
@@ -66,18 +69,20 @@ const orders: readonly Order[] = [
 
 const ordered: Rule = (value, path, check) => {
   const item = fieldsOf(value)
-  const names = new Set(lists.flatMap((list) => Object.keys(fieldsOf(item[list]))))
-  for (const name of [...names].toSorted()) {
+  const entries = lists.flatMap((list) => entriesOf(item[list]))
+  const names = keysOf(entries, ([name]) => name)
+  const sorted = sortInParts('names of limits', [...names], (one, other) => (one < other ? -1 : 1))
+  eachIn(sorted, check, (name, _, own) => {
     const amountIn = (list: string): string => textOf(fieldsOf(item[list])[name])
     for (const { low, high, at, shown = at } of orders) {
       const [less, more] = [amountIn(low[0]), amountIn(high[0])]
       if (less === '' || more === '' || nanosOf(less) <= nanosOf(more)) continue
       const why = `${low[1]} ${less} is greater than ${high[1]} ${more}`
-      check.faults.push(invalidShown(`${path}.${at}[${name}]`, goQuantity(amountIn(shown)), why))
+      own.faults.push(invalidShown(`${path}.${at}[${name}]`, goQuantity(amountIn(shown)), why))
     }
-    ratio(name, amountIn)(value, path, check)
-    equalDefaults(name, amountIn)(value, path, check)
-  }
+    ratio(name, amountIn)(value, path, own)
+    equalDefaults(name, amountIn)(value, path, own)
+  })
 }
 
 const ratio =
@@ -105,17 +110,16 @@ const equalDefaults =
   }
 
 const spec: Rule = (value, path, check) => {
-  const seen = new Set<string>()
-  for (const [at, item] of itemsOf(fieldsOf(value)['limits']).entries()) {
+  const seen = once('types of limits', () => new Set<string>())
+  eachIn(itemsOf(fieldsOf(value)['limits']), check, (item, at, own) => {
     const type = textOf(item['type'])
     const here = `${path}.limits[${at}]`
-    limitType(type, `${here}.type`, check)
-    if (seen.has(type)) check.faults.push(duplicate(`${here}.type`, type))
-    seen.add(type)
-    resourceNames(item, here, check)
-    claimLimits(item, here, check)
-    ordered(item, here, check)
-  }
+    limitType(type, `${here}.type`, own)
+    if (!addKey(seen, type)) own.faults.push(duplicate(`${here}.type`, type))
+    resourceNames(item, here, own)
+    claimLimits(item, here, own)
+    ordered(item, here, own)
+  })
 }
 
 export const limitRangeRules: KindRules = {

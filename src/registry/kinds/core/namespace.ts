@@ -1,6 +1,6 @@
 import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { checkFinalizerName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import {
   type DeletionOptions,
   foregroundFinalizer,
@@ -64,7 +64,7 @@ function mark(namespace: KubeObject, options: DeletionOptions, now: string): Kub
 }
 
 function validateFinalizers(object: KubeObject, pathOf: (at: number) => string): FieldFault[] {
-  return faultsOfEach(finalizersOf(object), (finalizer, at) =>
+  return faultsOfEach(textsOf(fieldsOf(object['spec'])['finalizers']), (finalizer, at) =>
     checkFinalizerName(finalizer).map((fault) => invalidValue(pathOf(at), finalizer, fault)),
   )
 }

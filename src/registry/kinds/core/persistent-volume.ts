@@ -29,6 +29,7 @@ import { changesOf } from '../../rules/changes.ts'
 import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 import {
   accessModes,
   attributesClassGate,
@@ -273,8 +274,8 @@ export const classWarning = `metadata.annotations[${storageClassAnnotation}]: de
 
 function affinityWarnings(affinity: Json | undefined): string[] {
   const terms = itemsOf(fieldsOf(fieldsOf(affinity)['required'])['nodeSelectorTerms'])
-  return terms.flatMap((term, at) =>
-    itemsOf(term['matchExpressions']).flatMap(({ key }, expressionAt) => {
+  return warningsOfEach(terms, (term, at) =>
+    warningsOfEach(itemsOf(term['matchExpressions']), ({ key }, expressionAt) => {
       const path = `spec.nodeAffinity.required.nodeSelectorTerms[${at}].matchExpressions[${expressionAt}].key`
       return deprecatedKeyWarnings(path, textOf(key))
     }),

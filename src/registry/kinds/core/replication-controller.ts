@@ -1,6 +1,7 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, isFields, type KubeObject, numberOf } from '../../../api/object.ts'
+import { everyItem } from '../../../lib/parts.ts'
 import { validateByTags } from '../../declarative.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels } from '../../rules/label-selector.ts'
@@ -75,7 +76,11 @@ function validateTemplate(
 ): FieldFault[] {
   const { labels } = fieldsOf(template['metadata'])
   const path = 'spec.template'
-  const isSelected = wanted.every(([key, value]) => fieldsOf(labels)[key] === value)
+  const isSelected = everyItem(
+    'selector of ReplicationController',
+    wanted,
+    ([key, value]) => fieldsOf(labels)[key] === value,
+  )
   const why = '`selector` does not match template `labels`'
   return [
     ...(wanted.length > 0 && !isSelected ? [invalidShown(`${path}.metadata.labels`, goLabels(labels), why)] : []),

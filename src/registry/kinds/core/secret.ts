@@ -4,6 +4,7 @@ import { JsonMap } from '../../../api/json-map.ts'
 import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkConfigKey } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { eachKey } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { without } from '../../object-parts.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -29,25 +30,30 @@ export const secretRules: KindRules = {
 /** stringData is write-only: its values are merged into data. */
 function withStringData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
-  if (Object.keys(fieldsOf(stringData)).length === 0) return without(object, 'stringData')
-  const data = Object.assign(new JsonMap(), fieldsOf(object['data']))
-  for (const [key, value] of Object.entries(fieldsOf(stringData))) {
-    data[key] = Buffer.from(typeof value === 'string' ? value : '').toString('base64')
-  }
+  const texts = fieldsOf(stringData)
+  const { data } = eachKey('stringData of Secret', texts, newMerged, (merged, key) => {
+    merged.data ??= Object.assign(new JsonMap(), fieldsOf(object['data']))
+    merged.data[key] = Buffer.from(textAt(texts, key)).toString('base64')
+    return true
+  })
+  if (data === undefined) return without(object, 'stringData')
   return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata, data }
 }
 
+const newMerged = (): { data: JsonMap | undefined } => ({ data: undefined })
+
 function validate(object: KubeObject): FieldFault[] {
   const data = fieldsOf(object['data'])
-  const faults: FieldFault[] = []
-  let valuesBytes = 0
-  for (const [key, value] of Object.entries(data)) {
-    for (const fault of checkConfigKey(key)) faults.push(invalidValue(`data[${key}]`, key, fault))
-    valuesBytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
-  }
-  if (valuesBytes > VALUES_BYTES_MAX) faults.push(tooLong('data', VALUES_BYTES_MAX))
-  return [...faults, ...validateContent(object, data)]
+  const { faults, bytes } = eachKey('data of Secret', data, newFound, (found, key) => {
+    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`data[${key}]`, key, fault))
+    found.bytes += Buffer.byteLength(textAt(data, key), 'base64')
+    return true
+  })
+  const tooMuch = bytes > VALUES_BYTES_MAX ? [tooLong('data', VALUES_BYTES_MAX)] : []
+  return [...faults, ...tooMuch, ...validateContent(object, data)]
 }
+
+const newFound = (): { readonly faults: FieldFault[]; bytes: number } => ({ faults: [], bytes: 0 })
 
 /** The required content of each well-known type. */
 function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFault[] {

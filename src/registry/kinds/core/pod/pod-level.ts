@@ -6,7 +6,7 @@ import { compareQuantities, printQuantity, type Quantity } from '../../../../api
 import { printResourceList, readResourceList, type ResourceList } from '../../../../api/resource-list.ts'
 import { aggregateResources, isPodLevel } from '../../../pod-resources.ts'
 import { checkAmount, checkResourceName, isHugePages, requirementsOf } from '../../../rules/resources.ts'
-import type { Rule } from '../../../rules/rule.ts'
+import { eachIn, type Rule } from '../../../rules/rule.ts'
 import type { PodRule } from './check.ts'
 import { usedClaims } from './resource-claims.ts'
 
@@ -45,8 +45,8 @@ export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
 const only = (list: ResourceList, isWanted: (name: string) => boolean): Fields =>
   printResourceList(new Map([...list].filter(([name]) => isWanted(name))))
 
-const podLevelList: Rule = (value, path, { faults }) => {
-  for (const [name, amount] of entriesOf(value)) {
+const podLevelList: Rule = (value, path, check) => {
+  eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
     const at = `${path}[${name}]`
     const wrong = checkResourceName(name)
     for (const why of wrong) faults.push(invalidShown(at, name, why))
@@ -54,7 +54,7 @@ const podLevelList: Rule = (value, path, { faults }) => {
       faults.push(notSupportedShown(at, name, ['cpu', 'hugepages-', 'memory']))
     }
     faults.push(...checkAmount(name, amount, at))
-  }
+  })
 }
 
 const podLevelRequirements = requirementsOf(podLevelList)
@@ -76,14 +76,14 @@ export const podLevelResources: PodRule = (value, path, check) => {
     faults.push(invalidValue(`${path}.requests[${name}]`, printQuantity(own), why))
   }
   const most = readResourceList(limits)
-  for (const [at, container] of itemsOf(spec['containers']).entries()) {
+  eachIn(itemsOf(spec['containers']), check, (container, at, own) => {
     for (const [name, limit] of readResourceList(fieldsOf(container['resources'])['limits'])) {
       const ofPod = most.get(name)
       if (ofPod === undefined || compareQuantities(limit, ofPod) <= 0) continue
       const why = `must be less than or equal to pod limits of ${printQuantity(ofPod)}`
-      faults.push(invalidValue(`${path}.containers[${at}][${name}].limits`, printQuantity(limit), why))
+      own.faults.push(invalidValue(`${path}.containers[${at}][${name}].limits`, printQuantity(limit), why))
     }
-  }
+  })
 }
 
 const nothing: Quantity = { nanos: 0n, format: 'decimal' }

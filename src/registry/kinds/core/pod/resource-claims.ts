@@ -15,26 +15,26 @@ import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { firstBy } from '../../../../lib/long-lists.ts'
+import { addKey, firstBy, keysOf } from '../../../../lib/long-lists.ts'
 import { once } from '../../../../lib/parts.ts'
-import type { Rule } from '../../../rules/rule.ts'
+import { sortInParts } from '../../../../lib/sort-in-parts.ts'
+import { eachIn, type Rule } from '../../../rules/rule.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
-export function podClaims(spec: Fields, path: string, { faults, isStatic }: PodCheck): void {
-  const names = new Set<string>()
-  for (const [at, claim] of itemsOf(spec['resourceClaims']).entries()) {
+export function podClaims(spec: Fields, path: string, check: PodCheck): void {
+  const names = once('names of resource claims', () => new Set<string>())
+  eachIn(itemsOf(spec['resourceClaims']), check, (claim, at, { faults, isStatic }) => {
     if (isStatic) {
       faults.push(forbiddenField('[]', 'static pods do not support resource claims'))
-      continue
+      return
     }
     const own = `${path}[${at}]`
     const name = textOf(claim['name'])
     if (name === '') faults.push(required(`${own}.name`))
-    else if (names.has(name)) faults.push(duplicate(`${own}.name`, name))
+    else if (!addKey(names, name)) faults.push(duplicate(`${own}.name`, name))
     else faults.push(...checked(`${own}.name`, name, checkDnsLabel))
-    names.add(name)
     faults.push(...validateSource(claim, own))
-  }
+  })
 }
 
 const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
@@ -57,22 +57,24 @@ function validateSource(claim: Fields, path: string): FieldFault[] {
 }
 
 export function claimsOf(spec: Fields): PodCheck['claims'] {
-  const names = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name)))
-  return { names, shown: names.size === 0 ? ' which is empty' : `: ${[...names].toSorted().join(', ')}` }
+  const names = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => textOf(name))
+  if (names.size === 0) return { names, shown: ' which is empty' }
+  const sorted = sortInParts('sorted claims', [...names], (one, other) => (one < other ? -1 : 1))
+  return { names, shown: once('shown claims', () => `: ${sorted.join(', ')}`) }
 }
 
 /** The claims that a container uses: a claim as a whole, or single requests of it. */
-export const usedClaims: PodRule = (value, path, { faults, claims }) => {
-  const used = new Set<string>()
+export const usedClaims: PodRule = (value, path, check) => {
+  const used = once('used claims', () => new Set<string>())
   /** Claims of which single requests are used. */
-  const parted = new Set<string>()
-  for (const [at, item] of itemsOf(value).entries()) {
+  const parted = once('claims that are used in part', () => new Set<string>())
+  eachIn(itemsOf(value), check, (item, at, { faults, claims }) => {
     const own = `${path}[${at}]`
     const name = textOf(item['name'])
     const request = textOf(item['request'])
     if (name === '') {
       faults.push(required(own))
-      continue
+      return
     }
     const key = request === '' ? name : `${name}/${request}`
     if (used.has(name)) faults.push(duplicate(own, name))
@@ -84,7 +86,7 @@ export const usedClaims: PodRule = (value, path, { faults, claims }) => {
       if (request !== '') parted.add(name)
     }
     if (!claims.names.has(name)) faults.push(unknownClaim(own, name, claims.shown))
-  }
+  })
 }
 
 function unknownClaim(path: string, name: string, shown: string): FieldFault {
@@ -94,7 +96,7 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
 
 /** The claims that were created for those of the spec. The odd path of the second fault is upstream's. */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
-  const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
+  const claims = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => name)
   const seen = once('statuses of claims', () => new Set<string>())
   return faultsOfEach(itemsOf(status['resourceClaimStatuses']), ({ name, resourceClaimName }, at) => {
     const path = `status.resourceClaimStatuses[${at}].name`
@@ -117,20 +119,23 @@ const noSuchClaim =
 /** The health of a container's devices (gate ResourceHealthStatus). */
 export function deviceHealth(containers: readonly Fields[]): Rule {
   const byName = firstBy(containers, ({ name }) => name)
-  const known = new Map<Json | undefined, KnownNames>()
+  const known = once('names of device resources', () => new Map<Json | undefined, KnownNames>())
   return (value, path, check) => {
-    for (const [at, status] of itemsOf(value).entries()) {
+    eachIn(itemsOf(value), check, (status, at, outer) => {
       const container = byName.get(status['name'])
-      const names = known.get(status['name']) ?? knownNames(fieldsOf(container?.['resources']))
+      const names = once(
+        'names of the resources of a container',
+        () => known.get(status['name']) ?? knownNames(fieldsOf(container?.['resources'])),
+      )
       known.set(status['name'], names)
       const own = `${path}[${at}].allocatedResourcesStatus`
-      for (const [index, resource] of itemsOf(status['allocatedResourcesStatus']).entries()) {
+      eachIn(itemsOf(status['allocatedResourcesStatus']), outer, (resource, index, inner) => {
         const name = textOf(resource['name'])
         const why = container === undefined ? undefined : nameFault(name, names)
-        if (why !== undefined) check.faults.push(invalidShown(`${own}[${index}].name`, name, why))
-        health(resource['resources'], `${own}[${index}].resources`, check)
-      }
-    }
+        if (why !== undefined) inner.faults.push(invalidShown(`${own}[${index}].name`, name, why))
+        health(resource['resources'], `${own}[${index}].resources`, inner)
+      })
+    })
   }
 }
 
@@ -138,10 +143,8 @@ type KnownNames = { readonly requests: Fields; readonly claims: ReadonlySet<stri
 
 const knownNames = ({ claims, requests }: Fields): KnownNames => ({
   requests: fieldsOf(requests),
-  claims: new Set(
-    itemsOf(claims).map(({ name, request }) =>
-      textOf(request) === '' ? `claim:${textOf(name)}` : `claim:${textOf(name)}/${textOf(request)}`,
-    ),
+  claims: keysOf(itemsOf(claims), ({ name, request }) =>
+    textOf(request) === '' ? `claim:${textOf(name)}` : `claim:${textOf(name)}/${textOf(request)}`,
   ),
 })
 
@@ -150,13 +153,12 @@ function nameFault(name: string, { claims, requests }: KnownNames): string | und
   return Object.hasOwn(requests, name) ? undefined : "must match one of the container's resource requests"
 }
 
-const health: Rule = (value, path, { faults }) => {
-  const seen = new Set<string>()
-  for (const [at, resource] of itemsOf(value).entries()) {
+const health: Rule = (value, path, check) => {
+  const seen = once('devices', () => new Set<string>())
+  eachIn(itemsOf(value), check, (resource, at, { faults }) => {
     const id = textOf(resource['resourceID'])
     const state = textOf(resource['health'])
     if (!healths.includes(state)) faults.push(notSupported(`${path}[${at}].health`, state, healths))
-    if (seen.has(id)) faults.push(duplicate(`${path}[${at}].resourceID`, id))
-    seen.add(id)
-  }
+    if (!addKey(seen, id)) faults.push(duplicate(`${path}[${at}].resourceID`, id))
+  })
 }

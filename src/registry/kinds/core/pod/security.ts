@@ -3,7 +3,8 @@ import { duplicate, invalidShown, invalidValue, required } from '../../../../api
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { all, each, fields, given, type Rule } from '../../../rules/rule.ts'
+import { once } from '../../../../lib/parts.ts'
+import { all, each, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, atMostBytes, oneOf, relativePath } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'
 import { windowsOptions } from './windows.ts'
@@ -102,14 +103,14 @@ const sysctlRule =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /** Names of sysctls; those of a kernel namespace require that the Pod does not share that namespace with the host. */
-const sysctls: PodRule = (value, path, { faults, spec }) => {
-  const names = new Set<string>()
-  for (const [at, item] of itemsOf(value).entries()) {
+const sysctls: PodRule = (value, path, check) => {
+  const names = once('names of sysctls', () => new Set<string>())
+  eachIn(itemsOf(value), check, (item, at, { faults, spec }) => {
     const name = textOf(item['name'])
     const own = `${path}[${at}].name`
     if (name === '') {
       faults.push(required(own))
-      continue
+      return
     }
     // Only short texts are matched: the expression backtracks.
     if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name)) faults.push(invalidValue(own, name, sysctlRule))
@@ -125,7 +126,7 @@ const sysctls: PodRule = (value, path, { faults, spec }) => {
     if (host !== undefined && spec[host] === true) {
       faults.push(invalidValue(own, name, `may not be specified when '${host}' is true`))
     }
-  }
+  })
 }
 
 const sharedProcesses: PodRule = (_value, path, { faults, spec }) => {

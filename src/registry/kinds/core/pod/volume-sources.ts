@@ -1,9 +1,19 @@
 /** The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them. */
 import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
-import { fieldsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { entriesOf, fieldsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
-import { all, fields, given, isEmpty, needed, neededFields, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  all,
+  eachIn,
+  fields,
+  given,
+  isEmpty,
+  needed,
+  neededFields,
+  type Rule,
+  unlessEmpty,
+} from '../../../rules/rule.ts'
 import {
   absolutePath,
   atMostBytes,
@@ -97,14 +107,14 @@ const flocker: Rule = (value, path, { faults }) => {
 
 const reservedOption = /^([^/]*\.)?(kubernetes\.io|k8s\.io)\//i
 
-const flexVolume: Rule = (value, path, { faults }) => {
+const flexVolume: Rule = (value, path, check) => {
   const { driver, options } = fieldsOf(value)
-  if (textOf(driver) === '') faults.push(required(`${path}.driver`))
-  for (const key of Object.keys(fieldsOf(options))) {
-    if (!reservedOption.test(key)) continue
+  if (textOf(driver) === '') check.faults.push(required(`${path}.driver`))
+  eachIn(entriesOf(options), check, ([key], _, { faults }) => {
+    if (!reservedOption.test(key)) return
     const why = 'kubernetes.io and k8s.io namespaces are reserved'
     faults.push(invalidValue(`${path}.options[${key}]`, key, why))
-  }
+  })
 }
 
 const managedUri = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'

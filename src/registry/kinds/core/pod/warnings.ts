@@ -49,9 +49,9 @@ export function podTemplateWarnings(template: Json | undefined, path: string, ga
   const { annotations } = fieldsOf(metadata)
   return [
     ...annotationWarnings(annotations, `${path}.metadata.annotations`),
-    ...entriesOf(annotations)
-      .filter(([key]) => key.startsWith(appArmorPrefix))
-      .map(([key]) => appArmorWarning(`${path}.metadata.annotations[${key}]`)),
+    ...warningsOfEach(entriesOf(annotations), ([key]) =>
+      key.startsWith(appArmorPrefix) ? [appArmorWarning(`${path}.metadata.annotations[${key}]`)] : [],
+    ),
     ...specWarnings(fieldsOf(spec), `${path}.spec`, gates),
     ...graceWarnings(fieldsOf(spec), `${path}.spec`),
   ]
@@ -75,7 +75,7 @@ const goneAnnotations: readonly (readonly [string, string, string])[] = [
 ]
 
 function annotationWarnings(annotations: Json | undefined, path: string): string[] {
-  return entriesOf(annotations).flatMap(([key]) => {
+  return warningsOfEach(entriesOf(annotations), ([key]) => {
     const own = goneAnnotations.find(([name]) => name === key)
     const [, since, field] = own ?? (key.startsWith(containerSeccomp) ? [key, 'v1.27', 'seccompProfile'] : [])
     if (since === undefined) return []
@@ -84,7 +84,7 @@ function annotationWarnings(annotations: Json | undefined, path: string): string
 }
 
 const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
-  ...Object.keys(fieldsOf(spec['nodeSelector'])).flatMap((key) =>
+  ...warningsOfEach(entriesOf(spec['nodeSelector']), ([key]) =>
     deprecatedLabelWarnings(`${path}.nodeSelector[${key}]`, key),
   ),
   ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`),
@@ -204,12 +204,18 @@ const goneVolumes: readonly (readonly [string, string])[] = [
 ]
 
 function volumesWarnings(volumes: readonly Fields[], path: string, gates: Gates): string[] {
-  const warnings: string[] = []
-  for (const [at, volume] of volumes.entries()) {
-    addAll(warnings, volumeWarnings(volume, `${path}[${at}]`, gates))
-    addAll(warnings, overlapWarnings(volume, TOLD_MAX - warnings.length))
-  }
-  return warnings
+  return eachItem(
+    'volumes that are warned of',
+    volumes,
+    (): string[] => [],
+    (warnings, volume, at) => {
+      const own = volumeWarnings(volume, `${path}[${at}]`, gates)
+      const overlaps = overlapWarnings(volume, TOLD_MAX - warnings.length - own.length)
+      addAll(warnings, own)
+      addAll(warnings, overlaps)
+      return true
+    },
+  )
 }
 
 function volumeWarnings(volume: Fields, path: string, gates: Gates): string[] {
