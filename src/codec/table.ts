@@ -4,6 +4,7 @@
  */
 import type { Fields, KubeObject } from '../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../api/table.ts'
+import { once } from '../lib/parts.ts'
 import { printOrdered, printString } from './json.ts'
 
 /** Bytes of JSON, and between them timestamps whose age is printed. */
@@ -12,7 +13,7 @@ export type Row = readonly (Buffer | number)[]
 /** `objectJson`: the `object` of the row; `null` for nothing. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
   const row: (string | number)[] = ['{"cells":[']
-  for (const [at, cell] of kind.cells(object).entries()) {
+  for (const [at, cell] of once('cells of a row', () => kind.cells(object)).entries()) {
     if (at > 0) row.push(',')
     addCell(row, cell)
   }

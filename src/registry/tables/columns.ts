@@ -1,6 +1,17 @@
 /** Helpers that define tables: a line of columns, and a function that computes the cells of an object. */
-import { type Fields, fieldsOf, isNumber, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  isNumber,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../api/object.ts'
 import { ageOf, type Cell, type Column, type TableKind } from '../../api/table.ts'
+import { mapEach } from '../../lib/parts.ts'
+import { sortInParts } from '../../lib/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
@@ -59,24 +70,27 @@ export const hasCondition = (conditions: Json | undefined, type: string): boolea
 
 /** `a=1,b=2`, sorted. */
 export function printLabels(labels: Json | undefined): string {
-  const entries = Object.entries(fieldsOf(labels)).map(([key, value]) => `${key}=${textOf(value)}`)
-  return orNone(entries.toSorted().join(','))
+  const entries = mapEach('labels of a row', entriesOf(labels), ([key, value]) => `${key}=${value}`)
+  return orNone(sortInParts('sorted labels of a row', entries, compareTexts).join(','))
 }
+
+const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 export const printSelector = (selector: Json | undefined): string => orNone(printLabelSelector(fieldsOf(selector)))
 
 /** How many items of a list are printed. */
 export const SHOWN_MAX = 3
 
-/** The first few items, and how many more there are. */
-export function shortened(texts: readonly string[]): string {
+/** The first few items, and how many more there are. `count`: of all items, if not all are given. */
+export function shortened(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')
-  return texts.length > SHOWN_MAX ? `${shown} + ${texts.length - SHOWN_MAX} more...` : shown
+  return count > SHOWN_MAX ? `${shown} + ${count - SHOWN_MAX} more...` : shown
 }
 
 /** Names and images of the containers of a pod template. */
 export function containerColumns(template: Json | undefined): readonly [string, string] {
   const containers = itemsOf(fieldsOf(fieldsOf(template)['spec'])['containers'])
-  const all = (field: string): string => containers.map((one) => textOf(one[field])).join(',')
+  const all = (field: string): string =>
+    mapEach('containers of a row', containers, (one) => textOf(one[field])).join(',')
   return [all('name'), all('image')]
 }

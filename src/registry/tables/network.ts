@@ -1,5 +1,5 @@
 /** Tables of network resources. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, listOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import {
   createdAgo,
@@ -16,6 +16,9 @@ import {
   table,
 } from './columns.ts'
 import { hostPort } from '../../lib/host-port.ts'
+import { keysOf } from '../../lib/long-lists.ts'
+import { eachItem, mapEach } from '../../lib/parts.ts'
+import { sortInParts } from '../../lib/sort-in-parts.ts'
 
 const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*', (object) => {
   const { type, clusterIP, ports, selector } = specOf(object)
@@ -24,7 +27,7 @@ const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age |
     textOf(type),
     orNone(textOf(clusterIP)),
     externalAddresses(object),
-    orNone(itemsOf(ports).map(printPort).join(',')),
+    orNone(mapEach('ports of a row', itemsOf(ports), printPort).join(',')),
     createdAgo(object),
     printLabels(selector),
   ]
@@ -46,8 +49,8 @@ function externalAddresses(service: KubeObject): string {
 
 /** The addresses of a load balancer: sorted, without duplicates. */
 function addressesOf({ loadBalancer }: Fields): readonly string[] {
-  const all = itemsOf(fieldsOf(loadBalancer)['ingress']).map(({ ip, hostname }) => textOf(ip) || textOf(hostname))
-  return [...new Set(all)].toSorted()
+  const all = keysOf(itemsOf(fieldsOf(loadBalancer)['ingress']), ({ ip, hostname }) => textOf(ip) || textOf(hostname))
+  return sortInParts('addresses of a row', [...all], (one, other) => (one < other ? -1 : 1))
 }
 
 const endpoints = table('Name | Endpoints | Age', (object) => [
@@ -59,22 +62,29 @@ const endpoints = table('Name | Endpoints | Age', (object) => [
 /** If there are subsets but no ready address, the cell is empty. */
 function printEndpoints(subsets: readonly Fields[]): string {
   if (subsets.length === 0) return '<none>'
-  const all = subsets.flatMap(({ addresses, ports }) => {
-    const ips = itemsOf(addresses).map(({ ip }) => textOf(ip))
-    if (itemsOf(ports).length === 0) return ips
-    return itemsOf(ports).flatMap(({ port }) => ips.map((ip) => hostPort({ host: ip, port: numberOf(port) })))
+  const { first, count } = eachItem('endpoints of a row', subsets, noEndpoints, (found, { addresses, ports }) => {
+    const [ips, numbers] = [listOf(addresses), listOf(ports)]
+    const hosts = itemsOf(ips.slice(0, SHOWN_MAX)).map(({ ip }) => textOf(ip))
+    const some = itemsOf(numbers.slice(0, SHOWN_MAX)).map(({ port }) => numberOf(port))
+    const shown = numbers.length === 0 ? hosts : some.flatMap((port) => hosts.map((host) => hostPort({ host, port })))
+    for (const text of shown) if (found.first.length < SHOWN_MAX) found.first.push(text)
+    found.count += ips.length * Math.max(numbers.length, 1)
+    return true
   })
-  return shortened(all)
+  return shortened(first, count)
 }
 
+/** Endpoints are counted, not listed: a subset has one for each pair of an address and a port. */
+const noEndpoints = (): { readonly first: string[]; count: number } => ({ first: [], count: 0 })
+
 const endpointSlices = table('Name | AddressType | Ports | Endpoints | Age', (object) => {
-  const ports = itemsOf(object['ports']).map(({ port, name }) => shownOf(port) || textOf(name))
-  const addresses = itemsOf(object['endpoints']).flatMap((one) => textsOf(one['addresses']))
+  const ports = mapEach('ports of a slice', itemsOf(object['ports']), ({ port, name }) => shownOf(port) || textOf(name))
+  const addresses = mapEach('addresses of a slice', itemsOf(object['endpoints']), (one) => textsOf(one['addresses']))
   return [
     nameOf(object),
     textOf(object['addressType']),
     orUnset(shortened(ports)),
-    orUnset(shortened(addresses)),
+    orUnset(shortened(addresses.flat())),
     createdAgo(object),
   ]
 })
@@ -93,7 +103,7 @@ const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object)
 
 /** Rules for any host are not printed, but are counted in `+ n more`. */
 function printHosts(rules: readonly Fields[]): string {
-  const hosts = rules.map(({ host }) => textOf(host))
+  const hosts = mapEach('hosts of a row', rules, ({ host }) => textOf(host))
   const named = hosts.filter((host) => host !== '')
   if (named.length === 0) return '*'
   return shortened(named.length > SHOWN_MAX ? [...named, ...hosts.filter((host) => host === '')] : named)

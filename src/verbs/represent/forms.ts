@@ -12,6 +12,7 @@ import { encodeItem } from '../../codec/protobuf/envelope.ts'
 import { readShown } from '../../codec/settled.ts'
 import type { Transcoder } from '../../codec/protobuf/transcode.ts'
 import { bytesOfRow, type Row, rowOf } from '../../codec/table.ts'
+import { once } from '../../lib/parts.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
@@ -110,10 +111,16 @@ export class ResourceForms {
   /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    const object = item.decoded ?? (isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire()))
+    // An item may be decoded or printed while the row of a large one is made in parts.
+    const object = once(
+      'object of a row',
+      () => item.decoded ?? (isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())),
+    )
     if (object === undefined) return this.row({ object: item.peek(), json: undefined }, version, included)
     if (included === 'None') return rowOf(object, table, 'null')
-    const shown = included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1)
+    const shown = once('printed object of a row', () =>
+      included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1),
+    )
     return rowOf(object, table, shown.toString())
   }
 

@@ -6,7 +6,7 @@ import type { TableKind } from '../../api/table.ts'
 import type { Item } from '../../cache/item.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
-import { once } from '../../lib/parts.ts'
+import { inParts, once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import { contentHeaders } from './headers.ts'
@@ -100,7 +100,7 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
 /** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
 async function makeRow(item: Item, rowOfItem: (item: Item) => Row): Promise<void> {
   await item.objectInParts()
-  rowOfItem(item)
+  await inParts(() => rowOfItem(item), new Slices(undefined, { isExpensive: true }))
 }
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
