@@ -8,17 +8,19 @@ import {
   shownValue,
 } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
-import type { Labels, Requirement } from '../../api/label-selector.ts'
+import type { Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
-import { addAll } from '../../lib/long-lists.ts'
+import { addAll, keysOf } from '../../lib/long-lists.ts'
+import { everyItem, everyKey, mapEach, once } from '../../lib/parts.ts'
 import { sortInParts } from '../../lib/sort-in-parts.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
 /** Whether it has no requirements, and so selects everything. */
 export const isEmptySelector = (selector: Fields): boolean =>
-  Object.keys(fieldsOf(selector['matchLabels'])).length === 0 && itemsOf(selector['matchExpressions']).length === 0
+  listOf(selector['matchExpressions']).length === 0 &&
+  once('count of labels', () => Object.keys(fieldsOf(selector['matchLabels'])).length === 0)
 
 export function validateLabelSelector(selector: Fields, path: string): FieldFault[] {
   return [
@@ -85,14 +87,16 @@ const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'abs
 export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
   if (validateLabelSelector(selector, '').length > 0) return undefined
   return [
-    ...Object.entries(fieldsOf(selector['matchLabels'])).map(
-      ([key, value]): Requirement => ({ key, operator: 'in', values: new Set([textOf(value)]) }),
+    ...mapEach(
+      'requirements of labels',
+      entriesOf(selector['matchLabels']),
+      ([key, value]): Requirement => ({ key, operator: 'in', values: new Set([value]) }),
     ),
-    ...itemsOf(selector['matchExpressions']).map((expression): Requirement => {
+    ...mapEach('requirements of expressions', itemsOf(selector['matchExpressions']), (expression): Requirement => {
       const key = textOf(expression['key'])
       const operator = operators[textOf(expression['operator'])] ?? 'exists'
       return operator === 'in' || operator === 'notin'
-        ? { key, operator, values: new Set(valuesOf(expression)) }
+        ? { key, operator, values: keysOf(valuesOf(expression), (value) => value) }
         : { key, operator }
     }),
   ]
@@ -102,16 +106,17 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
  * An absent or invalid selector selects nothing, an empty one everything. Most selectors are of other objects, so a selector is validated
  * only if it matches: it may have a hundred thousand values.
  */
-export function selects(selector: Json | undefined, labels: Labels | undefined): boolean {
+export function selects(selector: Json | undefined, labels: Fields | undefined): boolean {
   if (selector === undefined || selector === null) return false
   const fields = fieldsOf(selector)
   return matches(fields, labels ?? {}) && validateLabelSelector(fields, '').length === 0
 }
 
-function matches({ matchLabels, matchExpressions }: Fields, labels: Labels): boolean {
+function matches({ matchLabels, matchExpressions }: Fields, labels: Fields): boolean {
   const wanted = fieldsOf(matchLabels)
-  for (const key in wanted) if (!Object.hasOwn(labels, key) || labels[key] !== textOf(wanted[key])) return false
-  return listOf(matchExpressions).every((expression) => {
+  const isWanted = (key: string): boolean => Object.hasOwn(labels, key) && labels[key] === textOf(wanted[key])
+  if (!everyKey('matched labels', wanted, isWanted)) return false
+  return everyItem('matched expressions', listOf(matchExpressions), (expression) => {
     const { key, operator, values } = fieldsOf(expression)
     const label = Object.hasOwn(labels, textOf(key)) ? labels[textOf(key)] : undefined
     const isOneOf = (): boolean => label !== undefined && listOf(values).includes(label)

@@ -8,7 +8,6 @@ import {
   goLabels,
   goLabelSelector,
   isEmptySelector,
-  requirementsOf,
   selects,
   validateLabels,
   validateLabelSelector,
@@ -43,7 +42,7 @@ export function selectedTemplate({ why, template }: { readonly why: string; read
   return (value, path, check) => {
     const spec = fieldsOf(value)
     const { selector } = spec
-    if (selector !== undefined && requirementsOf(fieldsOf(selector)) === undefined) {
+    if (selector !== undefined && validateLabelSelector(fieldsOf(selector), '').length > 0) {
       check.faults.push(invalidShown(`${path}.selector`, goLabelSelector(fieldsOf(selector)), why))
       return
     }
@@ -56,7 +55,7 @@ export function selectedTemplate({ why, template }: { readonly why: string; read
 export const matchingLabels: Rule = (value, path, { faults }) => {
   const { selector, template } = fieldsOf(value)
   const { labels } = fieldsOf(fieldsOf(template)['metadata'])
-  if (selects(selector, labelsOf(labels))) return
+  if (selects(selector, fieldsOf(labels))) return
   const why = '`selector` does not match template `labels`'
   faults.push(invalidShown(`${path}.template.metadata.labels`, goLabels(labels), why))
 }

@@ -10,6 +10,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 import {
   neededSelector,
   runningForever,
@@ -105,7 +106,7 @@ export const statefulSetRules: KindRules = {
     const told = [
       ...workloadWarnings(object, current, gates),
       // As upstream, the path differs between create and update.
-      ...itemsOf(volumeClaimTemplates).flatMap((claim, at) =>
+      ...warningsOfEach(itemsOf(volumeClaimTemplates), (claim, at) =>
         claimSpecWarnings(
           fieldsOf(claim['spec']),
           `spec.volumeClaimTemplates[${at}]${current === undefined ? '' : '.Spec'}`,

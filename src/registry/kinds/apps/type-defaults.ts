@@ -1,5 +1,6 @@
 /** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
@@ -53,7 +54,11 @@ function withStatefulParts(spec: Fields): Fields {
 function withClaimKinds(spec: Fields): Fields {
   const { volumeClaimTemplates: templates } = spec
   if (!Array.isArray(templates)) return spec
-  const claims = itemsOf(templates).map((claim) => ({ ...claim, apiVersion: 'v1', kind: 'PersistentVolumeClaim' }))
+  const claims = mapEach('claims of StatefulSet', itemsOf(templates), (claim) => ({
+    ...claim,
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+  }))
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 

@@ -144,7 +144,7 @@ function validateGenerated(object: KubeObject): FieldFault[] {
   if (manualSelector === true || given === undefined) return []
   const { name = '', uid = '' } = object.metadata
   const { labels } = templateMetadata(object)
-  const found = labelsOf(labels)
+  const found = fieldsOf(labels)
   const path = 'spec.template.metadata.labels'
   const faults = faultsOfEach(Object.entries(ownLabels(name, uid)), ([label, wanted]) => {
     if (found[label] === wanted) return []
