@@ -39,12 +39,14 @@ export class ServiceAllocator implements Allocator {
     this.#families = parts.cidrs.map(({ family }) => family)
   }
 
-  readonly allocate = async ({ object, before, namespace, isDryRun }: AllocationRequest): Promise<Allocation> => {
+  readonly allocate = async (wanted: AllocationRequest): Promise<Allocation> => {
+    const { object, before, namespace, isDryRun, inParts } = wanted
     const name = object.metadata.name ?? ''
     const parent = { namespace, name }
     const old = before && specOf(before)
     const given = before === undefined ? withPlural(object) : object
-    const settled = settleFamilies(specOf(given), old, this.#families)
+    const settle = (): ReturnType<typeof settleFamilies> => settleFamilies(specOf(given), old, this.#families)
+    const settled = inParts === undefined ? settle() : await inParts(settle)
     if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
     const ips: string[] = []
     const ports: number[] = []

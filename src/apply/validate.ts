@@ -162,10 +162,10 @@ function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): 
     faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
     return false
   }
-  if (!allowsRepeats && seen.has(element))
-    faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
+  const isRepeated = type.by !== 'whole' && !allowsRepeats && seen.has(element)
+  if (isRepeated) faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
   visit(item, type.of, { above: place, element, faults, allowsRepeats })
-  seen.add(element)
+  if (type.by !== 'whole') seen.add(element)
   return true
 }
 

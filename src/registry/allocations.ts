@@ -10,6 +10,8 @@ export type AllocationRequest = {
   readonly before: KubeObject | undefined
   readonly namespace: string
   readonly isDryRun: boolean
+  /** Divides long work on a large object. Absent for a small one. */
+  readonly inParts?: <T>(work: () => T) => Promise<T>
 }
 
 export type Allocation = {

@@ -19,8 +19,14 @@ export async function allocate(
   current: Current<KubeObject> | undefined,
 ): Promise<KubeObject> {
   if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined)) return object
-  const { namespace } = request
-  return allocation.allocate({ object, before: current?.object, namespace, isDryRun: options.isDryRun })
+  const { namespace, context } = request
+  return allocation.allocate({
+    object,
+    before: current?.object,
+    namespace,
+    isDryRun: options.isDryRun,
+    ...(context.isLarge ? { inParts: (work) => context.inParts(work) } : {}),
+  })
 }
 
 /** The allocations of a write. They stay with the object if the write succeeds; those of earlier attempts are released. */
