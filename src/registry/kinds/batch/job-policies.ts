@@ -8,12 +8,13 @@ import {
   required,
   tooMany,
 } from '../../../api/field-fault.ts'
-import { goStruct } from '../../../api/go-value.ts'
+import { goStruct, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, listOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
-import { each, fields, given, type Rule } from '../../rules/rule.ts'
+import { everyItem, mapEach } from '../../../lib/parts.ts'
+import { each, eachIn, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative } from '../../rules/scalars.ts'
 import { parseIndexes } from './indexes.ts'
 
@@ -37,21 +38,22 @@ function knownWord(...words: readonly string[]): Rule {
   }
 }
 
-const exitCodeValues: Rule = (value, path, { faults }) => {
+const exitCodeValues: Rule = (value, path, check) => {
+  const { faults } = check
   const { operator, values } = fieldsOf(value)
-  const codes = Array.isArray(values) ? values.map(numberOf) : []
+  const codes = mapEach('exit codes', listOf(values), numberOf)
   const at = `${path}.values`
-  const shown = Array.isArray(values) ? `[]int32{${codes.join(', ')}}` : '[]int32(nil)'
+  const shown = Array.isArray(values) ? `[]int32{${shownItems(codes, String)}}` : '[]int32(nil)'
   if (codes.length === 0) faults.push(invalidShown(at, shown, 'at least one value is required'))
   else if (codes.length > EXIT_CODES_MAX) faults.push(tooMany(at, codes.length, EXIT_CODES_MAX))
   const repeats = repeatsIn(codes)
-  for (const [index, code] of codes.entries()) {
+  eachIn(codes, check, (code, index, own) => {
     if (code === 0 && operator === 'In') {
-      faults.push(invalidValue(`${at}[${index}]`, code, 'must not be 0 for the In operator'))
+      own.faults.push(invalidValue(`${at}[${index}]`, code, 'must not be 0 for the In operator'))
     }
-    if (repeats.has(index)) faults.push(duplicate(`${at}[${index}]`, code))
-  }
-  if (codes.some((code, index) => index > 0 && code < (codes[index - 1] ?? 0))) {
+    if (repeats.has(index)) own.faults.push(duplicate(`${at}[${index}]`, code))
+  })
+  if (!everyItem('order of exit codes', codes, (code, index) => index === 0 || code >= (codes[index - 1] ?? 0))) {
     faults.push(invalidShown(at, shown, 'must be ordered'))
   }
 }
