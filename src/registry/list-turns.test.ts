@@ -39,6 +39,19 @@ function webhookWith(resources: string[]): () => unknown {
 
 const cases: { readonly [about: string]: () => () => unknown } = {
   'values of a node selector': () => podWith(withValues(many((at) => `v${at}`, 500_000))),
+  'containers of a Pod': () => {
+    const container = { image: 'i', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
+    return podWith({ containers: many((at) => ({ name: `c${at}`, ...container }), 20_000) })
+  },
+  'label keys of an affinity term': () => {
+    const keys = many((at) => `k${at}`, 100_000)
+    const term = { topologyKey: 'k', labelSelector: {}, matchLabelKeys: keys, mismatchLabelKeys: keys }
+    return podWith({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } })
+  },
+  'sources of a projected volume': () => {
+    const sources = many((at) => ({ serviceAccountToken: { expirationSeconds: 600, path: `p${at}` } }), 60_000)
+    return podWith({ serviceAccountName: 's', volumes: [{ name: 'v', projected: { sources } }] })
+  },
   'resources of a webhook': () => webhookWith(many((at) => `r${at}/s`, 300_000)),
   conditions: () => {
     const list = many((at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }), 40_000)
