@@ -35,31 +35,34 @@ export const networkPolicyRules: KindRules = {
   validate,
   // As upstream, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
-  warnings: (object) => warningsOfEach(ipBlocks(object), ({ path, block }) => blockWarnings(path, block)),
+  warnings: (object) => warningsOfEach(rulesOf(fieldsOf(object['spec'])), ruleWarnings),
 }
 
 function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   return [
     ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
-    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers }) => [
+    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers, peersPath }) => [
       ...faultsOfEach(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
-      ...faultsOfEach(peers, (peer) => validatePeer(peer.path, peer.peer)),
+      ...faultsOfEach(peers, (peer, at) => validatePeer(`${peersPath}[${at}]`, peer)),
     ]),
     ...validateTypes(spec['policyTypes']),
   ]
 }
 
-type Peer = { readonly path: string; readonly peer: Fields }
-type PolicyRule = { readonly path: string; readonly ports: Json | undefined; readonly peers: readonly Peer[] }
+type PolicyRule = {
+  readonly path: string
+  readonly ports: Json | undefined
+  readonly peers: readonly Fields[]
+  readonly peersPath: string
+}
 
 /** Rules of the two directions differ only in the name of their peers. */
 function rulesOf(spec: Fields): PolicyRule[] {
   const read = (direction: string, peers: string): PolicyRule[] =>
     mapEach('rules of network policy', itemsOf(spec[direction]), (rule, at) => {
       const path = `spec.${direction}[${at}]`
-      const list = itemsOf(rule[peers]).map((peer, index) => ({ path: `${path}.${peers}[${index}]`, peer }))
-      return { path, ports: rule['ports'], peers: list }
+      return { path, ports: rule['ports'], peers: itemsOf(rule[peers]), peersPath: `${path}.${peers}` }
     })
   return once('peers of network policy', () => [...read('ingress', 'from'), ...read('egress', 'to')])
 }
@@ -124,9 +127,8 @@ function validateTypes(types: Json | undefined): FieldFault[] {
   )
 }
 
-function ipBlocks(object: KubeObject): { readonly path: string; readonly block: Fields }[] {
-  const peers = rulesOf(fieldsOf(object['spec'])).flatMap((rule) => rule.peers)
-  return peers.map(({ path, peer }) => ({ path: `${path}.ipBlock`, block: fieldsOf(peer['ipBlock']) }))
+function ruleWarnings({ peers, peersPath }: PolicyRule): string[] {
+  return warningsOfEach(peers, ({ ipBlock }, at) => blockWarnings(`${peersPath}[${at}].ipBlock`, fieldsOf(ipBlock)))
 }
 
 function blockWarnings(path: string, block: Fields): string[] {
