@@ -280,6 +280,8 @@ class Progress {
       return step(state)
     } finally {
       running.progress = this
+      // It may have taken long: the next step looks at the clock.
+      this.#steps = -1
     }
   }
 
