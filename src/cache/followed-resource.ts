@@ -33,7 +33,7 @@ export type FollowedParts<T> = {
   readonly range: KeyRange
   /** What is reported of an object. */
   readonly read: (item: Item) => T
-  /** Makes what `read` needs of a large object, in these slices. */
+  /** Makes what `read` needs of a large object, in these slices; without it, the wire form. */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
    * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
@@ -49,6 +49,8 @@ export type FollowedParts<T> = {
   /** No client waits for what is reported. */
   readonly isBackground?: boolean
 }
+
+const prepareWire = (item: Item, slices: Slices): Promise<void> => item.prepare(slices)
 
 type Prepared = { readonly item: Item; readonly done: Promise<void>; readonly isDone: boolean }
 
@@ -228,9 +230,9 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   /** Resolves when the object of the next event has been prepared. Undefined if it need not be. */
   #preparation(): Promise<void> | undefined {
-    const { prepare } = this.#parts
+    const { prepare = prepareWire } = this.#parts
     const event = this.#taken[this.#at]
-    if (prepare === undefined || this.#steps !== undefined || event === undefined) return undefined
+    if (this.#steps !== undefined || event === undefined) return undefined
     if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge) return undefined
     const { item } = event
     if (this.#prepared?.item !== item) {

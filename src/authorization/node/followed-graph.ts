@@ -113,7 +113,6 @@ export class FollowedGraph implements AsyncDisposable {
         const { namespace = '', name } = place
         return read(item, { namespace, name, shared })
       },
-      prepare: (item, slices) => item.prepare(slices),
       set: (key, content) => {
         const startMs = clock.monotonicMs()
         set(key.slice(keys.prefix.length), content)

@@ -72,6 +72,7 @@ export class CoordinatedElection implements AsyncDisposable {
       reader,
       range: keys.range(),
       read: (item) => placeOf(item.object()),
+      prepare: (item, slices) => item.objectInParts(slices),
       set: (key, kept) => this.#set(key, kept),
       known: () => this.#kept.keys(),
       isBackground: true,

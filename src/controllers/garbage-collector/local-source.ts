@@ -50,7 +50,6 @@ export class LocalSource implements Source {
       reader: this.#reader,
       range: this.keys.range(),
       read: headOf,
-      prepare: (item, slices) => item.prepare(slices),
       set,
       // One that cannot be decoded is there, and so are those that it owns.
       unreadable: () => undefined,
