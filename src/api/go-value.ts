@@ -97,7 +97,8 @@ export function goPlain(value: Json): string {
   return `map[${shownItems(sortedKeys(value), member, ' ')}]`
 }
 
-function shownPlain(text: string): string {
+/** A text as messages show it: shortened if it is very long. */
+export function shownPlain(text: string): string {
   const more = text.length - SHOWN_CHARACTERS_MAX
   return more <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${more} more characters)`
 }

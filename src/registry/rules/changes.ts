@@ -1,4 +1,5 @@
 /** The differences between two structs, for errors about immutable fields. */
+import { shownPlain } from '../../api/go-value.ts'
 import { type Fields, type Json } from '../../api/object.ts'
 import { isSame } from '../../schema/equal.ts'
 
@@ -12,7 +13,7 @@ export function changesOf(before: Fields, now: Fields): string {
 }
 
 const line = (sign: string, name: string, value: Json | undefined): string[] =>
-  value === undefined ? [] : [`${sign} ${name}: ${jsonOf(value)}`]
+  value === undefined ? [] : [`${sign} ${name}: ${shownPlain(jsonOf(value))}`]
 
 /** A replacer takes ten times as long, and few values have large integers. */
 function jsonOf(value: Json): string {
