@@ -2,7 +2,8 @@
 import { goPlain } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
-import { printSorted, sortedKeys } from '../../codec/json.ts'
+import { printSorted, sortedInParts } from '../../codec/json.ts'
+import { mapEach, once } from '../../lib/parts.ts'
 import type { PrinterColumn } from './definition.ts'
 import { pathBudget, readJsonPath } from './json-path.ts'
 
@@ -36,9 +37,13 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
   return {
     columns: [nameColumn, ...shown.map(({ column }) => columnOf(column))],
     cells: (object) => {
-      const budget = pathBudget()
-      const room = { left: ROW_CHARACTERS_MAX }
-      const cells = shown.map(({ column, path }) => cellOf(path(object, budget), column.type, room))
+      const { budget, room } = once('limits of a row', () => ({
+        budget: pathBudget(),
+        room: { left: ROW_CHARACTERS_MAX },
+      }))
+      const cells = mapEach('custom columns', shown, ({ column, path }) =>
+        cellOf(path(object, budget), column.type, room),
+      )
       return [object.metadata.name ?? '', ...cells]
     },
   }
@@ -97,6 +102,8 @@ function sortedJson(value: Json, charactersMax: number): string {
   if (!Array.isArray(value) && !isFields(value)) return printSorted(value)
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   let text = open ?? ''
+  // To sort the keys of a large map takes long.
+  if (charactersMax <= 0) return text
   for (const [key, item] of entriesOf(value)) {
     if (text.length > charactersMax) return text
     if (text.length > 1) text += ','
@@ -108,5 +115,5 @@ function sortedJson(value: Json, charactersMax: number): string {
 
 function* entriesOf(value: Json): Generator<readonly [string | undefined, Json], void, void> {
   if (Array.isArray(value)) for (const item of value) yield [undefined, item]
-  else if (isFields(value)) for (const key of sortedKeys(value)) yield [key, value[key] ?? null]
+  else if (isFields(value)) for (const key of sortedInParts(value)) yield [key, value[key] ?? null]
 }

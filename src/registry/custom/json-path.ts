@@ -7,8 +7,11 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
-/** The number of values that may still be visited. */
-export type PathBudget = { left: number }
+/**
+ * `left`: the number of values that may still be visited. `children`: the values of large maps, which several columns of an object
+ * ask for.
+ */
+export type PathBudget = { left: number; readonly children: Map<Fields, readonly Json[]> }
 
 /** The values that a path finds. */
 export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
@@ -21,7 +24,7 @@ const STEPS_MAX = 100
  */
 const LOOKED_MAX = 50_000
 
-export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX })
+export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX, children: new Map() })
 
 /** Undefined if the path is invalid. */
 export function readJsonPath(path: string): JsonPath | undefined {
@@ -88,19 +91,29 @@ const field = (name: string): Step =>
     for (const value of values) if (isFields(value) && Object.hasOwn(value, name)) yield value[name] ?? null
   }
 
-const childrenOf = (value: Json): readonly Json[] =>
-  Array.isArray(value) ? value : isFields(value) ? Object.values(value).map((child) => child ?? null) : []
+/** To list the values of a larger map again for each column would take long. */
+const KEPT_CHILDREN_MIN = 1000
+
+function childrenOf(value: Json, { children }: PathBudget): readonly Json[] {
+  if (Array.isArray(value)) return value
+  if (!isFields(value)) return []
+  const known = children.get(value)
+  if (known !== undefined) return known
+  const made = Object.values(value).map((child) => child ?? null)
+  if (made.length >= KEPT_CHILDREN_MIN) children.set(value, made)
+  return made
+}
 
 /** A list may occur many times: once below each of the values that contain it. */
-function* childrenOfAll(values: Iterable<Json>): Iterable<Json> {
-  for (const value of values) yield* childrenOf(value)
+function* childrenOfAll(values: Iterable<Json>, budget: PathBudget): Iterable<Json> {
+  for (const value of values) yield* childrenOf(value, budget)
 }
 
 /** Outer values come before inner ones. */
 function recurse(name: string): Step {
   const find = field(name)
   return function* (values, budget) {
-    for (let level = [...values]; level.length > 0; level = [...affordable(childrenOfAll(level), budget)]) {
+    for (let level = [...values]; level.length > 0; level = [...affordable(childrenOfAll(level, budget), budget)]) {
       yield* find(level, budget)
     }
   }
@@ -133,7 +146,7 @@ function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
     return operator === undefined || compare(value, operator, wanted)
   }
   return function* (values, budget) {
-    for (const item of affordable(childrenOfAll(values), budget)) if (isSelected(item)) yield item
+    for (const item of affordable(childrenOfAll(values, budget), budget)) if (isSelected(item)) yield item
   }
 }
 
