@@ -9,6 +9,7 @@ import { systemTime } from '../lib/timers.ts'
 import { bestLongestTurnMs } from '../../test/harness/turns.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
 import { validatePodSpec } from './kinds/core/pod/spec.ts'
+import { storageClassRules } from './kinds/storage/storage-class.ts'
 import { validateConditions } from './rules/conditions.ts'
 
 const TURN_MS_MAX = 50
@@ -51,6 +52,12 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   'sources of a projected volume': () => {
     const sources = many((at) => ({ serviceAccountToken: { expirationSeconds: 600, path: `p${at}` } }), 60_000)
     return podWith({ serviceAccountName: 's', volumes: [{ name: 'v', projected: { sources } }] })
+  },
+  'values of a topology': () => {
+    const matchLabelExpressions = [{ key: 'zone', values: many((at) => `z${(at * 7919) % 150_000}`, 150_000) }]
+    const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
+    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
+    return () => storageClassRules.validate?.(object, defaultGates)
   },
   'resources of a webhook': () => webhookWith(many((at) => `r${at}/s`, 300_000)),
   conditions: () => {

@@ -12,6 +12,8 @@ import {
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { keysOf } from '../../../lib/long-lists.ts'
+import { everyItem } from '../../../lib/parts.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { identityOf } from '../../../schema/equal.ts'
@@ -87,8 +89,8 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   if (consumers.length === 0) return []
   if (!isFields(allocation)) return [forbiddenField(path, 'may not be specified when `allocated` is not set')]
   if (object.metadata.deletionTimestamp === undefined) return []
-  const known = new Set(itemsOf(before['reservedFor']).map(identityOf))
-  if (consumers.every((one) => known.has(identityOf(one)))) return []
+  const known = keysOf(itemsOf(before['reservedFor']), identityOf)
+  if (everyItem('known consumers', consumers, (one) => known.has(identityOf(one)))) return []
   const why = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set'
   return [forbiddenField(path, why)]
 }

@@ -15,8 +15,9 @@ export function validateProvisioner(provisioner: string, path: string): FieldFau
 
 export function validateParameters(parameters: Json | undefined): FieldFault[] {
   const path = 'parameters'
-  const entries = Object.entries(fieldsOf(parameters))
-  if (entries.length > PARAMETERS_MAX) return [tooLong(path, PARAMETERS_MAX)]
+  const fields = fieldsOf(parameters)
+  if (Object.keys(fields).length > PARAMETERS_MAX) return [tooLong(path, PARAMETERS_MAX)]
+  const entries = Object.entries(fields)
   const faults = entries.some(([key]) => key === '') ? [invalidValue(path, '', 'field can not be empty.')] : []
   const bytes = entries.reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),

@@ -12,9 +12,11 @@ import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { repeatsIn, TOLD_MAX } from '../../../lib/long-lists.ts'
 import { once } from '../../../lib/parts.ts'
+import { sortInParts } from '../../../lib/sort-in-parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 import { identityOf } from '../../../schema/equal.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
@@ -23,8 +25,8 @@ export const storageClassRules: KindRules = {
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object) =>
-    itemsOf(object['allowedTopologies']).flatMap((term, at) =>
-      itemsOf(term['matchLabelExpressions']).flatMap(({ key }, expressionAt) =>
+    warningsOfEach(itemsOf(object['allowedTopologies']), (term, at) =>
+      warningsOfEach(itemsOf(term['matchLabelExpressions']), ({ key }, expressionAt) =>
         deprecatedLabelWarnings(`allowedTopologies[${at}].matchLabelExpressions[${expressionAt}].key`, textOf(key)),
       ),
     ),
@@ -47,7 +49,7 @@ function validate(object: KubeObject): FieldFault[] {
 
 /** As upstream, a term is compared with a list that begins with one empty term for each: an empty term is a duplicate of all of them. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
-  const counts = once('counts of topologies', () => new Map([[identityOf({}), terms.length]]))
+  const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
   const told = once('reported topologies', () => ({ duplicates: 0 }))
   return faultsOfEach(terms, (term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
@@ -62,18 +64,21 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   })
 }
 
-/** The values by which terms are compared: sorted, by key. */
+type ValuesOfKey = readonly [key: string, values: readonly string[]]
+
+/** `values` is what terms are compared by. Both the keys and the values of a key are sorted. */
 function validateTerm(
   expressions: readonly Fields[],
   path: string,
-): { readonly faults: FieldFault[]; readonly values: Fields } {
+): { readonly faults: FieldFault[]; readonly values: readonly ValuesOfKey[] } {
   const values = once('values of topologies', () => new Map<string, readonly string[]>())
   const faults = faultsOfEach(expressions, (expression, at) => {
     const key = textOf(expression['key'])
     const texts = textsOf(expression['values'])
     const repeats = [...repeatsIn(texts)]
+    const sorted = sortInParts('sorted values of topologies', texts, compare)
     const isSecond = values.has(key)
-    values.set(key, texts.toSorted())
+    values.set(key, sorted)
     return [
       ...(texts.length === 0 ? [required(`${path}[${at}].values`)] : []),
       ...repeats.map((valueAt) => duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? '')),
@@ -81,8 +86,11 @@ function validateTerm(
       ...(isSecond ? [duplicate(`${path}[${at}].key`, key)] : []),
     ]
   })
-  return { faults, values: Object.fromEntries(values) }
+  const entries = once('keys of topologies', () => [...values])
+  return { faults, values: sortInParts('sorted keys of topologies', entries, ([one], [other]) => compare(one, other)) }
 }
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const faults = ['parameters', 'provisioner', 'reclaimPolicy']

@@ -22,6 +22,8 @@ import {
   textsOf,
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { keysOf } from '../../../../lib/long-lists.ts'
+import { everyItem, mapEach } from '../../../../lib/parts.ts'
 import { identityOf, isSame } from '../../../../schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
@@ -99,7 +101,7 @@ function validateDeadline(now: Json | undefined, before: Json | undefined): Fiel
 }
 
 function validateGates(now: Json | undefined, before: Json | undefined): FieldFault[] {
-  const known = new Set(itemsOf(before).map(({ name }) => textOf(name)))
+  const known = keysOf(itemsOf(before), ({ name }) => textOf(name))
   return faultsOfEach(itemsOf(now), ({ name }, at) => {
     const gate = textOf(name)
     if (known.has(gate)) return []
@@ -114,8 +116,8 @@ const tolerationId = (toleration: Fields): string => identityOf(omit(toleration,
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
-  const known = new Set(itemsOf(now).map(tolerationId))
-  const isKept = itemsOf(before).every((old) => known.has(tolerationId(old)))
+  const known = keysOf(itemsOf(now), tolerationId)
+  const isKept = everyItem('kept tolerations', itemsOf(before), (old) => known.has(tolerationId(old)))
   if (!isKept) {
     return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')]
   }
@@ -149,9 +151,9 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   }
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
-      const known = new Set(itemsOf(term[list]).map(identityOf))
+      const known = keysOf(itemsOf(term[list]), identityOf)
       // limit: two lists of each term
-      return itemsOf(before[at]?.[list]).every((old) => known.has(identityOf(old)))
+      return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) => known.has(identityOf(old)))
     })
     if (isGrown) return []
     return [invalidShown(`${path}[${at}]`, goTerm(term), 'only additions are allowed (no mutations or deletions)')]
@@ -191,13 +193,16 @@ function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
     numberOf(was['terminationGracePeriodSeconds']) < 0 && spec['terminationGracePeriodSeconds'] === 1
   const kept: Fields = {
     ...omit(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'nodeSelector', 'affinity'),
-    containers: itemsOf(spec['containers']).map((container) => omit(container, 'image')),
-    initContainers: itemsOf(spec['initContainers']).map((container) => omit(container, 'image')),
+    containers: withoutImages(spec['containers']),
+    initContainers: withoutImages(spec['initContainers']),
     ...(isGraceMended ? { terminationGracePeriodSeconds: was['terminationGracePeriodSeconds'] } : {}),
   }
   const { nodeSelector, affinity } = spec
   return isGated ? { ...kept, affinity: gatedAffinity(affinity, was['affinity']) } : { ...kept, nodeSelector, affinity }
 }
+
+const withoutImages = (containers: Json | undefined): Fields[] =>
+  mapEach('containers without images', itemsOf(containers), (container) => omit(container, 'image'))
 
 /** The affinity with the stored nodeAffinity, which is validated separately. Adding an affinity without any content still is a change. */
 function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
