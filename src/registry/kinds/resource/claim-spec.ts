@@ -12,7 +12,8 @@ import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, 
 import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, type Turns } from '../../../cel/turns.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
+import { addAll } from '../../../lib/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
 import { DeviceSelectors } from './selectors.ts'
@@ -41,11 +42,23 @@ type Validated = { readonly isStored: boolean; readonly slice: Slice }
 
 export function* validateClaimSpec(spec: Fields, path: string, { isStored, slice }: Validated): Turns<FieldFault[]> {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
-  const lists = itemsOf(requests).flatMap(({ exactly, firstAvailable }) =>
-    [...itemsOf(firstAvailable), fieldsOf(exactly)].map(({ selectors }) => selectors),
-  )
-  const how: How = { isStored, selectors: yield* DeviceSelectors.compile(lists, isStored, slice) }
+  const selectors = yield* DeviceSelectors.compile(() => exactRequests(itemsOf(requests)), isStored, slice)
+  const how: How = { isStored, selectors }
   return yield* inPartsOf(() => validateDevices({ requests, constraints, config }, path, how), slice)
+}
+
+/** The alternatives of all requests. */
+function exactRequests(requests: readonly Fields[]): readonly Fields[] {
+  return eachItem(
+    'exact requests',
+    requests,
+    (): Fields[] => [],
+    (found, { exactly, firstAvailable }) => {
+      addAll(found, itemsOf(firstAvailable))
+      found.push(fieldsOf(exactly))
+      return true
+    },
+  )
 }
 
 function validateDevices({ requests, constraints, config }: Fields, path: string, how: How): FieldFault[] {

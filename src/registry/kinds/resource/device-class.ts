@@ -31,7 +31,7 @@ function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turn
     before !== undefined &&
     isEqualAs('resource/v1beta2 DeviceClassSpec', { [field]: spec[field] }, { [field]: before[field] })
   const configStored = isStored('config')
-  const selectors = yield* DeviceSelectors.compile([spec['selectors']], isStored('selectors'), slice)
+  const selectors = yield* DeviceSelectors.compile(() => [spec], isStored('selectors'), slice)
   return yield* inPartsOf(
     () => [
       ...selectors.validate(spec['selectors'], 'spec.selectors'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnsDuring } from '../../../../test/harness/turns.ts'
+import { bestLongestTurnMs, turnsDuring } from '../../../../test/harness/turns.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { resourceClaimRules } from './resource-claim.ts'
 
@@ -31,6 +31,18 @@ test('others get their turns while the selectors of a claim are compiled', async
     assert.deepEqual(await resourceClaimRules.validateInSlices?.(claim, undefined), []),
   )
   assert.ok(turns > 5, `${turns} turns`)
+})
+
+const TURN_MS_MAX = 50
+
+test('many selectors of a claim are validated in short turns', async () => {
+  const selectors = Array.from({ length: 450_000 }, () => ({}))
+  const requests = [{ name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'All', selectors } }]
+  const claim = { ...claimOf([]), spec: { devices: { requests } } }
+  const ms = await bestLongestTurnMs(async () => {
+    await resourceClaimRules.validateInSlices?.(claim, undefined)
+  })
+  assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
 test('a selector that cannot be compiled is told at its place', async () => {

@@ -11,9 +11,10 @@ import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/
 import { compileInTurns } from '../../../cel/compile.ts'
 import { deviceEnvironment, deviceType } from '../../../cel/device.ts'
 import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { outputNameOf } from '../../../cel/types.ts'
 import { assert } from '../../../lib/assert.ts'
+import { eachItem, once } from '../../../lib/parts.ts'
 import { validateList } from './names.ts'
 
 const SELECTORS_MAX = 32
@@ -33,11 +34,12 @@ export class DeviceSelectors {
     this.#isStored = isStored
   }
 
-  /** Compiles all expressions that `validate` will need. */
-  static *compile(lists: readonly (Json | undefined)[], isStored: boolean, slice: Slice): Turns<DeviceSelectors> {
+  /** Compiles all expressions that `validate` will need: those in the field `selectors` of each struct. */
+  static *compile(structs: () => readonly Fields[], isStored: boolean, slice: Slice): Turns<DeviceSelectors> {
     const selectors = new DeviceSelectors(isStored)
-    for (const list of lists) {
-      for (const { cel } of itemsOf(list)) yield* selectors.#compile(textOf(fieldsOf(cel)['expression']), slice)
+    const expressions = yield* inPartsOf(() => expressionsOf(structs()), slice)
+    for (const text of expressions) {
+      if (!isTooLong(text)) selectors.#known.set(text, yield* selectors.#check(text, slice))
     }
     return selectors
   }
@@ -54,11 +56,6 @@ export class DeviceSelectors {
     const known = this.#known.get(text)
     assert(known !== undefined, 'a selector of the object was not compiled')
     return known.map((fault) => ({ ...fault, path: place }))
-  }
-
-  *#compile(text: string, slice: Slice): Turns<void> {
-    if (isTooLong(text) || this.#known.has(text)) return
-    this.#known.set(text, yield* this.#check(text, slice))
   }
 
   *#check(text: string, slice: Slice): Turns<readonly FieldFault[]> {
@@ -78,5 +75,20 @@ export class DeviceSelectors {
     return max > COST_MAX ? [forbiddenField('', 'too complex, exceeds cost limit')] : []
   }
 }
+
+/** Each expression once. */
+function expressionsOf(structs: readonly Fields[]): ReadonlySet<string> {
+  const expressions = once('expressions of selectors', () => new Set<string>())
+  eachItem('structs with selectors', structs, nothing, (_, struct) => {
+    eachItem('selectors', itemsOf(struct['selectors']), nothing, (_state, { cel }) => {
+      expressions.add(textOf(fieldsOf(cel)['expression']))
+      return true
+    })
+    return true
+  })
+  return expressions
+}
+
+const nothing = (): undefined => undefined
 
 const isTooLong = (text: string): boolean => Buffer.byteLength(text) > EXPRESSION_BYTES_MAX

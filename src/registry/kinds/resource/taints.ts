@@ -75,7 +75,7 @@ function* validateRule(object: KubeObject, current: KubeObject | undefined, slic
     validate: (text: string, place: string) => FieldFault[],
   ): FieldFault[] => (value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`))
   const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
-  const compiled = yield* DeviceSelectors.compile([selectors], isStored, slice)
+  const compiled = yield* DeviceSelectors.compile(() => [{ selectors }], isStored, slice)
   return [
     ...given(deviceClassName, 'deviceClassName', validateSubdomain),
     ...given(driver, 'driver', validateDriverName),
