@@ -1,7 +1,7 @@
 /** The defaults in a schema must be valid by that schema, and have no unknown fields. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
@@ -13,6 +13,7 @@ import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { embeddedFault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
+import { subschemasOf } from './structural-rules.ts'
 
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
@@ -27,15 +28,11 @@ export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<bool
   if (!isFields(schema)) return false
   if (schema['default'] !== undefined && schema['default'] !== null) return true
   if (slice.isOver()) yield undefined
-  const { items, additionalProperties, not } = schema
-  const parts = [items, additionalProperties, not, ...junctors.flatMap((name) => itemsOf(schema[name]))]
-  for (const part of parts) if (yield* hasDefaults(part, slice)) return true
+  for (const part of subschemasOf(schema)) if (yield* hasDefaults(part, slice)) return true
   const properties = fieldsOf(schema['properties'])
   for (const name of Object.keys(properties)) if (yield* hasDefaults(properties[name], slice)) return true
   return false
 }
-
-const junctors = ['allOf', 'anyOf', 'oneOf']
 
 type Place = {
   readonly path: string

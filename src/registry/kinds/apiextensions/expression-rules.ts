@@ -10,7 +10,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
-import { type Fields, isFields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, listOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { UNBOUNDED } from '../../../cel/ranges.ts'
 import type { Slice } from '../../../cel/run.ts'
@@ -117,7 +117,7 @@ export class RuleChecks {
   }
 
   *check(schema: Fields, place: RulePlace & { readonly slice: Slice }): Turns<void> {
-    const rules = itemsOf(schema['x-kubernetes-validations'])
+    const rules = listOf(schema['x-kubernetes-validations'])
     if (rules.length === 0) return
     const path = `${place.path}.x-kubernetes-validations`
     const typed = place.holder === undefined ? schema : elementsOf(place.holder)
@@ -132,7 +132,8 @@ export class RuleChecks {
       return
     }
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(typed) + 1))
-    for (const [at, rule] of rules.entries()) {
+    for (const [at, given] of rules.entries()) {
+      const rule = fieldsOf(given)
       if (place.slice.isOver()) yield undefined
       const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
       const compiled = yield* compileRule(rule, schema, { type, isStored, slice: place.slice })

@@ -1,6 +1,7 @@
 /** The keywords of a schema and their values, whether it is structural or not. */
 import {
   FAULTS_MAX,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -9,10 +10,11 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStrings, goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
+import { once } from '../../../lib/parts.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { countBelow, elementsOf, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
@@ -50,11 +52,11 @@ type Place = RulePlace & {
 }
 
 function* visit(schema: Fields, place: Place): Turns<void> {
-  if (place.faults.length >= FAULTS_MAX) return
   if (place.slice.isOver()) yield undefined
+  if (place.faults.length >= FAULTS_MAX) return
   const { path, faults, isRoot, isInMeta, count } = place
   const start = faults.length
-  const isBelowRule = place.isBelowRule || itemsOf(schema['x-kubernetes-validations']).length > 0
+  const isBelowRule = place.isBelowRule || listOf(schema['x-kubernetes-validations']).length > 0
   const isBelowUnknown = place.isBelowUnknown || (isBelowRule && !isKnownType(schema['type']))
   const below = { ...place, isRoot: false, isBelowRule, isBelowUnknown, holder: undefined }
   const holderOf = (part: Fields): Fields | undefined =>
@@ -80,8 +82,8 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   const unruled = { ...below, rules: undefined }
   if (isFields(not)) yield* visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
-    for (const [at, part] of itemsOf(schema[name]).entries())
-      yield* visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
+    for (const [at, part] of listOf(schema[name]).entries())
+      yield* visit(fieldsOf(part), { ...unruled, path: `${path}.${name}[${at}]` })
   }
   if (isFields(items)) {
     const values = countBelow(count, schema['maxItems'])
@@ -89,11 +91,20 @@ function* visit(schema: Fields, place: Place): Turns<void> {
     yield* visit(items, schema['x-kubernetes-list-type'] === 'map' ? own : uncorrelatedIn(own, path))
   }
   addAll(faults, validateOwn(schema, place))
-  addAll(faults, validateLists(schema, path))
-  addAll(faults, validateMapType(schema, path))
-  addAll(faults, validateRuleFields(schema, path))
+  addAll(faults, yield* validateExtensions(schema, place))
   // Rules are not compiled if the schema, or one below it, has a fault: their errors would be misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
+}
+
+/** Most schemas have neither rules nor keys, so that there is nothing to divide. */
+function* validateExtensions(schema: Fields, { path, slice }: Place): Turns<readonly FieldFault[]> {
+  const validate = (): FieldFault[] => [
+    ...validateLists(schema, path),
+    ...validateMapType(schema, path),
+    ...validateRuleFields(schema, path),
+  ]
+  const { 'x-kubernetes-list-map-keys': keys, 'x-kubernetes-validations': rules } = schema
+  return keys === undefined && rules === undefined ? validate() : yield* inPartsOf(validate, slice)
 }
 
 /** Of nested lists and maps that cannot be correlated, the outermost is reported. */
@@ -216,12 +227,13 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
     const why = "must be object if parent array's x-kubernetes-list-type is map"
     faults.push(invalidValue(`${path}.items.type`, type, why))
   } else {
-    const shown = goStrings(keys)
+    const shown = once('shown list map keys', () => goStrings(keys))
     const repeats = repeatsIn(keys)
-    for (const [at, key] of keys.entries()) {
-      if (!isKnown(key)) faults.push(invalidShown(own, shown, 'entries must all be names of item properties'))
-      if (repeats.has(at)) faults.push(invalidShown(own, shown, 'must not contain duplicate entries'))
-    }
+    const ofKeys = faultsOfEach(keys, (key, at) => [
+      ...(isKnown(key) ? [] : [invalidShown(own, shown, 'entries must all be names of item properties')]),
+      ...(repeats.has(at) ? [invalidShown(own, shown, 'must not contain duplicate entries')] : []),
+    ])
+    addAll(faults, ofKeys)
   }
   const needed = new Set(textsOf(item['required']))
   for (const key of new Set(keys.filter(isKnown))) {

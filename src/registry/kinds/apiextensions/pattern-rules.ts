@@ -1,6 +1,6 @@
 /** The patterns of a schema must be valid regular expressions. Compiling one takes time, and a schema may have thousands. */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'
 import { longPatternFault } from '../../../cel/long-pattern.ts'
 import { compilePattern, isLongPattern } from '../../../cel/regex.ts'
 import type { Slice } from '../../../cel/run.ts'
@@ -44,5 +44,5 @@ function* patternsIn(schema: Fields, path: string): Generator<Found | undefined>
   for (const name of Object.keys(properties))
     yield* patternsIn(fieldsOf(properties[name]), `${path}.properties[${name}]`)
   for (const name of ['allOf', 'anyOf', 'oneOf'])
-    for (const [at, part] of itemsOf(schema[name]).entries()) yield* patternsIn(part, `${path}.${name}[${at}]`)
+    for (const [at, part] of listOf(schema[name]).entries()) yield* patternsIn(fieldsOf(part), `${path}.${name}[${at}]`)
 }

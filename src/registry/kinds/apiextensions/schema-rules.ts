@@ -3,14 +3,14 @@ import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateDefaults } from './default-rules.ts'
 import { validateKeywords } from './keyword-rules.ts'
 import { validatePatterns } from './pattern-rules.ts'
-import { sortFaults, validateStructural } from './structural-rules.ts'
+import { sortFaults, subschemasOf, validateStructural } from './structural-rules.ts'
 
 export type SchemaContext = { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas; readonly slice: Slice }
 
@@ -120,13 +120,7 @@ function* unreadableKeyword(schema: Fields, slice: Slice): Turns<string | undefi
     const found = yield* unreadableKeyword(fieldsOf(properties[name]), slice)
     if (found !== undefined) return found
   }
-  const parts = [
-    schema['items'],
-    schema['additionalProperties'],
-    schema['not'],
-    ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name])),
-  ]
-  for (const part of parts) {
+  for (const part of subschemasOf(schema)) {
     const found = isFields(part) ? yield* unreadableKeyword(part, slice) : undefined
     if (found !== undefined) return found
   }

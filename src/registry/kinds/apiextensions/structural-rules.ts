@@ -2,7 +2,7 @@
  * A schema is structural if it specifies every field, exactly once: keywords inside of allOf, anyOf, oneOf and not only restrict values.
  */
 import { FAULTS_MAX, type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, listOf, omit, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { atOnce, type Turns } from '../../../cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
@@ -37,8 +37,8 @@ const emptyType: { readonly [level in Level]: string } = {
 }
 
 function* visit(schema: Fields, level: Level, { path, faults, slice }: Place): Turns<void> {
-  if (faults.length >= FAULTS_MAX) return
   if (slice.isOver()) yield undefined
+  if (faults.length >= FAULTS_MAX) return
   const { items, additionalProperties } = schema
   if (isFields(items)) yield* visit(items, 'item', { path: `${path}.items`, faults, slice })
   if (isFields(additionalProperties)) {
@@ -152,14 +152,26 @@ type Part = { readonly part: Fields; readonly at: string; readonly isTyped: bool
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
     const isTyped = name === 'anyOf' && isIntOrString(schema['anyOf'])
-    for (const [at, part] of itemsOf(schema[name]).entries()) yield { part, at: `${path}.${name}[${at}]`, isTyped }
+    for (const [at, part] of listOf(schema[name]).entries()) {
+      yield { part: fieldsOf(part), at: `${path}.${name}[${at}]`, isTyped }
+    }
   }
   if (isFields(schema['not'])) yield { part: schema['not'], at: `${path}.not`, isTyped: false }
 }
 
+/** The schemas directly inside of a schema, except for those of its properties. The lists may be long. */
+export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
+  const { items, additionalProperties, not, allOf, anyOf, oneOf } = schema
+  yield items
+  yield additionalProperties
+  yield not
+  for (const list of [allOf, anyOf, oneOf]) yield* listOf(list)
+}
+
 function isIntOrString(anyOf: Json | undefined): boolean {
+  if (listOf(anyOf).length !== 2) return false
   const types = itemsOf(anyOf).map(({ type, ...rest }) => (Object.values(rest).every(isEmpty) ? type : ''))
-  return types.length === 2 && types[0] === 'integer' && types[1] === 'string'
+  return types[0] === 'integer' && types[1] === 'string'
 }
 
 const mustBeEmpty = ['type', 'title', 'description', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
@@ -172,8 +184,8 @@ const mustBeFalse = [
 ]
 
 function* refuseInside(schema: Fields, { path, faults, slice }: Place, isTyped: boolean): Turns<void> {
-  if (faults.length >= FAULTS_MAX) return
   if (slice.isOver()) yield undefined
+  if (faults.length >= FAULTS_MAX) return
   const refuse = (names: readonly string[], how: string): void => {
     for (const name of names) {
       const value = schema[name]
@@ -206,8 +218,8 @@ function* requireOutside(
   schema: Json | undefined,
   { inner, path, faults, slice }: Place & { readonly inner: string },
 ): Turns<void> {
-  if (faults.length >= FAULTS_MAX) return
   if (slice.isOver()) yield undefined
+  if (faults.length >= FAULTS_MAX) return
   if (!isFields(schema)) return void faults.push(required(path, `because it is defined in ${inner}`))
   for (const { part: nested, at } of junctorsOf(part, inner)) {
     yield* requireOutside(nested, schema, { inner: at, path, faults, slice })
