@@ -1,9 +1,13 @@
 /** Warns about files of a volume with conflicting paths: a file cannot also be a directory. */
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { addAll } from '../../../../lib/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../../lib/parts.ts'
+import { sortInParts } from '../../../../lib/sort-in-parts.ts'
 
 /** At most `max` warnings. */
 export function overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Fields, max: number): string[] {
+  if (max <= 0) return []
   const about = [
     { source: configMap, shown: `ConfigMap ${quote(textOf(fieldsOf(configMap)['name']))}` },
     { source: secret, shown: `Secret ${quote(textOf(fieldsOf(secret)['secretName']))}` },
@@ -11,34 +15,49 @@ export function overlapWarnings({ name, configMap, secret, downwardAPI, projecte
   ]
   const volume = `volume ${quote(textOf(name))}`
   const warnings: string[] = []
-  for (const { source, shown } of about)
-    addOverlaps(warnings, pathsIn(source, ''), { about: `${volume} (${shown})`, max })
-  if (isFields(projected)) addProjected(warnings, projected, { about: `${volume} (Projected)`, max })
-  return warnings
+  for (const { source, shown } of about) {
+    const own = { about: `${volume} (${shown})`, max: max - warnings.length }
+    addAll(warnings, overlapsOf(pathsIn(source, ''), own))
+  }
+  if (!isFields(projected)) return warnings
+  return [...warnings, ...projectedWarnings(projected, { about: `${volume} (Projected)`, max: max - warnings.length })]
 }
 
 /** The path of a file, and its source if there are several. */
 type Mapped = { readonly path: string; readonly source: string }
 type Telling = { readonly about: string; readonly max: number }
 
-const pathsIn = (source: Fields[string], shown: string): readonly Mapped[] =>
-  itemsOf(fieldsOf(source)['items']).map(({ path }) => ({ path: textOf(path), source: shown }))
-
-function addProjected(warnings: string[], { sources }: Fields, telling: Telling): void {
-  const all: Mapped[] = []
-  let paths: readonly Mapped[] = []
-  for (const source of itemsOf(sources)) {
-    if (warnings.length >= telling.max) return
-    if (Object.keys(source).length === 0) {
-      warnings.push(`${telling.about} has no sources provided`)
-      continue
-    }
-    // As upstream, a source without paths repeats those of the source before.
-    paths = projectedPaths(source) ?? paths
-    for (const path of paths) all.push(path)
-  }
-  addOverlaps(warnings, all, telling)
+/** Without paths that are empty, which overlap with nothing. */
+function pathsIn(source: Fields[string], shown: string): readonly Mapped[] {
+  const items = itemsOf(fieldsOf(source)['items'])
+  return eachItem('paths of a source', items, newPaths, (found, item) => {
+    addAll(found, pathOf(item, shown))
+    return true
+  })
 }
+
+const newPaths = (): Mapped[] => []
+
+type Projected = { readonly all: Mapped[]; readonly warnings: string[]; paths: readonly Mapped[]; repeated: number }
+const newProjected = (): Projected => ({ all: [], warnings: [], paths: [], repeated: 0 })
+
+function projectedWarnings({ sources }: Fields, { about, max }: Telling): string[] {
+  const { all, warnings } = eachItem('projected sources', itemsOf(sources), newProjected, (now, source) => {
+    if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
+    else {
+      const own = projectedPaths(source)
+      // As upstream, a source without paths repeats those of the source before. Each repeated path
+      // overlaps with itself, so that `max` of them cause all warnings that are reported.
+      now.paths = own ?? now.paths
+      if (now.repeated < max) addAll(now.all, now.paths)
+      if (own === undefined) now.repeated += now.paths.length
+    }
+    return now.warnings.length < max
+  })
+  return [...warnings, ...overlapsOf(all, { about, max: max - warnings.length })]
+}
+
+const isEmpty = (source: Fields): boolean => Object.keys(source).length === 0
 
 /** Undefined if the source does not list its paths. */
 function projectedPaths(source: Fields): readonly Mapped[] | undefined {
@@ -54,24 +73,28 @@ function projectedPaths(source: Fields): readonly Mapped[] | undefined {
 
 const hasItems = (part: Fields[string]): boolean => Array.isArray(fieldsOf(part)['items'])
 const named = (part: Fields[string]): string => quote(textOf(fieldsOf(part)['name']))
-const pathOf = (part: Fields, source: string): readonly Mapped[] => [{ path: textOf(part['path']), source }]
+
+function pathOf(part: Fields, source: string): readonly Mapped[] {
+  const path = textOf(part['path']).replace(/\/+$/, '')
+  return path === '' ? [] : [{ path, source }]
+}
 
 /** Each path is reported with the earlier ones that are equal, contain it, or are inside of it. */
-function addOverlaps(warnings: string[], given: readonly Mapped[], { about, max }: Telling): void {
-  const mapped = given
-    .map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
-    .filter(({ path }) => path !== '')
-  if (mapped.length < 2) return
+function overlapsOf(mapped: readonly Mapped[], { about, max }: Telling): readonly string[] {
+  if (mapped.length < 2 || max <= 0) return []
   const files = filesOf(mapped)
   const shown = ({ path, source }: Mapped): string => (source === '' ? quote(path) : `${quote(path)} (${source})`)
-  for (const [at, one] of mapped.entries()) {
+  return eachItem('overlapping paths', mapped, newWarnings, (warnings, one, at) => {
     for (const place of before(at, files.get(one.path), files)) {
-      if (warnings.length >= max) return
+      if (warnings.length >= max) return false
       const other = mapped[place]
       if (other !== undefined) warnings.push(`${about}: overlapping paths: ${shown(one)} with ${shown(other)}`)
     }
-  }
+    return true
+  })
 }
+
+const newWarnings = (): string[] => []
 
 type File = {
   /** The indexes of the path in the list, ascending. */
@@ -81,28 +104,33 @@ type File = {
   readonly inside: File[]
 }
 
-/** Sorted so that each path comes after the directories that contain it. */
 function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
-  const files = new Map<string, File>()
-  for (const [at, { path }] of mapped.entries()) {
-    const known = files.get(path)
-    if (known === undefined) files.set(path, { places: [at], inside: [] })
-    else known.places.push(at)
-  }
-  const sorted = [...files].map(([path, file]) => ({ key: path.replaceAll('/', '\0'), path, file }))
-  sorted.sort((one, other) => (one.key < other.key ? -1 : 1))
-  const folders: string[] = []
-  for (const { path, file } of sorted) {
+  const files = eachItem('files of a volume', mapped, newFiles, (known, { path }, at) => {
+    const file = known.get(path)
+    if (file === undefined) known.set(path, { places: [at], inside: [] })
+    else file.places.push(at)
+    return true
+  })
+  const unsorted = once('distinct paths', () => [...files.keys()])
+  const keyed = mapEach('keys of paths', unsorted, (path) => ({ key: path.replaceAll('/', '\0'), path }))
+  // Each path comes after the directories that contain it.
+  const sorted = sortInParts('sorted paths', keyed, (one, other) => (one.key < other.key ? -1 : 1))
+  eachItem('folders of files', sorted, newFolders, (folders, { path }) => {
+    const file = files.get(path)
     while (folders.length > 0 && !isWithin(path, folders.at(-1) ?? '')) folders.pop()
     const folder = folders.at(-1)
-    if (folder !== undefined) {
+    if (folder !== undefined && file !== undefined) {
       file.folder = folder
       files.get(folder)?.inside.push(file)
     }
     folders.push(path)
-  }
+    return true
+  })
   return files
 }
+
+const newFiles = (): Map<string, File> => new Map()
+const newFolders = (): string[] => []
 
 const isWithin = (path: string, folder: string): boolean => path[folder.length] === '/' && path.startsWith(folder)
 

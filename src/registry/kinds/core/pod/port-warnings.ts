@@ -1,36 +1,39 @@
 /** Warnings about conflicting ports of containers. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { TOLD_MAX } from '../../../../lib/long-lists.ts'
-
-type Placed = { readonly port: Fields; readonly at: string; readonly index: number }
+import { once } from '../../../../lib/parts.ts'
+import { warningsOfEach } from '../../../rules/warnings.ts'
 
 export function portWarnings(spec: Fields, path: string): string[] {
-  const placed = ['initContainers', 'containers'].flatMap((list) =>
-    itemsOf(spec[list]).map(({ ports }, containerAt) =>
-      itemsOf(ports).map(
-        (port, index): Placed => ({ port, index, at: `${path}.${list}[${containerAt}].ports[${index}]` }),
+  const firsts = once('first ports by name', () => new Map<string, string>())
+  const ofContainers = (warningsOf: (ports: readonly Fields[], path: string) => string[]): string[] =>
+    ['initContainers', 'containers'].flatMap((list) =>
+      warningsOfEach(itemsOf(spec[list]), ({ ports }, at) =>
+        ports === undefined ? [] : warningsOf(itemsOf(ports), `${path}.${list}[${at}].ports`),
       ),
+    )
+  return [
+    ...ofContainers(conflictWarnings),
+    ...ofContainers((ports, own) =>
+      warningsOfEach(ports, (port, index) => repeatedName(textOf(port['name']), `${own}[${index}]`, firsts)),
     ),
-  )
-  const warnings: string[] = []
-  for (const ports of placed) warnOfContainer(ports, warnings)
-  return [...warnings, ...sameName(placed.flat())]
+  ]
 }
 
-function warnOfContainer(ports: readonly Placed[], warnings: string[]): void {
-  const before = new PortsBefore()
-  for (const placed of ports) {
-    const { port, at } = placed
-    if (textOf(port['hostIP']) !== '' && numberOf(port['hostPort']) === 0) {
-      warnings.push(`${at}: hostIP set without hostPort: ${goPort(port)}`)
-    }
+type Placed = { readonly port: Fields; readonly index: number }
+
+function conflictWarnings(ports: readonly Fields[], path: string): string[] {
+  const before = once('ports before', () => new PortsBefore())
+  return warningsOfEach(ports, (port, index) => {
+    const at = `${path}[${index}]`
+    const isWithoutPort = textOf(port['hostIP']) !== '' && numberOf(port['hostPort']) === 0
+    const warnings = isWithoutPort ? [`${at}: hostIP set without hostPort: ${goPort(port)}`] : []
     for (const other of before.conflicting(port)) {
-      if (warnings.length >= TOLD_MAX) return
-      warnings.push(`${at}: ${conflictOf(port, other.port)} port definition with ${other.at}`)
+      warnings.push(`${at}: ${conflictOf(port, other.port)} port definition with ${path}[${other.index}]`)
     }
-    before.add(placed)
-  }
+    before.add({ port, index })
+    return warnings
+  })
 }
 
 /** The ports of a container so far, by the keys that conflicting ports share. */
@@ -83,19 +86,16 @@ function conflictOf(one: Fields, other: Fields): string {
   return port === 0 || otherPort === 0 ? 'overlapping' : 'dangerously ambiguous'
 }
 
-function sameName(ports: readonly Placed[]): string[] {
-  const first = new Map<string, string>()
-  return ports.flatMap(({ port, at }) => {
-    const name = textOf(port['name'])
-    const before = first.get(name)
-    if (name === '') return []
-    if (before === undefined) {
-      first.set(name, at)
-      return []
-    }
-    const why = `services and probes that select ports by name will use ${before}`
-    return [`${at}: duplicate port name ${quote(name)} with ${before}, ${why}`]
-  })
+/** `firsts`: the path of the first port of each name. */
+function repeatedName(name: string, at: string, firsts: Map<string, string>): string[] {
+  if (name === '') return []
+  const before = firsts.get(name)
+  if (before === undefined) {
+    firsts.set(name, at)
+    return []
+  }
+  const why = `services and probes that select ports by name will use ${before}`
+  return [`${at}: duplicate port name ${quote(name)} with ${before}, ${why}`]
 }
 
 /** As Go prints it with %+v. */
