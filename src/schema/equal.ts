@@ -7,7 +7,9 @@ import type { Schema, Struct } from './schema.ts'
 /** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
-  if (isNothing(one) || isNothing(other)) return isNothing(one) && isNothing(other)
+  const isOtherNothing = isNothing(other)
+  if (isNothing(one)) return isOtherNothing
+  if (isOtherNothing) return false
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && everyItem('same items', one, (item: Json, at) => isSame(item, other[at]))
   }

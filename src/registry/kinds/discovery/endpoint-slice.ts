@@ -10,7 +10,16 @@ import {
 } from '../../../api/field-fault.ts'
 import { parseIp } from '../../../api/ip.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCanonicalIp, checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
@@ -135,8 +144,9 @@ function validateFullName(path: string, name: string): FieldFault[] {
 }
 
 function validateZones(path: string, zones: Json | undefined): FieldFault[] {
+  const { length } = listOf(zones)
+  if (length > ZONE_HINTS_MAX) return [tooMany(path, length, ZONE_HINTS_MAX)]
   const names = itemsOf(zones).map(({ name }) => textOf(name))
-  if (names.length > ZONE_HINTS_MAX) return [tooMany(path, names.length, ZONE_HINTS_MAX)]
   return faultsOfEach(names, (name, at) => [
     // limit: ZONE_HINTS_MAX
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),

@@ -10,6 +10,7 @@ import {
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { addAll } from '../../../lib/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../lib/parts.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateLabel, validateList, validateMap, validateQualified, validateSet, validateSubdomain } from './names.ts'
@@ -28,22 +29,36 @@ type Slice = {
   readonly isPerDevice: boolean
 }
 
-export const counterNames = (sets: readonly Fields[]): Slice['counters'] =>
-  new Map(sets.map(({ name, counters }) => [textOf(name), new Set(Object.keys(fieldsOf(counters)))]))
+export function counterNames(sets: readonly Fields[]): Slice['counters'] {
+  const entries = mapEach('counter sets', sets, ({ name, counters }) => {
+    return [textOf(name), new Set(Object.keys(fieldsOf(counters)))] as const
+  })
+  return once('counter sets by name', () => new Map(entries))
+}
 
 export const countersOf = (sets: readonly Fields[]): number =>
-  sets.reduce((sum, { counters }) => sum + Object.keys(fieldsOf(counters)).length, 0)
+  sumOf(sets, ({ counters }) => Object.keys(fieldsOf(counters)).length)
+
+export function sumOf(items: readonly Fields[], count: (item: Fields) => number): number {
+  const { sum } = eachItem('sum of counts', items, zero, (state, item) => {
+    state.sum += count(item)
+    return true
+  })
+  return sum
+}
+
+const zero = (): { sum: number } => ({ sum: 0 })
 
 export function validateCounters(counters: Json | undefined, path: string): FieldFault[] {
   const map = fieldsOf(counters)
-  if (Object.keys(map).length === 0) return [required(path)]
+  if (once('number of counters', () => Object.keys(map).length) === 0) return [required(path)]
   return validateMap(map, path, { key: validateLabel }, LABEL_CHARACTERS_MAX)
 }
 
 export function validateDevice(device: Fields, path: string, slice: Slice): FieldFault[] {
   const [attributes, capacity] = [fieldsOf(device['attributes']), fieldsOf(device['capacity'])]
   const consumed = itemsOf(device['consumesCounters'])
-  const entries = Object.keys(attributes).length + Object.keys(capacity).length
+  const entries = once('entries of a device', () => Object.keys(attributes).length + Object.keys(capacity).length)
   const counters = countersOf(consumed)
   return [
     ...validateLabel(textOf(device['name']), `${path}.name`),
@@ -75,9 +90,8 @@ function validateConsumption({ counterSet, counters }: Fields, path: string, sli
     return [invalidValue(`${path}.counterSet`, textOf(counterSet), why)]
   }
   const why = 'must reference a counter defined in the ResourceSlice sharedCounters'
-  return Object.keys(fieldsOf(counters))
-    .filter((name) => !known.has(name))
-    .map((name) => invalidValue(`${path}.counters`, name, why))
+  const names = once('names of counters', () => Object.keys(fieldsOf(counters)))
+  return faultsOfEach(names, (name) => (known.has(name) ? [] : [invalidValue(`${path}.counters`, name, why)]))
 }
 
 const semver =

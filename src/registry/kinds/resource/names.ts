@@ -12,7 +12,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253
@@ -98,9 +98,10 @@ export function validateMap(
   { key, item }: { readonly key: Validate<string>; readonly item?: Validate<Json | undefined> },
   shownMax = KEY_SHOWN_MAX,
 ): FieldFault[] {
-  return faultsOfEach(Object.entries(map), ([name, value]) => {
+  const names = once('names of a map', () => Object.keys(map))
+  return faultsOfEach(names, (name) => {
     const place = `${path}[${shortened(name, shownMax)}]`
-    return [...key(name, place), ...(item?.(value, place) ?? [])]
+    return [...key(name, place), ...(item?.(map[name], place) ?? [])]
   })
 }
 

@@ -18,7 +18,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
-import { counterNames, countersOf, validateCounters, validateDevice } from './device.ts'
+import { counterNames, countersOf, sumOf, validateCounters, validateDevice } from './device.ts'
 import { validateLabel, validatePoolName, validateSet, validateSubdomain } from './names.ts'
 import { withTime } from './taints.ts'
 
@@ -78,7 +78,7 @@ function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
   const sets = itemsOf(sharedCounters)
   const known = counterNames(sets)
   const list = itemsOf(devices)
-  const deviceCounters = list.reduce((sum, { consumesCounters }) => sum + countersOf(itemsOf(consumesCounters)), 0)
+  const deviceCounters = sumOf(list, ({ consumesCounters }) => countersOf(itemsOf(consumesCounters)))
   const shared = countersOf(sets)
   return [
     ...validateDriverName(textOf(driver), 'spec.driver'),

@@ -1,17 +1,18 @@
 import { checked, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { entriesOf, fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector, validateLabelSelector } from '../../rules/label-selector.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 
 export const csiStorageCapacityRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], needsResourceVersion: true },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object) =>
-    Object.keys(fieldsOf(fieldsOf(object['nodeTopology'])['matchLabels'])).flatMap((label) =>
+    warningsOfEach(entriesOf(fieldsOf(object['nodeTopology'])['matchLabels']), ([label]) =>
       deprecatedLabelWarnings(`nodeTopology.matchLabels.${label}`, label),
     ),
 }

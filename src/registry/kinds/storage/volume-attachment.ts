@@ -1,6 +1,6 @@
 import { checked, type FieldFault, forbiddenField, invalidShown, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { faultsOf } from '../../rules/rule.ts'
@@ -60,8 +60,8 @@ function validateSource({ inlineVolumeSpec, persistentVolumeName }: Fields, path
 }
 
 function validateMetadata(metadata: Json | undefined): FieldFault[] {
-  const bytes = Object.entries(fieldsOf(metadata)).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
+  const bytes = entriesOf(metadata).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,
   )
   return bytes > METADATA_BYTES_MAX ? [tooLong('status.attachmentMetadata', METADATA_BYTES_MAX)] : []
