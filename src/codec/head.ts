@@ -1,5 +1,6 @@
 /** The kind and apiVersion of an object, which upstream reads before it decodes the rest. */
 import { JsonScanner } from '../api/json-scanner.ts'
+import { repeat } from '../lib/parts.ts'
 
 /** Empty strings if the fields are absent. */
 export type Head = { readonly kind: string; readonly apiVersion: string }
@@ -12,21 +13,40 @@ export const goTypeOfHead =
 /** Upstream reads these two fields with a case-insensitive decoder; the last value counts. */
 export function readHead(text: string): FoundHead {
   const scanner = new JsonScanner(text)
-  const head = { kind: '', apiVersion: '' }
-  let fault: string | undefined
   scanner.peekType()
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const key = scanner.readKey().toLowerCase()
-    const name = key === 'kind' ? 'kind' : key === 'apiversion' ? 'apiVersion' : undefined
-    const type = scanner.peekType()
-    if (name === undefined || type === 'null') scanner.skipValue()
-    else if (type === 'string') head[name] = scanner.readString()
-    else {
-      scanner.skipValue()
-      fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
-    }
+  const begin = (): HeadReading => {
+    const more = scanner.beginObject()
+    return { head: { kind: '', apiVersion: '' }, fault: undefined, more, at: scanner.at }
   }
+  const { head, fault } = repeat('fields of a head', begin, (read) => {
+    scanner.at = read.at
+    if (!read.more) return false
+    readHeadField(scanner, read)
+    read.more = scanner.nextInObject()
+    read.at = scanner.at
+    return read.more
+  })
   return { head, fault }
+}
+
+type HeadReading = {
+  readonly head: { kind: string; apiVersion: string }
+  fault: string | undefined
+  more: boolean
+  at: number
+}
+
+function readHeadField(scanner: JsonScanner, read: HeadReading): void {
+  const key = scanner.readKey().toLowerCase()
+  const name = key === 'kind' ? 'kind' : key === 'apiversion' ? 'apiVersion' : undefined
+  const type = scanner.peekType()
+  if (name !== undefined && type === 'string') {
+    read.head[name] = scanner.readString()
+    return
+  }
+  scanner.skipValue()
+  if (name === undefined || type === 'null') return
+  read.fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
 }
 
 export const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`

@@ -293,12 +293,11 @@ class Progress {
       }
       this.#loops = loop.inner
       this.#next = 0
-      if (!step(loop.state)) break
+      loop.isDone = !step(loop.state)
       if (loop.inner.length > 0) loop.inner = []
       if (++this.#steps % this.#stepsPerLook === 0 && this.#slices.isOver) this.#pause()
+      if (loop.isDone) return
     }
-    loop.isDone = true
-    loop.inner = []
   }
 }
 
