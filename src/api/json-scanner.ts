@@ -62,6 +62,7 @@ const CODE_UNIT_DIGITS = 4
 export class JsonScanner {
   readonly text: string
   at = 0
+  readonly #isWhole: boolean
   /** The part of the text that was searched for characters of `special`, and the first one in it. */
   #searchedFrom = 0
   #searchedTo = 0
@@ -71,8 +72,14 @@ export class JsonScanner {
   /** The open objects and arrays of the value that is being skipped; reused, since a text may have millions of short values. */
   readonly #open: boolean[] = []
 
-  constructor(text: string) {
+  /** `isWhole`: no call can be divided. */
+  constructor(text: string, { isWhole = false }: { readonly isWhole?: boolean } = {}) {
     this.text = text
+    this.#isWhole = isWhole
+  }
+
+  get #isDivided(): boolean {
+    return isDivided() && !this.#isWhole
   }
 
   /** The type of the value that begins here; skips whitespace before it. */
@@ -158,7 +165,7 @@ export class JsonScanner {
   readString(): string {
     const start = this.at + 1
     if (this.#skipPlainString(start)) return this.text.slice(start, this.at - 1)
-    const end = this.#skipEscaped(start, isDivided() ? start + LONG_STRING_CHARACTERS : Infinity)
+    const end = this.#skipEscaped(start, this.#isDivided ? start + LONG_STRING_CHARACTERS : Infinity)
     if (this.text.charCodeAt(end) !== QUOTE) return this.#readInParts(start)
     this.at = end + 1
     const value: string = JSON.parse(this.text.slice(start - 1, this.at))
@@ -294,7 +301,7 @@ export class JsonScanner {
 
   /** Skips a value of any type, without recursion. Can be divided. */
   skipValue(): void {
-    if (isDivided()) {
+    if (this.#isDivided) {
       const type = this.peekType()
       if (type === 'string' && this.#skipPlainString(this.at + 1)) return
       if (type === 'object' || type === 'array' || type === 'string') return this.#skipInParts()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allSteps, cpuMsOf } from '../../test/harness/turns.ts'
+import { parts } from '../lib/parts.ts'
 import { duplicateFields, duplicateSteps } from './duplicates.ts'
 
 test('each duplicate key is reported once, in the order of the text', () => {
@@ -28,3 +29,11 @@ for (const [shape, text] of Object.entries(shapes)) {
     assert.ok(longestMs < 50, `${longestMs} ms`)
   })
 }
+
+test('the search in parts finds the same, wherever it pauses', () => {
+  const long = `${'\\n'.repeat(40_000)}x`
+  const text = `{"a":[{"b":1,"b":{"c":"${long}"},"${long}":[1,{}],"${long}":2}],"d":{"e":[],"e":null},"d":"x"}`
+  const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
+  assert.deepEqual(allSteps(parts(() => duplicateFields(text), slices)), duplicateFields(text))
+  assert.equal(duplicateFields(text).length, 4)
+})

@@ -3,6 +3,7 @@ import { JsonScanner } from '../api/json-scanner.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import { quote } from '../api/quote.ts'
 import { TextRoom } from '../lib/bounded-texts.ts'
+import { isDivided, repeat } from '../lib/parts.ts'
 import type { Steps } from '../lib/slices.ts'
 
 /** As many as Go reports. */
@@ -15,11 +16,15 @@ export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 /** Values between two yields. */
 const VALUES_PER_STEP = 256
 
-/** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
+/** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be divided. */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
-  const search = new Search(text, path, room)
-  search.advance(Infinity)
-  return search.faults
+  if (!isDivided()) {
+    const search = new Search(text, path, room)
+    search.advance(Infinity)
+    return search.faults
+  }
+  const begin = (): Search => new Search(text, path, room)
+  return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults
 }
 
 /** Like `duplicateFields`, in steps. */
@@ -54,7 +59,8 @@ class Search {
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
-    this.#scanner = new JsonScanner(text)
+    // The search is divided as a whole: a pause inside of a value would come after other changes.
+    this.#scanner = new JsonScanner(text, { isWhole: true })
     this.#prefix = path
   }
 
