@@ -116,10 +116,13 @@ export class Facts {
     this.#end = HEAD_BYTES
     for (const read of this.#fieldReaders()) if (!this.#write(made, read(object))) return undefined
     made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
-    const labels = Object.entries(object.metadata.labels ?? {})
-    this.#writeNumber(made, labels.length)
-    for (const [key, value] of labels) {
-      if (!this.#write(made, key) || !this.#write(made, value)) return undefined
+    const { labels = {} } = object.metadata
+    const keys = Object.keys(labels)
+    // Each label has two numbers at least: tens of thousands are not looked at.
+    if (2 * keys.length > FACTS_BYTES_MAX) return undefined
+    this.#writeNumber(made, keys.length)
+    for (const key of keys) {
+      if (!this.#write(made, key) || !this.#write(made, labels[key] ?? '')) return undefined
     }
     return made.subarray(0, this.#end)
   }

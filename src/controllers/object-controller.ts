@@ -79,6 +79,10 @@ export class ObjectController implements AsyncDisposable {
       reader,
       range: keys.range(namespace),
       read: concerns,
+      prepare: async (item, slices) => {
+        await item.objectInParts(slices)
+        await item.prepare(slices)
+      },
       set: (key, isConcerned) => {
         if (isConcerned !== true) {
           this.#keys.delete(key)

@@ -113,6 +113,7 @@ export class FollowedGraph implements AsyncDisposable {
         const { namespace = '', name } = place
         return read(item, { namespace, name, shared })
       },
+      prepare: (item, slices) => item.objectInParts(slices),
       set: (key, content) => {
         const startMs = clock.monotonicMs()
         set(key.slice(keys.prefix.length), content)
