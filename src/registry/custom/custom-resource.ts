@@ -6,6 +6,7 @@ import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
+import { everyItem, everyKey, once } from '../../lib/parts.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import { isStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
@@ -207,11 +208,15 @@ function counted(object: KubeObject, current: KubeObject, ignored: readonly stri
 function isSameExactly(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item: Json, at) => isSameExactly(item, other[at]))
+    const items: readonly Json[] = one
+    return (
+      items.length === other.length &&
+      everyItem('exactly equal items', items, (item, at) => isSameExactly(item, other[at]))
+    )
   }
   if (!isFields(one) || !isFields(other)) return false
-  const keys = Object.keys(one)
-  return keys.length === Object.keys(other).length && keys.every((key) => hasSame(one, other, key))
+  const hasAsMany = once('number of fields', () => Object.keys(one).length === Object.keys(other).length)
+  return hasAsMany && everyKey('exactly equal fields', one, (key) => hasSame(one, other, key))
 }
 
 const hasSame = (one: Fields, other: Fields, key: string): boolean =>
