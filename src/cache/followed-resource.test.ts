@@ -252,11 +252,11 @@ test('what others came to know before the watch was open, and is not listed, is 
 
 test('a large object is prepared before it is reported, and events keep their order', async () => {
   const first = Promise.withResolvers<void>()
-  const preparations = [first.promise, Promise.reject(new Error('cannot be decoded'))]
+  const preparations = [() => first.promise, () => Promise.reject(new Error('cannot be decoded'))]
   const prepared: string[] = []
   const prepare = ({ key }: Item): Promise<void> => {
     prepared.push(key)
-    return preparations.shift() ?? assert.fail()
+    return preparations.shift()?.() ?? assert.fail()
   }
   const { followed, values, next } = follow(undefined, systemTime, { prepare })
   const starting = followed.start()
