@@ -37,7 +37,7 @@ const CHARACTERS_PER_STEP = 4096
 /** A longer string with escapes is read in parts. */
 const LONG_STRING_CHARACTERS = 65_536
 
-/** The scanner is not inside of a long string. */
+/** The value of `#insideAt` if no long string is being skipped. */
 const NOT_INSIDE = -1
 
 /** In characters. */
@@ -62,7 +62,7 @@ const CODE_UNIT_DIGITS = 4
 export class JsonScanner {
   readonly text: string
   at = 0
-  readonly #isWhole: boolean
+  readonly #isUndivided: boolean
   /** The part of the text that was searched for characters of `special`, and the first one in it. */
   #searchedFrom = 0
   #searchedTo = 0
@@ -72,14 +72,14 @@ export class JsonScanner {
   /** The open objects and arrays of the value that is being skipped; reused, since a text may have millions of short values. */
   readonly #open: boolean[] = []
 
-  /** `isWhole`: no call can be divided. */
-  constructor(text: string, { isWhole = false }: { readonly isWhole?: boolean } = {}) {
+  /** `isUndivided`: reading a value never pauses, not even in work that is done in parts. */
+  constructor(text: string, { isUndivided = false }: { readonly isUndivided?: boolean } = {}) {
     this.text = text
-    this.#isWhole = isWhole
+    this.#isUndivided = isUndivided
   }
 
   get #isDivided(): boolean {
-    return isDivided() && !this.#isWhole
+    return isDivided() && !this.#isUndivided
   }
 
   /** The type of the value that begins here; skips whitespace before it. */
@@ -202,10 +202,13 @@ export class JsonScanner {
   /** Skips some more of a long string; false if more is left. */
   #skipInside(): boolean {
     const end = this.#skipEscaped(this.#insideAt, this.#insideAt + CHARACTERS_PER_STEP)
-    const isWhole = this.text.charCodeAt(end) === QUOTE
-    this.#insideAt = isWhole ? NOT_INSIDE : end
-    if (isWhole) this.at = end + 1
-    return isWhole
+    if (this.text.charCodeAt(end) !== QUOTE) {
+      this.#insideAt = end
+      return false
+    }
+    this.#insideAt = NOT_INSIDE
+    this.at = end + 1
+    return true
   }
 
   /** Skips to after the closing quote; false, without moving, if the string has escapes or faults. */

@@ -234,7 +234,10 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
   return { value: new JsonMap(), key: isOpen ? scanner.readKey() : '', isOpen }
 }
 
-/** Adds a value to its object or list. Returns false if there is none, or if the value is the last one. */
+/**
+ * Adds a value to the object or list that contains it. Returns false if the value is the last one of its
+ * container, or if it is the whole document.
+ */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {
     scanner.end()

@@ -15,8 +15,8 @@ export function* recordedObject(json: Buffer | string, omitsManagedFields: boole
 export const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
 
 /**
- * A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string.
- * Without `slices` it is short, and not divided.
+ * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a string.
+ * Only large patches have `slices`; the work on others is not divided.
  */
 export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')

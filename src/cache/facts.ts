@@ -118,7 +118,7 @@ export class Facts {
     made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
     const { labels = {} } = object.metadata
     const keys = Object.keys(labels)
-    // Each label has two numbers at least: tens of thousands are not looked at.
+    // Each label takes at least two bytes.
     if (2 * keys.length > FACTS_BYTES_MAX) return undefined
     this.#writeNumber(made, keys.length)
     for (const key of keys) {

@@ -3,7 +3,7 @@ import { JsonScanner } from '../api/json-scanner.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import { quote } from '../api/quote.ts'
 import { TextRoom } from '../lib/bounded-texts.ts'
-import { isDivided, repeat } from '../lib/parts.ts'
+import { repeat } from '../lib/parts.ts'
 import type { Steps } from '../lib/slices.ts'
 
 /** As many as Go reports. */
@@ -18,11 +18,6 @@ const VALUES_PER_STEP = 256
 
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be divided. */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
-  if (!isDivided()) {
-    const search = new Search(text, path, room)
-    search.advance(Infinity)
-    return search.faults
-  }
   const begin = (): Search => new Search(text, path, room)
   return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults
 }
@@ -59,8 +54,8 @@ class Search {
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
-    // The search is divided as a whole: a pause inside of a value would come after other changes.
-    this.#scanner = new JsonScanner(text, { isWhole: true })
+    // The search pauses between values only: it could not continue from inside of one.
+    this.#scanner = new JsonScanner(text, { isUndivided: true })
     this.#prefix = path
   }
 
