@@ -159,6 +159,30 @@ test('the label of each call in the source is unique', () => {
   assert.ok(seen.size > 50, `${seen.size} labels`)
 })
 
+function caughtFailure(): unknown {
+  let message = ''
+  try {
+    eachItem(
+      'failing loop',
+      [1, 2, 3],
+      (): number[] => [],
+      (seen, item) => {
+        seen.push(item)
+        assert.ok(seen.length < 3, `${seen.length} items`)
+        return true
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof assert.AssertionError)) throw error
+    ;({ message } = error)
+  }
+  return [message, mapEach('loop after a failure', [1, 2], (item) => item)]
+}
+
+test('a loop whose error was caught fails again when the work continues', () => {
+  assert.deepEqual(allSteps(parts(caughtFailure, { ...always, stepsPerLook: 1 })), caughtFailure())
+})
+
 test('others have turns of the event loop while a part is over', async () => {
   const long = Array.from({ length: 300 }, () => Array.from({ length: 3000 }, (_, at) => at))
   const slices = new Slices(undefined, { isExpensive: true })

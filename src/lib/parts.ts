@@ -180,8 +180,17 @@ const paused = new Error('the work is paused')
 
 const running: { progress: Progress | undefined } = { progress: undefined }
 
-/** A loop that was begun. `inner`: the loops of its current step, in the order of their calls. */
-type Loop<S> = { readonly key: Key; readonly state: S; isDone: boolean; inner: Loop<unknown>[] }
+/**
+ * A loop that was begun. `inner`: the loops of its current step, in the order of their calls.
+ * `failure`: what a step threw. The step may have changed the state, so it is not run again.
+ */
+type Loop<S> = {
+  readonly key: Key
+  readonly state: S
+  isDone: boolean
+  inner: Loop<unknown>[]
+  failure?: { readonly error: unknown }
+}
 
 class Progress {
   readonly #slices: PartSlices
@@ -250,12 +259,17 @@ class Progress {
     const at = this.#next++
     const known = loops[at]
     if (known !== undefined && known.key !== key) this.#giveUp(`${nameOf(key)} instead of ${nameOf(known.key)}`)
-    const loop = known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
+    const loop: Loop<S> =
+      known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
     loops[at] = loop
+    if (loop.failure !== undefined) throw loop.failure.error
     if (loop.isDone) return loop.state
     this.#level++
     try {
       this.#run(loop, this.#level < LEVELS_MAX ? step : (state) => this.#undivided(step, state))
+    } catch (error) {
+      if (error !== paused) loop.failure = { error }
+      throw error
     } finally {
       this.#level--
       this.#loops = loops
