@@ -15,6 +15,8 @@ export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
 /** Values between two yields. */
 const VALUES_PER_STEP = 256
+/** A list with more values is not skipped as one value. */
+const SHORT_VALUES = 16
 
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be divided. */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
@@ -49,6 +51,9 @@ class Search {
   #hasBegun = false
   /** Whether the last frame has another value, whose key is next. */
   #more = false
+  /** Whether a value without objects is being skipped, and the lists in it that are open. */
+  #isSkipping = false
+  readonly #skipped: boolean[] = []
   /** Where the next object may begin; Infinity: there is none. */
   #objectAt = -1
 
@@ -66,6 +71,10 @@ class Search {
       this.#value()
     }
     for (let left = count; left > 0; left--) {
+      if (this.#isSkipping) {
+        this.#skip(left)
+        break
+      }
       const frame = this.#frames.at(-1)
       if (frame === undefined) return false
       if (this.#more) {
@@ -76,17 +85,14 @@ class Search {
         this.#next()
       }
     }
-    return this.#frames.length > 0
+    return this.#isSkipping || this.#frames.length > 0
   }
 
   /** Begins an object or a list that may contain objects, and passes over all else. */
   #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
-    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) {
-      scanner.skipValue()
-      return this.#next()
-    }
+    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) return this.#skip(SHORT_VALUES)
     if (this.#frames.length === DEPTH_MAX) {
       scanner.at++
       throw scanner.tooDeep()
@@ -94,6 +100,12 @@ class Search {
     const isObject = type === 'object'
     this.#frames.push({ isObject, key: '', index: -1, keys: undefined })
     this.#more = isObject ? scanner.beginObject() : scanner.beginArray()
+  }
+
+  /** Skips a value that has no objects, or the beginning of a long one. */
+  #skip(values: number): void {
+    this.#isSkipping = !this.#scanner.skipPart(this.#skipped, values)
+    if (!this.#isSkipping) this.#next()
   }
 
   #next(): void {
