@@ -13,6 +13,11 @@ test('an object may have so many members, and no more', () => {
   throws(check(`[{"b":[{},{"c":{}}],${members(MEMBERS_MAX)}}]`), tooMany)
 })
 
+test('the members of an object that does not end are counted', () => {
+  throws(check(`{"a":{${members(MEMBERS_MAX + 1)}`), tooMany)
+  throws(check(`{${members(MEMBERS_MAX + 1)},"a":{`), tooMany)
+})
+
 test('members of several objects, items and what stands in texts do not count', () => {
   const half = `{${members(MEMBERS_MAX / 2 + 1)}}`
   doesNotThrow(check(`{"a":${half},"b":[${half},${half}],"c":${half}}`))

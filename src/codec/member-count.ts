@@ -53,8 +53,10 @@ function countPart(json: Buffer, counts: Counts): void {
     const byte = json[at]
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
-    else if (byte === COLON) members++
-    else if (byte === BRACKET_OPEN) {
+    else if (byte === COLON) {
+      // Not when the object ends: a text that is cut off has objects that do not end.
+      if (++members > membersMax) membersMax = members
+    } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++
     } else if (byte === BRACE_OPEN) {
       if (json[at + 1] === BRACE_CLOSE) at++
@@ -63,10 +65,7 @@ function countPart(json: Buffer, counts: Counts): void {
         outer.push(members)
         members = 0
       }
-    } else if (byte === BRACE_CLOSE) {
-      membersMax = Math.max(membersMax, members)
-      members = outer.pop() ?? 0
-    }
+    } else if (byte === BRACE_CLOSE) members = outer.pop() ?? 0
   }
   counts.at = at
   counts.values = values
