@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bestLongestTurnMs } from '../../../test/harness/turns.ts'
+import { allSteps, bestLongestTurnMs } from '../../../test/harness/turns.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { Cell } from '../../api/table.ts'
-import { inParts } from '../../lib/parts.ts'
+import { inParts, parts } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { customTable } from './custom-table.ts'
@@ -44,3 +44,11 @@ for (const [name, a] of Object.entries(hostile)) {
     assert.ok(ms < 100, `${ms} ms`)
   })
 }
+
+test('a column whose value is printed in parts is found once', () => {
+  const keys = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${(at * 7919) % 1000}`, at]))
+  const { cells } = customTable([column('.spec[?(@.x=="y")]')])
+  const large = object([...Array.from({ length: 30_000 }, () => 0), { ...keys, x: 'y' }])
+  const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
+  assert.deepEqual(allSteps(parts(() => cells(large), slices)), cells(large))
+})

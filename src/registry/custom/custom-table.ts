@@ -41,9 +41,11 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
         budget: pathBudget(),
         room: { left: ROW_CHARACTERS_MAX },
       }))
-      const cells = mapEach('custom columns', shown, ({ column, path }) =>
-        cellOf(path(object, budget), column.type, room),
-      )
+      const cells = mapEach('custom columns', shown, ({ column, path }) => {
+        // A path spends the budget once, also if its value is printed in parts.
+        const value = once('value of a column', () => firstOf(path(object, budget)))
+        return cellOf(value, column.type, room)
+      })
       return [object.metadata.name ?? '', ...cells]
     },
   }
@@ -62,8 +64,10 @@ type Room = { left: number }
 /** For the cells of all columns of an object together: one that shows a whole list may be a megabyte. The rest is cut off. */
 const ROW_CHARACTERS_MAX = 64 << 10
 
-/** The first value that the path finds. */
-function cellOf([value]: Iterable<Json>, type: string, room: Room): Cell {
+const firstOf = ([first]: Iterable<Json>): Json | undefined => first
+
+/** `value`: the first one that the path finds. */
+function cellOf(value: Json | undefined, type: string, room: Room): Cell {
   if (value === undefined) return null
   switch (type) {
     case 'integer':
