@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { allSteps, turnsDuring } from '../../test/harness/turns.ts'
 import { eachItem, eachKey, everyItem, inParts, isDivided, mapEach, once, parts, unsteadyWork } from './parts.ts'
-import { Slices } from './slices.ts'
+import { inSlices, Slices, type Steps } from './slices.ts'
+import type { Time } from './timers.ts'
 
 /** Pauses as often as it can. */
 const always = { isOver: true, begin: (): void => undefined }
@@ -192,6 +193,22 @@ test('others have turns of the event loop while a part is over', async () => {
   })
   assert.equal(made.length, 300)
   assert.ok(turns > 1, `${turns} turns`)
+})
+
+test('many short works in a row leave turns to others', async () => {
+  let nowMs = 0
+  let turns = 0
+  const soon: Time['soon'] = (call) => {
+    turns++
+    setImmediate(call)
+  }
+  const slices = new Slices({ monotonicMs: () => nowMs, soon }, { isExpensive: true })
+  const short = (): number[] => mapEach('a short work', [1], () => (nowMs += 2))
+  const works = function* (): Steps<void> {
+    for (let work = 0; work < 100; work++) yield* parts(short, slices)
+  }
+  await inSlices(works(), slices)
+  assert.ok(turns > 20, `${turns} turns`)
 })
 
 test('a value that is nested deeply does not exhaust the stack', async () => {

@@ -223,7 +223,8 @@ class Progress {
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
-    this.#hasBegun = false
+    // The first part repeats nothing. Of many short works, each would begin a new slice.
+    this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }
 
