@@ -54,6 +54,11 @@ export class JsonNode {
     if (isLong && this.slices !== undefined) yield* parts(() => this.members() ?? this.items(), this.slices)
   }
 
+  /** Whether it is an object or a list. */
+  get isNested(): boolean {
+    return this.#inside !== undefined || this.#text?.startsWith('{') === true || this.#text?.startsWith('[') === true
+  }
+
   /** Whether it is a list without nested lists and non-empty objects, such as a long list of scalars: it need not be opened. */
   get isPlainList(): boolean {
     const text = this.#text

@@ -36,3 +36,20 @@ test('a merge patch of deep values is read in short turns', async () => {
   })
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
+
+const deepLists: { readonly [size: string]: { readonly items: number; readonly slices?: () => Slices } } = {
+  small: { items: 30 },
+  large: { items: 40, slices: expensive },
+}
+for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
+  test(`a ${size} merge patch of deep lists is merged in short turns`, async () => {
+    const text = `{"x":${`[${'0,'.repeat(items)}`.repeat(900)}0${']'.repeat(900)}}`
+    const ms = await bestLongestTurnMs(async () => {
+      const slices = slicesOf?.()
+      await assert.rejects(
+        inSlices(applyPatch(configMap, { form: 'merge', text, isChecked: true, slices }, configMaps), slices),
+      )
+    })
+    assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
+  })
+}

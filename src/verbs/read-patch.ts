@@ -4,7 +4,7 @@ import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
-import { atOnce, inSlices } from '../lib/slices.ts'
+import { inSlices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
@@ -23,9 +23,8 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // The work of a merge patch grows with its size only. Others may copy much, or merge the same list many times.
-    const isShort = slices === undefined && patch.form === 'merge'
-    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
+    // Also if both are small: a patch may copy much, merge the same list many times, or be nested deeply.
+    const patched = await inSlices(steps, slices)
     const refuse = async (why: string): Promise<never> => {
       throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
     }
