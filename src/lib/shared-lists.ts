@@ -9,6 +9,9 @@ const ENTRIES_MAX = 16_384
 /** What is longer is nobody's habit. */
 const CHARACTERS_MAX = 256
 
+/** A list with more items is longer than that. */
+const ITEMS_MAX = CHARACTERS_MAX / '"",'.length
+
 const none: readonly string[] = []
 
 export class SharedLists {
@@ -25,6 +28,7 @@ export class SharedLists {
 
   list(list: readonly string[]): readonly string[] {
     if (list.length === 0) return none
+    if (list.length > ITEMS_MAX) return list.map((text) => this.text(text))
     // Quoted: no two lists have the same.
     const key = JSON.stringify(list)
     const known = this.#lists.get(key)

@@ -3,18 +3,19 @@
  * has it (`followed`), so that the next request of the client is decided on what it wrote. The escalation check waits for the
  * latest state first, through whichever server it was written (`latest`).
  */
-import type { Fields } from '../api/object.ts'
+import { type Fields, itemsOf, type Json } from '../api/object.ts'
 import type { FollowedAccess } from '../cache/follow-by-name.ts'
 import { FollowedResource } from '../cache/followed-resource.ts'
 import { followedStore } from '../cache/followed-store.ts'
 import type { Log } from '../lib/log.ts'
 import { ownText } from '../lib/own-text.ts'
 import { SharedLists } from '../lib/shared-lists.ts'
+import type { Steps } from '../lib/slices.ts'
 import type { Time } from '../lib/timers.ts'
 import type { Key } from '../storage/engine.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
-import { keptBinding, keptRules } from './read-objects.ts'
+import { keptBinding, keptInSteps, keptRules } from './read-objects.ts'
 import { createReadContent } from './read-stored.ts'
 import { rbacGroup, type RoleResource, roleResources } from './role.ts'
 import { type Place, RoleIndex } from './role-index.ts'
@@ -74,11 +75,12 @@ export class FollowedRoles implements AsyncDisposable {
       reader,
       range: keys.range(),
       read: createReadContent(kinds[resource]),
+      prepare: (item, slices) => item.objectInParts(slices),
       set: (key, object) => {
         const place = keys.parse(key)
         if (place === undefined) return
         const { namespace = '', name } = place
-        this.#set(what, { namespace: this.#shared.text(namespace), name: ownText(name) }, object)
+        return this.#set(what, { namespace: this.#shared.text(namespace), name: ownText(name) }, object)
       },
       known: () => this.#known(what, keys),
       log,
@@ -90,8 +92,24 @@ export class FollowedRoles implements AsyncDisposable {
     for (const { namespace, name } of this.index.places(what, !keys.isNamespaced)) yield keys.key(namespace, name)
   }
 
-  #set(what: 'roles' | 'bindings', place: Place, object: Fields | undefined): void {
-    if (what === 'roles') this.index.setRole(place, object && keptRules(object, this.#shared))
-    else this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
+  #set(what: 'roles' | 'bindings', place: Place, object: Fields | undefined): Steps<void> | undefined {
+    if (what === 'bindings') this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
+    else if (object !== undefined && isLarge(object)) return this.#setLargeRole(place, object)
+    else this.index.setRole(place, object && keptRules(object, this.#shared))
+    return undefined
   }
+
+  *#setLargeRole(place: Place, role: Fields): Steps<void> {
+    this.index.setRole(place, yield* keptInSteps(role, this.#shared))
+  }
+}
+
+/** Roles with more rules, or with more items in a rule, are read in steps. */
+const ITEMS_MAX = 256
+
+const isLong = (list: Json | undefined): boolean => Array.isArray(list) && list.length > ITEMS_MAX
+
+function isLarge(role: Fields): boolean {
+  const rules = itemsOf(role['rules'])
+  return rules.length > ITEMS_MAX || rules.some((rule) => Object.values(rule).some(isLong))
 }

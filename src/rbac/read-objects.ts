@@ -2,6 +2,7 @@
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
 import { ownText } from '../lib/own-text.ts'
 import type { SharedLists } from '../lib/shared-lists.ts'
+import type { Steps } from '../lib/slices.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
@@ -9,13 +10,21 @@ import type { Rule } from './rule.ts'
 /** In the form that rules have everywhere in here, without copying anything. */
 export const readRules = (list: Json | undefined): Rule[] => itemsOf(list).map(readRule)
 
-const readRule = (rule: Fields): Rule => ({
-  verbs: textsOf(rule['verbs']),
-  apiGroups: textsOf(rule['apiGroups']),
-  resources: textsOf(rule['resources']),
-  resourceNames: textsOf(rule['resourceNames']),
-  nonResourceURLs: textsOf(rule['nonResourceURLs']),
-})
+function readRule(rule: Fields): Rule {
+  for (const _ in rule) {
+    return {
+      verbs: textsOf(rule['verbs']),
+      apiGroups: textsOf(rule['apiGroups']),
+      resources: textsOf(rule['resources']),
+      resourceNames: textsOf(rule['resourceNames']),
+      nonResourceURLs: textsOf(rule['nonResourceURLs']),
+    }
+  }
+  return emptyRule
+}
+
+/** Shared: a role may have a million empty rules. */
+const emptyRule: Rule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
 
 /** What is kept of the rules of a role. */
 export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
@@ -27,6 +36,32 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
     resourceNames: resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
     nonResourceURLs: shared.list(nonResourceURLs),
   }))
+
+/** Like `keptRules`, for a large role, in steps. */
+export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
+  const kept: Rule[] = []
+  for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(role['rules'])) {
+    kept.push({
+      verbs: yield* keptList(verbs, shared),
+      apiGroups: yield* keptList(apiGroups, shared),
+      resources: yield* keptList(resources, shared),
+      resourceNames: yield* keptList(resourceNames, shared),
+      nonResourceURLs: yield* keptList(nonResourceURLs, shared),
+    })
+    if (kept.length % ITEMS_PER_STEP === 0) yield undefined
+  }
+  return kept
+}
+
+/** Rules, or items of one of their lists, between two yields. */
+const ITEMS_PER_STEP = 256
+
+function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
+  if (list.length <= ITEMS_PER_STEP) return shared.list(list)
+  const kept: string[] = []
+  for (const text of list) if (kept.push(shared.text(text)) % ITEMS_PER_STEP === 0) yield undefined
+  return kept
+}
 
 /** What is kept of a binding. */
 export function keptBinding(binding: Fields, namespace: string, shared: SharedLists): BindingContent {

@@ -15,7 +15,7 @@ import { rbacGroup } from './role.ts'
 /** The fields behind metadata. Fails with a StorageError. */
 export function createReadContent(kind: string): (item: Item) => Fields {
   const head = `{"kind":"${kind}","apiVersion":"${rbacGroup}/v1","metadata":`
-  return (item) => storedContent(item.stored, head) ?? contentOf(item)
+  return (item) => (item.isLarge ? undefined : storedContent(item.stored, head)) ?? contentOf(item)
 }
 
 function storedContent(stored: Buffer | undefined, head: string): Fields | undefined {
