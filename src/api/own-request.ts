@@ -1,5 +1,7 @@
 /** Requests of the server to itself, so that its own writes pass through the same chain as those of clients. */
-import { parseJson } from './json-value.ts'
+import { inSlices, Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
+import { parseInSteps, parseJson } from './json-value.ts'
 import type { Fields, Json } from './object.ts'
 import type { ApiRequest, ApiResponse } from './request.ts'
 import { systemUser, type User } from './user.ts'
@@ -28,12 +30,23 @@ const userAgent = 'kube-apiserver'
 
 /** The object in the response; undefined if the response has no body, or one that is produced asynchronously. */
 export function objectOf(response: ApiResponse): Json | undefined {
-  if (!('body' in response)) return undefined
-  const bytes = bytesOf(response.body)
+  const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseJson(bytes)
 }
 
-function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer | undefined {
+/** Longer responses are parsed in several turns of the event loop. */
+const SHORT_BYTES = 64 << 10
+
+/** Like `objectOf`, for lists, which can be large. */
+export async function listOf(response: ApiResponse): Promise<Json | undefined> {
+  const bytes = bytesOf(response)
+  if (bytes === undefined || bytes.length <= SHORT_BYTES) return bytes && parseJson(bytes)
+  return inSlices(parseInSteps(bytes), new Slices(systemTime, { isBackground: true, isExpensive: true }))
+}
+
+function bytesOf(response: ApiResponse): Buffer | undefined {
+  if (!('body' in response)) return undefined
+  const { body } = response
   if (Buffer.isBuffer(body)) return body
   if (!('chunks' in body)) return Buffer.concat(body)
   if (!(Symbol.iterator in body.chunks)) return undefined
