@@ -3,6 +3,8 @@
  * set itself, or only has descendants that are. Sets are immutable; operations return the same node where nothing changes, so that its text
  * need not be printed again.
  */
+import { eachItem, isDivided, once } from '../lib/parts.ts'
+
 export type FieldSet = { readonly isOwned: boolean; readonly children: ReadonlyMap<string, FieldSet> }
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
@@ -40,19 +42,39 @@ type Step = {
 
 /** Walks the branches that both sets have; those that only `set` has are kept. */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
-  let children: Map<string, FieldSet> | undefined
   const fewer = set.children.size < other.children.size ? set.children : other.children
-  for (const element of fewer.keys()) {
+  const visit = (changed: Changed, element: string): boolean => {
     const [ours, theirs] = [set.children.get(element), other.children.get(element)]
-    if (ours === undefined || theirs === undefined) continue
+    if (ours === undefined || theirs === undefined) return true
     const left = below(ours, theirs)
-    if (left === ours) continue
-    children ??= new Map(set.children)
-    if (isEmptySet(left)) children.delete(element)
-    else children.set(element, left)
+    if (left === ours) return true
+    changed.children ??= new Map(set.children)
+    if (isEmptySet(left)) changed.children.delete(element)
+    else changed.children.set(element, left)
+    return true
   }
+  const { children } = visited(fewer, visit)
   if (children === undefined && isOwned === set.isOwned) return set
   return { isOwned, children: children ?? set.children }
+}
+
+/** `children` is undefined as long as nothing has changed. */
+type Changed = { children: Map<string, FieldSet> | undefined }
+
+const unchanged = (): Changed => ({ children: undefined })
+
+/** Visits each element. Can be divided. */
+function visited(
+  children: ReadonlyMap<string, FieldSet>,
+  visit: (changed: Changed, element: string) => boolean,
+): Changed {
+  if (isDivided()) {
+    const elements = once('elements of a field set', () => [...children.keys()])
+    return eachItem('difference of field sets', elements, unchanged, visit)
+  }
+  const changed = unchanged()
+  for (const element of children.keys()) visit(changed, element)
+  return changed
 }
 
 /** Pairwise, so that a growing set is copied seldom. */

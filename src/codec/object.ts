@@ -1,11 +1,13 @@
 /** Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored. */
+import { tooLargeToStore } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import { once } from '../lib/parts.ts'
+import { eachKey, everyKey, once } from '../lib/parts.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
+import { STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStoredStruct, decodeStruct } from './decode.ts'
 import { parseJson, readAny } from '../api/json-value.ts'
@@ -113,11 +115,21 @@ export function encodeStored(object: KubeObject, { struct, stored, storedAs }: O
     stored === undefined ? plain : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
   if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
-  return Buffer.from(`${objectText(form, stored?.struct ?? struct)}\n`, 'utf8')
+  return Buffer.from(`${storable(objectText(form, stored?.struct ?? struct))}\n`, 'utf8')
+}
+
+/** Far more than any store takes: JSON can be several times as long as protobuf. */
+const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
+
+/** Defaults can make an object many times as large as the body of its request. Fails with 413 if it is too large. */
+function storable(text: string): string {
+  if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
+  return text
 }
 
 function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   const { text, metadataEnd } = printOpen(object, struct)
+  storable(text)
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = Buffer.from(`${text}\n`, 'utf8')
   const { uid = '', selfLink = '' } = object.metadata
@@ -269,12 +281,19 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   return object
 }
 
+const newMap = (): JsonMap => new JsonMap()
+
 /** Replaces null bytes of a stored object by empty ones; returns the same object if there are none. */
-export function withoutNullBytes(object: KubeObject, { bytesField = '' }: ObjectSchema): KubeObject {
+export function withoutNullBytes(
+  object: KubeObject,
+  { bytesField = '' }: Pick<ObjectSchema, 'bytesField'>,
+): KubeObject {
   const bytes = bytesField === '' ? undefined : object[bytesField]
-  if (!isFields(bytes) || !Object.values(bytes).includes(null)) return object
-  const values = Object.assign(new JsonMap(), bytes)
-  for (const key of Object.keys(values)) values[key] ??= ''
+  if (!isFields(bytes) || everyKey('bytes that are not null', bytes, (key) => bytes[key] !== null)) return object
+  const values = eachKey('bytes without null', bytes, newMap, (kept, key) => {
+    kept[key] = bytes[key] ?? ''
+    return true
+  })
   return { ...object, [bytesField]: values }
 }
 

@@ -1,17 +1,16 @@
 /** JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its values. */
 import { goFloat } from '../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../api/object.ts'
-import { compareKeys } from '../codec/json.ts'
-import { mapEach, once } from '../lib/parts.ts'
+import { compareKeys, joinedInParts } from '../codec/json.ts'
+import { once } from '../lib/parts.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value !== 'object') return isFloat(value) ? goFloat(Number(value)) : `${value}`
-  if (!isFields(value)) return `[${mapEach('items as Go prints them', value, goPrint).join(' ')}]`
+  if (!isFields(value)) return `[${joinedInParts(value, goPrint, ' ')}]`
   const keys = once('keys as Go prints them', () => Object.keys(value).toSorted(compareKeys))
-  const texts = mapEach('fields as Go prints them', keys, (key) => `${key}:${goPrint(value[key])}`)
-  return `map[${texts.join(' ')}]`
+  return `map[${joinedInParts(keys, (key) => `${key}:${goPrint(value[key])}`, ' ')}]`
 }
 
 /** As `%s` prints it: what is not a string is printed with its type. */

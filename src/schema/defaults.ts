@@ -5,7 +5,7 @@
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { roundToMilli } from '../api/quantity.ts'
-import { eachItem, eachKey, isDivided } from '../lib/parts.ts'
+import { eachItem, eachKey, everyKey, isDivided } from '../lib/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Undefined: there is nothing to set in values of this schema. */
@@ -111,7 +111,7 @@ function mappedInParts(items: readonly Json[], set: (value: Json) => Json): read
 
 /** Amounts in resource lists are rounded up to thousandths. */
 function roundResources(value: Json): Json {
-  if (!isFields(value) || !Object.values(value).some((amount) => isTooExact(amount))) return value
+  if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name]))) return value
   return mappedFields(value, (amount) => (isTooExact(amount) ? roundToMilli(amount) : amount))
 }
 

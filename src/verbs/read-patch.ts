@@ -4,13 +4,16 @@ import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
-import { inSlices } from '../lib/slices.ts'
+import { atOnce, inSlices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
 import type { Change } from './write/write.ts'
 
 type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
+
+/** The time for a merge patch grows with its length times its depth. Longer ones are applied in slices. */
+const SHORT_CHARACTERS = 1024
 
 /** Errors in the patch are reported only if the object exists. */
 export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
@@ -23,8 +26,9 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // Also if both are small: a patch may copy much, merge the same list many times, or be nested deeply.
-    const patched = await inSlices(steps, slices)
+    // Other patches may take long even if they are small: they copy much, or merge the same list many times.
+    const isShort = slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
+    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
     const refuse = async (why: string): Promise<never> => {
       throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
     }
