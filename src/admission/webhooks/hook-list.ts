@@ -39,7 +39,9 @@ export class HookList {
     if (object === undefined) this.#byConfiguration.delete(configuration)
     else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts, this.#has))
     this.#isStale = true
-    for (const { name } of before) if (!this.#has(name)) this.#onGone(name)
+    if (before.length === 0) return
+    const left = new Set([...this.#byConfiguration.values()].flatMap((hooks) => hooks.map(({ name }) => name)))
+    for (const { name } of before) if (!left.has(name)) this.#onGone(name)
   }
 
   /** Two configurations may have webhooks of the same name. */
