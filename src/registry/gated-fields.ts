@@ -4,6 +4,7 @@
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
+import { eachItem, isDivided } from '../lib/parts.ts'
 import type { Field, FieldGate, Schema, Struct } from '../schema/schema.ts'
 import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
@@ -135,7 +136,8 @@ function gatedBy(gate: FieldGate, { name, isPointer, schema }: Field, usedElsewh
 
 function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStored = false): void {
   if (Array.isArray(value)) {
-    for (const item of value) findUses(item, plan, uses, isStored)
+    if (isDivided()) findUsesInParts(value, plan, uses, isStored)
+    else for (const item of value) findUses(item, plan, uses, isStored)
     return
   }
   if (!isFields(value)) return
@@ -154,6 +156,16 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
   if (part === undefined) return
   const isUsed = isStored && part.isKept !== undefined ? part.isKept(value) : part.isUsed(value)
   if (isUsed) uses.add(part.gate)
+}
+
+const newSet = (): Set<string> => new Set()
+
+function findUsesInParts(items: readonly Json[], plan: Plan, uses: Set<string>, isStored: boolean): void {
+  const found = eachItem('items with gated fields', items, newSet, (inItems, item) => {
+    findUses(item, plan, inItems, isStored)
+    return true
+  })
+  for (const use of found) uses.add(use)
 }
 
 /** A value that Go's omitempty would leave out does not count as set. */

@@ -8,6 +8,8 @@ import { Slices } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
 import { bestLongestTurnMs } from '../../test/harness/turns.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
+import { withoutNullBytes } from '../codec/object.ts'
+import { nodeRules } from './kinds/core/node.ts'
 import { validatePodSpec } from './kinds/core/pod/spec.ts'
 import { storageClassRules } from './kinds/storage/storage-class.ts'
 import { validateConditions } from './rules/conditions.ts'
@@ -30,6 +32,11 @@ const withValues = (values: string[]): Fields => ({
     },
   },
 })
+
+function nodeWith(spec: Fields): () => unknown {
+  const object: KubeObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' }, spec }
+  return () => nodeRules.validate?.(object, defaultGates)
+}
 
 function webhookWith(resources: string[]): () => unknown {
   const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources }
@@ -58,6 +65,14 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
     const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
     return () => storageClassRules.validate?.(object, defaultGates)
+  },
+  'taints of a Node': () => nodeWith({ taints: many((at) => ({ key: `k${at}`, effect: 'NoSchedule' }), 40_000) }),
+  'pod CIDRs of a Node': () => nodeWith({ podCIDRs: many(() => '10.0.0.0/8', 300_000) }),
+  'data of a Secret': () => {
+    const data = Object.fromEntries(many((at) => [`k${at}`, at === 0 ? null : 'eA=='], 60_000))
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' }, data }
+    const schema = { bytesField: 'data' }
+    return () => withoutNullBytes(object, schema)
   },
   'resources of a webhook': () => webhookWith(many((at) => `r${at}/s`, 300_000)),
   conditions: () => {

@@ -2,11 +2,12 @@
  * A custom resource in one version: the same type as a built-in one, but derived from a CustomResourceDefinition instead of the catalogue.
  * What costs time or memory is created on first use; there may be ten thousand of them.
  */
+import { shownValue } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
-import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
-import { everyItem, everyKey, once } from '../../lib/parts.ts'
+import { keysOf } from '../../lib/long-lists.ts'
+import { eachItem, everyItem, everyKey, once } from '../../lib/parts.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import { isStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
@@ -125,17 +126,22 @@ function customResource(
 const structuralOf = (schema: Fields): Fields | undefined =>
   Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
 
+/** A response shows a few kilobytes of warnings. */
+const WARNED_FINALIZERS_MAX = 1_000
+
+const newSet = (): Set<string> => new Set()
+
 /** Warns about finalizers without a domain. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
-  const known = new Set(current?.metadata.finalizers)
-  const added = (metadata.finalizers ?? []).filter((name) => !known.has(name) && !name.includes('/'))
-  return added
-    .filter((name) => !isStandardFinalizer(name))
-    .toSorted()
-    .map((name) => {
-      const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
-      return `metadata.finalizers: ${quote(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
-    })
+  const known = keysOf(current?.metadata.finalizers ?? [], (name) => name)
+  const warned = eachItem('finalizers to warn about', metadata.finalizers ?? [], newSet, (names, name) => {
+    if (!known.has(name) && !name.includes('/') && !isStandardFinalizer(name)) names.add(name)
+    return names.size < WARNED_FINALIZERS_MAX
+  })
+  return [...warned].toSorted().map((name) => {
+    const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
+    return `metadata.finalizers: ${shownValue(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
+  })
 }
 
 /** Whether objects may be stored in another version than this one. */

@@ -53,21 +53,9 @@ class Reader {
       ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
       ...(this.#isOfDefaults ? asOfDefaults(schema, read) : {}),
     }
-    const key = [
-      isLong(schema) ? `long ${this.#numbers.size}` : keyOf(own),
-      properties === undefined
-        ? ''
-        : JSON.stringify([...properties].map(([name, part]) => [name, this.#numbers.get(part)])),
-      typeof additional === 'object' ? this.#numbers.get(additional) : additional,
-      items === undefined ? '' : this.#numbers.get(items),
-      ...Object.entries(junctors).map(
-        ([name, part]) =>
-          `${name}${[part]
-            .flat()
-            .map((each) => this.#numbers.get(each))
-            .join()}`,
-      ),
-    ].join(' ')
+    const key = isLong(schema)
+      ? `long ${this.#numbers.size}`
+      : `${keyOf(own)} ${this.#keyOfParts({ properties, additional, items, junctors })}`
     const found = this.#known.get(key)
     if (found !== undefined) return found
     if (this.#slice.isOver()) yield undefined
@@ -80,6 +68,21 @@ class Reader {
     this.#known.set(key, made)
     this.#numbers.set(made, this.#numbers.size)
     return made
+  }
+
+  #keyOfParts({ properties, additional, items, junctors }: SubSchemas): string {
+    const lists = Object.entries(junctors).map(([name, part]) => {
+      const numbers = [part].flat().map((each) => this.#numbers.get(each))
+      return `${name}${numbers.join()}`
+    })
+    return [
+      properties === undefined
+        ? ''
+        : JSON.stringify([...properties].map(([name, part]) => [name, this.#numbers.get(part)])),
+      typeof additional === 'object' ? this.#numbers.get(additional) : additional,
+      items === undefined ? '' : this.#numbers.get(items),
+      ...lists,
+    ].join(' ')
   }
 
   *#readRules(schema: Fields): Turns<readonly ValidationRule[]> {
@@ -118,13 +121,16 @@ class Reader {
   }
 }
 
+type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & { readonly junctors: Junctors }
+
 /** Rules that are read between two looks at the clock. */
 const RULES_PER_LOOK = 256
-/** A part with more rules or values is not compared with other parts: its text would be as long as the schema. */
+/** A part with more rules, values or alternatives is not compared with other parts: its text would be as long as the schema. */
 const COMPARED_ITEMS_MAX = 1_000
 
-function isLong({ enum: values, 'x-kubernetes-validations': rules }: Fields): boolean {
-  return [values, rules].some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)
+function isLong({ enum: values, 'x-kubernetes-validations': rules, allOf, anyOf, oneOf }: Fields): boolean {
+  const lists = [values, rules, allOf, anyOf, oneOf]
+  return lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)
 }
 
 const isEmpty = (rule: Fields): boolean => {

@@ -68,9 +68,24 @@ function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   return hash.update(text).digest('base64')
 }
 
+/** The texts of lists with more items are made item by item. */
+const ITEMS_AT_ONCE = 100
+
+const isLongList = (value: Json | undefined): value is readonly Json[] =>
+  Array.isArray(value) && value.length > ITEMS_AT_ONCE
+
 function* textsOfParts(value: Json): Generator<string> {
+  if (isLongList(value)) {
+    yield '['
+    for (const item of value) {
+      yield* textsOfParts(item)
+      yield ','
+    }
+    yield ']'
+    return
+  }
   const names = isFields(value) ? Object.keys(value) : []
-  if (!isFields(value) || !names.some((name) => isFields(value[name]))) {
+  if (!isFields(value) || !names.some((name) => isFields(value[name]) || isLongList(value[name]))) {
     yield keyOfValue(value)
     return
   }

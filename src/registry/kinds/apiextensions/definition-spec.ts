@@ -10,11 +10,11 @@ import {
   invalidValue,
   notSupported,
   required,
+  shownValue,
 } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
@@ -27,8 +27,7 @@ import { toStoredSpec } from './stored-form.ts'
 import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
 
 export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
-  const spec = toStoredSpec(given)
-  if (slice.isOver()) yield undefined
+  const spec = yield* inPartsOf(() => toStoredSpec(given), slice)
   const accepted = new AcceptedSchemas(before?.was)
   const versions = itemsOf(spec['versions'])
   const names = fieldsOf(spec['names'])
@@ -42,7 +41,7 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
     ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
     ...(yield* validatePreserving(spec, versions, slice)),
     ...ofVersions,
-    ...validateTogether(spec['versions']),
+    ...(yield* inPartsOf(() => validateTogether(spec['versions']), slice)),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
     ...(yield* inPartsOf(() => validateNames(names, 'spec.names'), slice)),
@@ -148,7 +147,7 @@ function goVersions(versions: readonly Fields[], isGiven: boolean): string {
   if (!isGiven) return `${type}(nil)`
   const items = versions.map(({ name, served, storage }) =>
     goStruct('apiextensions.CustomResourceDefinitionVersion', {
-      Name: quote(textOf(name)),
+      Name: shownValue(textOf(name)),
       Served: `${served === true}`,
       Storage: `${storage === true}`,
     }),

@@ -3,6 +3,7 @@
  * fields that all versions share are in the spec itself. Messages of faults have the paths of that form.
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
+import { everyItem, mapEach } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { keyOfValue } from '../../../schema/structural/value.ts'
 
@@ -15,13 +16,14 @@ const shared = [
 ] as const
 
 export function toStoredSpec(spec: Fields): Fields {
-  let versions = itemsOf(spec['versions']).map(withOldColumns)
+  let versions: readonly Fields[] = mapEach('versions with old columns', itemsOf(spec['versions']), withOldColumns)
   const above: { [name: string]: Json | undefined } = {}
   for (const [own, common] of shared) {
     const first = versions[0]?.[own]
-    if (first === undefined || !versions.every((version) => isSamePart(version[own], first))) continue
+    if (first === undefined) continue
+    if (!everyItem('part of all versions', versions, (version) => isSamePart(version[own], first))) continue
     above[common] = first
-    versions = versions.map((version) => present({ ...version, [own]: undefined }))
+    versions = mapEach('versions without the part', versions, (version) => present({ ...version, [own]: undefined }))
   }
   const { conversion, preserveUnknownFields = false } = spec
   const { webhook, ...strategy } = fieldsOf(conversion)

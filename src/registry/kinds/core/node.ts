@@ -6,8 +6,9 @@ import {
   invalidShown,
   invalidValue,
   required,
+  shownValue,
 } from '../../../api/field-fault.ts'
-import { goStrings, goStruct } from '../../../api/go-value.ts'
+import { goStrings, goStruct, shownPlain } from '../../../api/go-value.ts'
 import { parseCidr } from '../../../api/ip.ts'
 import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
@@ -23,12 +24,13 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
+import { addKey } from '../../../lib/long-lists.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { checkAmount } from '../../rules/resources.ts'
-import { all, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { all, eachIn, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 import { nodeFields } from '../selectable.ts'
 
@@ -49,34 +51,31 @@ const taint = fields({
 })
 
 const taints: Rule = (value, path, check) => {
-  const seen = new Set<string>()
-  for (const [at, one] of itemsOf(value).entries()) {
-    taint(one, `${path}[${at}]`, check)
-    const pair = `${textOf(one['key'])} ${textOf(one['effect'])}`
-    if (seen.has(pair)) {
-      const why = 'taints must be unique by key and effect pair'
-      check.faults.push(duplicateShown(`${path}[${at}]`, goTaint(one), why))
-    }
-    seen.add(pair)
-  }
+  const seen = once('taints', () => new Set<string>())
+  eachIn(itemsOf(value), check, (one, at, own) => {
+    taint(one, `${path}[${at}]`, own)
+    if (addKey(seen, `${textOf(one['key'])} ${textOf(one['effect'])}`)) return
+    const why = 'taints must be unique by key and effect pair'
+    own.faults.push(duplicateShown(`${path}[${at}]`, goTaint(one), why))
+  })
 }
 
 const goTaint = (one: Fields): string =>
   goStruct('core.Taint', {
-    Key: quote(textOf(one['key'])),
-    Value: quote(textOf(one['value'])),
-    Effect: quote(textOf(one['effect'])),
+    Key: shownValue(textOf(one['key'])),
+    Value: shownValue(textOf(one['value'])),
+    Effect: shownValue(textOf(one['effect'])),
     TimeAdded: '<nil>',
   })
 
 const podCidrs: Rule = (value, path, check) => {
   const ranges = textsOf(value)
-  for (const [at, range] of ranges.entries()) named(checkCidr)(range, `${path}[${at}]`, check)
+  eachIn(ranges, check, (range, at, own) => named(checkCidr)(range, `${path}[${at}]`, own))
   if (ranges.length < 2) return
-  const families = ranges.map((range) => parseCidr(range)?.family)
+  const families = mapEach('families of pod CIDRs', ranges, (range) => parseCidr(range)?.family)
   const unreadable = families.indexOf(undefined)
   if (unreadable !== -1) {
-    const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${ranges[unreadable]})`
+    const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${shownPlain(ranges[unreadable] ?? '')})`
     check.faults.push(internalFault(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`))
   }
   const isPair = unreadable === -1 && new Set(families).size === 2 && ranges.length <= POD_CIDRS_MAX
@@ -85,8 +84,10 @@ const podCidrs: Rule = (value, path, check) => {
 }
 
 /** The names are not validated. */
-const amounts: Rule = (value, path, { faults }) => {
-  for (const [name, amount] of entriesOf(value)) faults.push(...checkAmount(name, amount, `${path}.${name}`))
+const amounts: Rule = (value, path, check) => {
+  eachIn(entriesOf(value), check, ([name, amount], _, { faults }) =>
+    faults.push(...checkAmount(name, amount, `${path}.${name}`)),
+  )
 }
 
 const resources = fields({ capacity: amounts, allocatable: amounts })
@@ -114,16 +115,16 @@ const node: Rule = (value, _path, check) => {
   swap(fieldsOf(fieldsOf(fieldsOf(status)['nodeInfo'])['swap'])['capacity'], 'metadata.nodeSwapStatus.capacity', check)
 }
 
-const addresses: Rule = (value, path, { faults }) => {
-  const seen = new Set<string>()
-  for (const [at, one] of itemsOf(value).entries()) {
+const addresses: Rule = (value, path, check) => {
+  const seen = once('addresses', () => new Set<string>())
+  eachIn(itemsOf(value), check, ({ type, address }, at, { faults }) => {
+    if (addKey(seen, `${textOf(type)} ${textOf(address)}`)) return
     const shown = goStruct('core.NodeAddress', {
-      Type: quote(textOf(one['type'])),
-      Address: quote(textOf(one['address'])),
+      Type: shownValue(textOf(type)),
+      Address: shownValue(textOf(address)),
     })
-    if (seen.has(shown)) faults.push(duplicateShown(`${path}[${at}]`, shown))
-    seen.add(shown)
-  }
+    faults.push(duplicateShown(`${path}[${at}]`, shown))
+  })
 }
 
 export const nodeRules: KindRules = {
@@ -152,7 +153,7 @@ function warnings(object: KubeObject): string[] {
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
-  const once =
+  const setOnce =
     (field: string, shown: string): Rule =>
     (value, path, { faults }) => {
       const was = before[field]
@@ -167,7 +168,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     ...faultsOf(annotations, object.metadata['annotations'], 'metadata.annotations'),
     ...faultsOf(all(fields({ addresses }), resources), status, 'status'),
     ...faultsOf(
-      fields({ podCIDRs: once('podCIDRs', 'podCIDR'), providerID: once('providerID', 'providerID') }),
+      fields({ podCIDRs: setOnce('podCIDRs', 'podCIDR'), providerID: once('providerID', 'providerID') }),
       now,
       'spec',
     ),

@@ -6,10 +6,10 @@ import {
   notSupported,
   required,
   tooLong,
+  shownValue,
 } from '../../../api/field-fault.ts'
-import { goPointer, goStruct, goStrings } from '../../../api/go-value.ts'
+import { goPointer, goStruct, goStrings, shownItems } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
@@ -187,10 +187,10 @@ export function goClaimSpec(spec: Fields): string {
     Devices: goStruct('resource.DeviceClaim', {
       Requests: goItems('resource.DeviceRequest', requests, ({ name, exactly, firstAvailable }) =>
         goStruct('resource.DeviceRequest', {
-          Name: quote(textOf(name)),
+          Name: shownValue(textOf(name)),
           Exactly: goPointer('resource.ExactDeviceRequest', isFields(exactly)),
           FirstAvailable: goItems('resource.DeviceSubRequest', firstAvailable, (one) =>
-            goStruct('resource.DeviceSubRequest', { Name: quote(textOf(one['name'])) }),
+            goStruct('resource.DeviceSubRequest', { Name: shownValue(textOf(one['name'])) }),
           ),
         }),
       ),
@@ -214,5 +214,5 @@ export function goClaimSpec(spec: Fields): string {
 
 export function goItems(type: string, list: Json | undefined, show: (item: Fields) => string): string {
   const items = itemsOf(list)
-  return items.length === 0 ? `[]${type}(nil)` : `[]${type}{${items.map(show).join(', ')}}`
+  return items.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(items, show)}}`
 }

@@ -1,6 +1,6 @@
 /** ResourceSlice: devices of a driver on a node, on some nodes, or on all. */
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
-import { goStrings } from '../../../api/go-value.ts'
+import { type FieldFault, invalidShown, invalidValue, required, shownValue } from '../../../api/field-fault.ts'
+import { goStrings, shownItems } from '../../../api/go-value.ts'
 import {
   type Fields,
   fieldsOf,
@@ -12,7 +12,6 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
@@ -160,18 +159,20 @@ function validateNodes(spec: Fields): FieldFault[] {
 
 function goTerms(terms: Json | undefined): string {
   if (!Array.isArray(terms)) return '[]core.NodeSelectorTerm(nil)'
-  const shown = itemsOf(terms).map(
+  const shown = shownItems(
+    itemsOf(terms),
     ({ matchExpressions, matchFields }) =>
       `core.NodeSelectorTerm{MatchExpressions:${goRequirements(matchExpressions)}, MatchFields:${goRequirements(matchFields)}}`,
   )
-  return `[]core.NodeSelectorTerm{${shown.join(', ')}}`
+  return `[]core.NodeSelectorTerm{${shown}}`
 }
 
 function goRequirements(list: Json | undefined): string {
   if (!Array.isArray(list)) return '[]core.NodeSelectorRequirement(nil)'
-  const shown = itemsOf(list).map(
+  const shown = shownItems(
+    itemsOf(list),
     ({ key, operator, values }) =>
-      `core.NodeSelectorRequirement{Key:${quote(textOf(key))}, Operator:${quote(textOf(operator))}, Values:${goStrings(textsOf(values))}}`,
+      `core.NodeSelectorRequirement{Key:${shownValue(textOf(key))}, Operator:${shownValue(textOf(operator))}, Values:${goStrings(textsOf(values))}}`,
   )
-  return `[]core.NodeSelectorRequirement{${shown.join(', ')}}`
+  return `[]core.NodeSelectorRequirement{${shown}}`
 }

@@ -5,6 +5,7 @@
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
 
 export type ResourceGroupVersion = 'v1alpha3' | 'v1beta1' | 'v1beta2'
@@ -55,7 +56,10 @@ function mapList(value: Json | undefined, [name = '', ...rest]: readonly string[
   const inner = value[name]
   if (rest.length > 0) return { ...value, [name]: mapList(inner, rest, change) }
   if (!Array.isArray(inner)) return value
-  return { ...value, [name]: inner.map((item: Json) => (isFields(item) ? change(item) : item)) }
+  return {
+    ...value,
+    [name]: mapEach('items of another version', inner, (item: Json) => (isFields(item) ? change(item) : item)),
+  }
 }
 
 /** Where each kind has the requests. */

@@ -8,6 +8,7 @@ import {
   notThere,
   required,
 } from '../../../../api/field-fault.ts'
+import { shownPlain } from '../../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
 import { addKey, keysOf } from '../../../../lib/long-lists.ts'
@@ -57,11 +58,11 @@ const resizePolicy: PodRule = (value, path, check) => {
     const resource = textOf(item['resourceName'])
     const policy = textOf(item['restartPolicy'])
     if (!addKey(names, resource)) {
-      faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${resource}` })
+      faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${shownPlain(resource)}` })
     }
     if (resource === '') faults.push(required(path))
     else if (resource !== 'cpu' && resource !== 'memory') {
-      faults.push(notSupportedShown(path, resource, ['cpu', 'memory']))
+      faults.push(notSupportedShown(path, shownPlain(resource), ['cpu', 'memory']))
     }
     if (policy === '') faults.push(required(path))
     else if (!restartPolicies.some((known) => known === policy)) {
