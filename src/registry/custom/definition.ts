@@ -82,12 +82,15 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
 export const formOf = ({ uid, generation, names, storedVersions }: Definition): string =>
   JSON.stringify([uid, generation, names, storedVersions])
 
+/** More short names are ignored: each is compared with the names of all other definitions. */
+const SHORT_NAMES_MAX = 1_000
+
 export const readNames = (names: Fields): Names => ({
   plural: textOf(names['plural']),
   singular: textOf(names['singular']),
   kind: textOf(names['kind']),
   listKind: textOf(names['listKind']),
-  shortNames: textsOf(names['shortNames']),
+  shortNames: textsOf(names['shortNames']).slice(0, SHORT_NAMES_MAX),
   categories: textsOf(names['categories']),
 })
 

@@ -12,7 +12,7 @@ import { encodeItem } from '../../codec/protobuf/envelope.ts'
 import { readShown } from '../../codec/settled.ts'
 import type { Transcoder } from '../../codec/protobuf/transcode.ts'
 import { bytesOfRow, type Row, rowOf } from '../../codec/table.ts'
-import { once } from '../../lib/parts.ts'
+import { isDivided, once } from '../../lib/parts.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
@@ -111,11 +111,11 @@ export class ResourceForms {
   /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // An item may be decoded or printed while the row of a large one is made in parts.
-    const object = once(
-      'object of a row',
-      () => item.decoded ?? (isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())),
-    )
+    // An item may be decoded or printed while the row of a large one is made in parts. JSON.parse cannot be divided.
+    const object = once('object of a row', () => {
+      if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
+      return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())
+    })
     if (object === undefined) return this.row({ object: item.peek(), json: undefined }, version, included)
     if (included === 'None') return rowOf(object, table, 'null')
     const shown = once('printed object of a row', () =>

@@ -16,7 +16,7 @@ import { isMarked } from '../../registry/deletion.ts'
 import { readAs } from '../read-body.ts'
 import { translated } from '../storage-errors.ts'
 import { commit } from '../write/commit.ts'
-import { written } from '../write/written.ts'
+import { answered } from '../write/written.ts'
 import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
 import { mutate, type SubresourceHandler, withOwners } from './handler.ts'
@@ -32,7 +32,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }
   const sent = await readAs(request, expected, { fieldValidation, access })
-  const given = withOwners(request, sent, { kind: expected, options, access })
+  const given = await withOwners(request, sent, { kind: expected, options, access })
   const admitted = { ...request, name: request.name || (given.metadata.name ?? '') }
   const step = { operation: 'CREATE', isDryRun, access, shape } as const
   const { object: binding, validate: admit } = await mutate(admitted, given, step)
@@ -50,10 +50,12 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
     const result = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       checkPreconditions(binding, current, toText(key))
-      bound = withNode(current.object, gates.isOn(labelsGate) ? binding : withoutLabels(binding), access.now())
-      return { put: encodeStored(bound, resource.shape) }
+      const pod = withNode(current.object, gates.isOn(labelsGate) ? binding : withoutLabels(binding), access.now())
+      bound = pod
+      const encode = (): Buffer => encodeStored(pod, resource.shape)
+      return { put: context.isLarge ? await context.inParts(encode) : encode() }
     })
-    if (!isDryRun && bound !== undefined) written(bound, key, result.revision, { request, resource, access })
+    if (!isDryRun && bound !== undefined) await answered(bound, key, result.revision, { request, resource, access })
   })
   return answerDone(form)
 }

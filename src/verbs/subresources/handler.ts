@@ -67,9 +67,15 @@ export async function mutate(
 }
 
 /** For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of the object. */
-export function withOwners(request: ResourceRequest, object: KubeObject, { kind, options, access }: Owned): KubeObject {
-  const asked = { ...request, resource: { ...request.resource, ...kind } }
-  return withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
+export function withOwners(
+  request: ResourceRequest,
+  object: KubeObject,
+  { kind, options, access }: Owned,
+): KubeObject | Promise<KubeObject> {
+  const { context, resource } = request
+  const asked = { ...request, resource: { ...resource, ...kind } }
+  const own = (): KubeObject => withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
+  return context.isLarge ? context.inParts(own) : own()
 }
 
 type Owned = {

@@ -168,7 +168,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     ...faultsOf(annotations, object.metadata['annotations'], 'metadata.annotations'),
     ...faultsOf(all(fields({ addresses }), resources), status, 'status'),
     ...faultsOf(
-      fields({ podCIDRs: setOnce('podCIDRs', 'podCIDR'), providerID: once('providerID', 'providerID') }),
+      fields({ podCIDRs: setOnce('podCIDRs', 'podCIDR'), providerID: setOnce('providerID', 'providerID') }),
       now,
       'spec',
     ),

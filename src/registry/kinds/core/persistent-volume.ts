@@ -5,9 +5,10 @@ import {
   invalidValue,
   notSupportedShown,
   required,
+  shownValue,
 } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { goPointer, goQuantity, goStruct } from '../../../api/go-value.ts'
+import { goPointer, goQuantity, goStruct, shownItems } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
   entriesOf,
@@ -20,14 +21,14 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
-import { quote } from '../../../api/quote.ts'
+import { once } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import type { Writer } from '../../resource.ts'
 import { changesOf } from '../../rules/changes.ts'
 import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
-import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { all, eachIn, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
 import {
@@ -42,18 +43,19 @@ import { sourceNames, volumeSource } from './volume-sources.ts'
 
 const mountOptions = 'volume.beta.kubernetes.io/mount-options'
 
-const capacity: Rule = (value, path, { faults }) => {
-  const amounts = entriesOf(value)
+const capacity: Rule = (value, path, check) => {
+  const { faults } = check
+  const amounts = once('amounts of capacity', () => entriesOf(value))
   if (amounts.length === 0) faults.push(required(path))
   if (amounts.length !== 1 || amounts[0]?.[0] !== 'storage') {
-    const shown = amounts.map(([name, amount]) => `${quote(name)}:${goQuantity(amount)}`).join(', ')
+    const shown = shownItems(amounts, ([name, amount]) => `${shownValue(name)}:${goQuantity(amount)}`)
     const list = isFields(value) ? `core.ResourceList{${shown}}` : 'core.ResourceList(nil)'
     faults.push(notSupportedShown(path, list, ['storage']))
   }
-  for (const [name, amount] of amounts) {
-    faults.push(...basicAmount(amount, `${path}[${name}]`))
-    if (nanosOf(amount) <= 0n) faults.push(invalidValue(`${path}[${name}]`, amount, 'must be greater than zero'))
-  }
+  eachIn(amounts, check, ([name, amount], _, own) => {
+    own.faults.push(...basicAmount(amount, `${path}[${name}]`))
+    if (nanosOf(amount) <= 0n) own.faults.push(invalidValue(`${path}[${name}]`, amount, 'must be greater than zero'))
+  })
 }
 
 /** The amount is printed as an integer. */
