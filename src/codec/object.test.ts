@@ -18,6 +18,7 @@ import {
   encodeStored,
   isOutdated,
   objectText,
+  printObject,
   printWire,
   UnreadableError,
   wireOfStored,
@@ -219,4 +220,18 @@ test('an object without metadata and other fields is JSON, too', () => {
   const struct = typeOf('core/v1', 'PodProxyOptions')
   assert.equal(objectText(options, struct), '{"kind":"PodProxyOptions","apiVersion":"v1"}')
   assert.equal(objectText({ ...options, path: '/' }, struct), '{"kind":"PodProxyOptions","apiVersion":"v1","path":"/"}')
+})
+
+test('a long text is encoded in parts as it is at once', () => {
+  const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
+  const data = { a: `x${'😀'.repeat(600_000)}`, b: 'y'.repeat(900_000) }
+  const long: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', uid: 'u' }, data }
+  assert.ok(allSteps(parts(() => encodeStored(long, configMap), slices)).equals(encodeStored(long, configMap)))
+  assert.ok(allSteps(parts(() => printObject(long, configMap), slices)).equals(printObject(long, configMap)))
+})
+
+test('JSON that no store takes is refused', () => {
+  const data = { a: 'x'.repeat(9 << 20) }
+  const long: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data }
+  assert.throws(() => encodeStored(long, configMap), { code: 413 })
 })

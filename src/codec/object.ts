@@ -3,7 +3,7 @@ import { tooLargeToStore } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import { eachKey, everyKey, once } from '../lib/parts.ts'
+import { eachKey, everyKey, isDivided, once, repeat } from '../lib/parts.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -96,7 +96,25 @@ const uidKey = '"uid":"'
 
 /** For a response that is not cached: the object may have no resourceVersion, as after a dry run. */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
-  return Buffer.from(`${objectText(object, struct)}\n`, 'utf8')
+  return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
+}
+
+/** Characters that are encoded at once. */
+const PIECE_CHARACTERS = 1 << 20
+
+/** The text in UTF-8. Can be divided. */
+function bytesOf(text: string): Buffer {
+  if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
+  const begin = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
+  const { pieces } = repeat('bytes of a text', begin, (state) => {
+    const end = state.at + PIECE_CHARACTERS
+    // A pair of surrogates is not divided.
+    const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
+    state.pieces.push(Buffer.from(piece, 'utf8'))
+    state.at += piece.length
+    return state.at < text.length
+  })
+  return once('joined bytes of a text', () => Buffer.concat(pieces))
 }
 
 /** JSON without a newline. */
@@ -115,7 +133,7 @@ export function encodeStored(object: KubeObject, { struct, stored, storedAs }: O
     stored === undefined ? plain : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
   if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
-  return Buffer.from(`${storable(objectText(form, stored?.struct ?? struct))}\n`, 'utf8')
+  return bytesOf(once('stored text', () => `${storable(objectText(form, stored?.struct ?? struct))}\n`))
 }
 
 /** Far more than any store takes: JSON can be several times as long as protobuf. */
@@ -128,10 +146,10 @@ function storable(text: string): string {
 }
 
 function encodeOpen(object: KubeObject, struct: Struct): Buffer {
-  const { text, metadataEnd } = printOpen(object, struct)
+  const { text, metadataEnd } = once('open text', () => printOpen(object, struct))
   storable(text)
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
-  const bytes = Buffer.from(`${text}\n`, 'utf8')
+  const bytes = bytesOf(`${text}\n`)
   const { uid = '', selfLink = '' } = object.metadata
   // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right before it if there is no selfLink.
   if (uid !== '' && selfLink === '') {
