@@ -1,18 +1,21 @@
 /** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
+import { eachKey } from '../lib/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
 import { addQuantities, compareQuantities, parseQuantity, printQuantity, type Quantity } from './quantity.ts'
 
 export type ResourceList = ReadonlyMap<string, Quantity>
 
-/** Invalid quantities are left out: validation has refused them, or will. */
+/** Invalid quantities are left out: validation has refused them, or will. Can be divided. */
 export function readResourceList(list: Json | undefined): ResourceList {
-  const amounts = new Map<string, Quantity>()
-  for (const [name, text] of Object.entries(fieldsOf(list))) {
-    const amount = parseQuantity(textOf(text))
+  const texts = fieldsOf(list)
+  return eachKey('amounts of a resource list', texts, newAmounts, (amounts, name) => {
+    const amount = parseQuantity(textOf(texts[name]))
     if (!('fault' in amount)) amounts.set(name, amount)
-  }
-  return amounts
+    return true
+  })
 }
+
+const newAmounts = (): Map<string, Quantity> => new Map()
 
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
   return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))

@@ -13,6 +13,8 @@ import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { orAborted } from '../../lib/or-aborted.ts'
+import { inParts } from '../../lib/parts.ts'
+import { Slices } from '../../lib/slices.ts'
 import { systemTime, systemTimers, type Timer } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -218,10 +220,11 @@ export class QuotaController implements AsyncDisposable {
     // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.
     await orAborted(this.#parts.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const status = fieldsOf(quota['status'])
-    const limits = limitsOf(quota)
-    const before = readResourceList(status['used'])
+    const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
+    const limits = await inParts(() => limitsOf(quota), slices)
+    const before = await inParts(() => readResourceList(status['used']), slices)
     const remote = this.#remote?.usageOf(quota, limits.keys()) ?? new Map()
-    const used = mask(new Map([...before, ...(await usageOf(quota, this.#counted)), ...remote]), limits)
+    const used = mask(new Map([...before, ...(await usageOf(quota, limits, this.#counted)), ...remote]), limits)
     if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
     const body: KubeObject = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`

@@ -9,7 +9,7 @@ import { Item } from '../../cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
-import { isSameUse, usageOf } from './usage.ts'
+import { isSameUse, limitsOf, usageOf } from './usage.ts'
 
 const configMaps = builtIn('configmaps')
 
@@ -41,9 +41,9 @@ test('objects that all use the same are counted without being decoded', async ()
   for (const item of items) Object.defineProperty(item, 'peek', { value: () => assert.fail() })
   const counted = [{ ...access, resource: configMaps, evaluator }]
   const hard = { configmaps: '9', 'count/configmaps': '9' }
-  const used = await usageOf(quota(hard), counted)
+  const used = await usageOf(quota(hard), limitsOf(quota(hard)), counted)
   assert.deepEqual(printResourceList(used), { configmaps: '3', 'count/configmaps': '3' })
-  const scoped = await usageOf(quota(hard, { scopes: ['BestEffort'] }), counted)
+  const scoped = await usageOf(quota(hard, { scopes: ['BestEffort'] }), limitsOf(quota(hard)), counted)
   assert.deepEqual(printResourceList(scoped), { configmaps: '0', 'count/configmaps': '0' })
 })
 
@@ -57,7 +57,9 @@ test('large objects that are counted are not kept in memory', async () => {
   item.length = 100_000
   const list = async () => ({ items: [item], revision: 1, more: false, remaining: 0 })
   const reader = { known: fail, get: fail, watch: fail, list }
-  const used = await usageOf(quota({ pods: '9' }), [{ keys, reader, resource: pods, evaluator }])
+  const used = await usageOf(quota({ pods: '9' }), limitsOf(quota({ pods: '9' })), [
+    { keys, reader, resource: pods, evaluator },
+  ])
   assert.deepEqual([printResourceList(used), item.decoded], [{ pods: '1' }, undefined])
 })
 

@@ -18,10 +18,16 @@ export type Counted = ReadAccess & { readonly resource: Resource; readonly evalu
 export const limitsOf = (quota: KubeObject): ResourceList => readResourceList(fieldsOf(quota['spec'])['hard'])
 
 /** Of each resource name that somebody counts. */
-export async function usageOf(quota: KubeObject, counted: Iterable<Counted>): Promise<ResourceList> {
-  const names = [...limitsOf(quota).keys()]
+export async function usageOf(
+  quota: KubeObject,
+  limits: ResourceList,
+  counted: Iterable<Counted>,
+): Promise<ResourceList> {
+  const names = [...limits.keys()]
   const used = new Map<string, Quantity>()
+  const slices = new Slices()
   for (const one of counted) {
+    if (slices.isOver) await slices.turn()
     // limit: quotas are written by administrators
     const own = names.filter(one.evaluator.measures)
     if (own.length === 0) continue
