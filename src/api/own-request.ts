@@ -37,11 +37,16 @@ export function objectOf(response: ApiResponse): Json | undefined {
 /** Longer responses are parsed in several turns of the event loop. */
 const SHORT_BYTES = 64 << 10
 
-/** Like `objectOf`, for lists, which can be large. */
-export async function listOf(response: ApiResponse): Promise<Json | undefined> {
+/** Like `objectOf`, for lists and objects that can be large. */
+export async function objectInSlices(response: ApiResponse): Promise<Json | undefined> {
   const bytes = bytesOf(response)
-  if (bytes === undefined || bytes.length <= SHORT_BYTES) return bytes && parseJson(bytes)
-  return inSlices(parseInSteps(bytes), new Slices(systemTime, { isBackground: true, isExpensive: true }))
+  return bytes === undefined ? undefined : parseInSlices(bytes)
+}
+
+/** Parses JSON that the server has printed for itself. */
+export async function parseInSlices(json: Buffer): Promise<Json> {
+  if (json.length <= SHORT_BYTES) return parseJson(json)
+  return inSlices(parseInSteps(json), new Slices(systemTime, { isBackground: true, isExpensive: true }))
 }
 
 function bytesOf(response: ApiResponse): Buffer | undefined {

@@ -5,7 +5,7 @@
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, listOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
 import { requirementsOf } from '../registry/rules/label-selector.ts'
@@ -58,7 +58,7 @@ async function listRoles(handle: HandleAs, slices: Slices, signal: AbortSignal):
     const query = { limit: `${PAGE_ROLES}`, ...(next === '' ? {} : { continue: next }) }
     const response = await request(handle, { method: 'GET', path, query, signal })
     if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
-    const list = fieldsOf(await listOf(response))
+    const list = fieldsOf(await objectInSlices(response))
     // limit: PAGE_ROLES
     roles.push(...itemsOf(list['items']))
     next = textOf(fieldsOf(list['metadata'])['continue'])

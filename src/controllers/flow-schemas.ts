@@ -3,7 +3,7 @@
  * checks all FlowSchemas when anything changes: there are few, and they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, listOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import type { Log } from '../lib/log.ts'
@@ -142,7 +142,7 @@ async function listed(handle: HandleAs, path: string, signal: AbortSignal): Prom
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
   // A failed list must not be taken for an empty one.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
-  return itemsOf(fieldsOf(await listOf(response))['items'])
+  return itemsOf(fieldsOf(await objectInSlices(response))['items'])
 }
 
 const OK = 200

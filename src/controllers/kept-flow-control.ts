@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
-import { type HandleAs, listOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
@@ -82,7 +82,7 @@ async function listed(handle: HandleAs, path: string, signal: AbortSignal): Prom
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
   // A failed list must not be taken for an empty one.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
-  return new Map(itemsOf(fieldsOf(await listOf(response))['items']).map((item) => [nameOf(item), item]))
+  return new Map(itemsOf(fieldsOf(await objectInSlices(response))['items']).map((item) => [nameOf(item), item]))
 }
 
 const OK = 200

@@ -4,7 +4,7 @@
  * its own again when it starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, listOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { pathOf, type Wanted } from './wanted.ts'
 
 const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -20,7 +20,7 @@ export async function removeOldApiServices(
   // A server that does not serve APIServices has created none.
   if (![...kept].some((path) => path.startsWith(`${collection}/`))) return true
   const answer = await request(handle, { method: 'GET', path: collection, query: { labelSelector: atStart }, signal })
-  const list = answer.status === OK ? await listOf(answer) : undefined
+  const list = answer.status === OK ? await objectInSlices(answer) : undefined
   if (!isFields(list)) return false
   const paths = itemsOf(list['items']).map(({ metadata }) => `${collection}/${textOf(fieldsOf(metadata)['name'])}`)
   const old = paths.filter((path) => !kept.has(path))

@@ -3,9 +3,8 @@
  * an older server wrote has no IPAddress, and until it has one, its address can be given to another Service. Watches both kinds, as
  * upstream's repair controller; what happened before, or while a watch was down, is found by the periodic repair.
  */
-import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
@@ -66,7 +65,7 @@ async function check(parts: ServiceAddressesParts, key: string, signal: AbortSig
   const [namespace = '', name = ''] = key.split('/')
   const path = `/api/v1/namespaces/${namespace}/services/${name}`
   const response = await request(parts.handle, { method: 'GET', path, signal })
-  if (response.status === OK) await parts.addresses.takeAddresses(fieldsOf(objectOf(response)))
+  if (response.status === OK) await parts.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
   else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
 }
 
@@ -83,12 +82,20 @@ async function events(
   if (listed.status !== OK) throw new Error(`${path} answers ${listed.status}`)
   const resourceVersion = textOf(fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'])
   await followWatch(handle, { path, resourceVersion, signal }, async (frames) => {
-    for (const line of Buffer.concat(frames).toString('utf8').split('\n')) {
-      if (line === '') continue
-      const event = fieldsOf(parseText(line))
+    for (const line of linesIn(Buffer.concat(frames))) {
+      const event = fieldsOf(await parseInSlices(line))
       await onEvent({ type: textOf(event['type']), object: fieldsOf(event['object']) })
     }
   })
+}
+
+function* linesIn(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; ) {
+    const newline = bytes.indexOf('\n', from)
+    const end = newline === -1 ? bytes.length : newline
+    yield bytes.subarray(from, end)
+    from = end + 1
+  }
 }
 
 const OK = 200
