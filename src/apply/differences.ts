@@ -62,9 +62,11 @@ export class Differences {
   }
 
   #takenBy(comparison: Comparison): FieldSet {
-    const known = this.#taken.get(comparison) ?? taken(comparison)
-    this.#taken.set(comparison, known)
-    return known
+    return once('taken fields', () => {
+      const known = this.#taken.get(comparison) ?? taken(comparison)
+      this.#taken.set(comparison, known)
+      return known
+    })
   }
 
   /** The managers that conflict with the write, each with the fields that it would lose. */

@@ -17,12 +17,13 @@ export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.childr
 export function union(one: FieldSet, other: FieldSet): FieldSet {
   if (one === other || isEmptySet(other)) return one
   if (isEmptySet(one)) return other
-  let children: Map<string, FieldSet> | undefined
-  for (const [element, theirs] of other.children) {
-    const ours = one.children.get(element)
+  const { children } = visited(other.children, (changed, element) => {
+    const [ours, theirs] = [one.children.get(element), other.children.get(element)]
+    if (theirs === undefined) return true
     const both = ours === undefined ? theirs : union(ours, theirs)
-    if (both !== ours) (children ??= new Map(one.children)).set(element, both)
-  }
+    if (both !== ours) (changed.children ??= new Map(one.children)).set(element, both)
+    return true
+  })
   if (children === undefined && (one.isOwned || !other.isOwned)) return one
   return { isOwned: one.isOwned || other.isOwned, children: children ?? one.children }
 }
@@ -70,7 +71,7 @@ function visited(
 ): Changed {
   if (isDivided()) {
     const elements = once('elements of a field set', () => [...children.keys()])
-    return eachItem('difference of field sets', elements, unchanged, visit)
+    return eachItem('changes of a field set', elements, unchanged, visit)
   }
   const changed = unchanged()
   for (const element of children.keys()) visit(changed, element)

@@ -1,4 +1,5 @@
 import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets'
@@ -21,7 +22,10 @@ export const serviceAccountRules: KindRules = {
 function withPlainSecrets(object: KubeObject): KubeObject {
   const { secrets } = object
   if (!Array.isArray(secrets)) return object
-  return { ...object, secrets: secrets.map((secret: Json) => nameOnly(fieldsOf(secret)['name'])) }
+  const named = mapEach('names of secrets', secrets, (secret: Json) => nameOnly(fieldsOf(secret)['name']))
+  return { ...object, secrets: named }
 }
 
-const nameOnly = (name: Json | undefined): Json => (name === undefined ? {} : { name })
+const nameless: Json = {}
+
+const nameOnly = (name: Json | undefined): Json => (name === undefined ? nameless : { name })

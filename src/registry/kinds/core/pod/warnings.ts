@@ -92,7 +92,10 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
-  ...fractionWarnings(omit(fieldsOf(spec['overhead']), 'storage'), `${path}.overhead`),
+  ...fractionWarnings(
+    once('overhead without storage', () => omit(fieldsOf(spec['overhead']), 'storage')),
+    `${path}.overhead`,
+  ),
   ...warningsOfEach(containersOf(spec), ({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
   ...warningsOfEach(textsOf(fieldsOf(spec['dnsConfig'])['nameservers']), (ip, at) =>
