@@ -47,8 +47,8 @@ export type ConnectionParts = Omit<SenderParts, 'onFinished' | 'hasTable'> & {
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
   /**
-   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is kept without a copy, so that DATA need not
-   * be assembled either. Absent: the socket has events for it.
+   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is kept without a copy. Absent: the socket
+   * has events for it.
    */
   readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
@@ -119,7 +119,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.#decoder = new HpackDecoder(headerMemory)
     // Our requests have secrets in their headers, which are not to lie in the tables of others.
     this.sender = new Sender({ ...shared, socket, hasTable: isServer, onFinished: (stream) => this.onSent(stream.id) })
-    this.#reader = new FrameReader(isServer, this.#onFrame, { splitsData: readTo !== undefined })
+    this.#reader = new FrameReader(isServer, this.#onFrame)
     this.#window = window
     this.#receiveWindow = window
     if (!isServer) this.sender.preface()

@@ -1,6 +1,6 @@
 /**
- * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others are read in place. DATA may be split on the
- * way: a frame of 16 KB never fits into a TLS record of that size, so that all of a long answer would be assembled.
+ * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others are read in place. DATA is not assembled:
+ * a frame of 16 KB never fits into a TLS record of that size, so that all frames of a long body would be copied to new memory.
  */
 import { assert } from '../lib/assert.ts'
 import {
@@ -41,14 +41,12 @@ export class FrameReader {
   /** The beginning of a frame whose rest has not come yet, in a buffer of the length known so far. */
   #begun: Buffer = none
   #begunBytes = 0
-  readonly #splitsData: boolean
-  /** Of a DATA frame that is told in pieces: its flags and its stream, and what is still to come of it. */
+  /** The flags and the stream of a DATA frame that comes in pieces, and how many of its bytes are still to come. */
   #data = { flags: 0, stream: 0, left: 0 }
 
   /** `hasPreface`: the peer is a client, which starts with the connection preface. */
-  constructor(hasPreface: boolean, onFrame: (frame: Frame) => void, { splitsData = false } = {}) {
+  constructor(hasPreface: boolean, onFrame: (frame: Frame) => void) {
     this.#onFrame = onFrame
-    this.#splitsData = splitsData
     if (!hasPreface) this.#prefaceBytes = preface.length
   }
 
@@ -81,7 +79,7 @@ export class FrameReader {
       this.#emit(chunk, at, at + wanted)
       return at + wanted
     }
-    if (this.#splitsData && has >= FRAME_HEAD_BYTES + PIECE_BYTES_MIN && isPlainData(chunk, at)) {
+    if (has >= FRAME_HEAD_BYTES + PIECE_BYTES_MIN && isPlainData(chunk, at)) {
       const head = { flags: byte(chunk, at + 4), stream: readUint32(chunk, at + 5) & 0x7fffffff }
       this.#data = { ...head, left: wanted - FRAME_HEAD_BYTES }
       return this.#readPiece(chunk, at + FRAME_HEAD_BYTES)
