@@ -8,7 +8,7 @@ import { Item, type ItemHome } from './item.ts'
 import type { WatchOptions } from './reader.ts'
 import type { EventSource } from './watch.ts'
 import { silent } from '../lib/log.ts'
-import { Slices } from '../lib/slices.ts'
+import { Slices, type Steps } from '../lib/slices.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { contentOf, FollowedResource } from './followed-resource.ts'
@@ -101,6 +101,12 @@ function follow(unreadable?: (key: string) => void, time: Time = systemTime, pre
   const opened: (() => void)[] = []
   let seen = 0
   const reader = { isBehind: false, onWatch: (): void => undefined }
+  /** The work on an object whose value is 'long' lasts until a test ends it. */
+  const long = { isOver: false }
+  const setInSteps = function* (key: string): Steps<void> {
+    while (!long.isOver) yield undefined
+    values.set(key, 'long')
+  }
   const followed = new FollowedResource({
     name: 'things',
     reader: {
@@ -124,7 +130,9 @@ function follow(unreadable?: (key: string) => void, time: Time = systemTime, pre
     set: (key, object) => {
       if (object?.['value'] === 'refused') throw new Error('refused')
       if (object === undefined) values.delete(key)
+      else if (object['value'] === 'long') return setInSteps(key)
       else values.set(key, textOf(object['value']))
+      return undefined
     },
     ...(unreadable === undefined ? {} : { unreadable }),
     ...preparing,
@@ -137,7 +145,7 @@ function follow(unreadable?: (key: string) => void, time: Time = systemTime, pre
     if (sources.length <= at) await new Promise<void>((resolve) => opened.push(resolve))
     return sources[at] ?? assert.fail()
   }
-  return { followed, values, sources, reader, next }
+  return { followed, values, sources, reader, long, next }
 }
 
 test('what is there is told before the start comes back, then each change', async () => {
@@ -276,6 +284,27 @@ test('a large object is prepared before it is reported, and events keep their or
       ['/r/a', '/r/c'],
     ],
   )
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a revision is reached when the steps of its object have ended', async () => {
+  const { followed, values, long, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
+  await starting
+  source.feed([shown('MODIFIED', 'a', 'long', 8)])
+  await until(() => followed.revision === 8, 'the object is being reported')
+  let isReached = false
+  const reaching = followed.reach(8).then(() => {
+    isReached = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const early = [values.get('/r/a'), isReached]
+  long.isOver = true
+  await reaching
+  assert.deepEqual(early, ['1', false])
+  assert.equal(values.get('/r/a'), 'long')
   await followed[Symbol.asyncDispose]()
 })
 

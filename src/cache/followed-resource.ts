@@ -100,14 +100,16 @@ export class FollowedResource<T> implements AsyncDisposable {
     await this.#until(async () => this.#unseen === undefined)
   }
 
-  /** The revision up to which changes have been reported. */
+  /** The revision of the last change that was reported or is being reported. */
   get revision(): Revision {
     return this.#revision
   }
 
   /** Resolves when the change at this revision has been reported, or when the server stops. Fails with 'cancelled'. */
   async reach(revision: Revision, signal?: AbortSignal): Promise<void> {
-    const isReached = (): boolean => this.#unseen === undefined && this.#revision >= revision
+    // The steps belong to the change at `#revision`, which is not reported before they end.
+    const isReached = (): boolean =>
+      this.#unseen === undefined && this.#steps === undefined && this.#revision >= revision
     await this.#until(async () => isReached() || ((await this.#catchUp()) && isReached()), signal)
   }
 
