@@ -2,10 +2,10 @@
  * Keeps the flow schemas and priority levels of the server itself, as upstream: mandatory ones are as they should be whoever changes them; suggested ones too, unless their
  * annotation says that somebody has taken them over; those of other releases are removed.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
+import { isSame } from '../schema/equal.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** Upstream's interval. */
@@ -54,7 +54,7 @@ async function keep(handle: HandleAs, wanted: Wanted, { found, signal }: Kept): 
 function revised(found: Fields, wanted: Fields): Fields | undefined {
   const isOurs = mandatoryNames.has(nameOf(wanted)) || isAutoUpdated(found)
   const isMarked = parseGoBoolean(annotationOf(found)) === isOurs
-  const isChanged = isOurs && !isDeepStrictEqual(comparedSpec(found, found), comparedSpec(wanted, found))
+  const isChanged = isOurs && !isSame(comparedSpec(found, found), comparedSpec(wanted, found))
   if (isMarked && !isChanged) return undefined
   const metadata = fieldsOf(found['metadata'])
   const annotations = { ...fieldsOf(metadata['annotations']), [annotation]: `${isOurs}` }
