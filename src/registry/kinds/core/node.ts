@@ -118,7 +118,7 @@ const node: Rule = (value, _path, check) => {
 const addresses: Rule = (value, path, check) => {
   const seen = once('addresses', () => new Set<string>())
   eachIn(itemsOf(value), check, ({ type, address }, at, { faults }) => {
-    if (addKey(seen, `${textOf(type)} ${textOf(address)}`)) return
+    if (addKey(seen, JSON.stringify([textOf(type), textOf(address)]))) return
     const shown = goStruct('core.NodeAddress', {
       Type: shownValue(textOf(type)),
       Address: shownValue(textOf(address)),

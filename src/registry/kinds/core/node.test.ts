@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGates } from '../../../api/gates.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { nodeRules } from './node.ts'
+
+const nodeWith = (...addresses: readonly { type: string; address: string }[]): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'x' },
+  status: { addresses },
+})
+
+function faultyPaths(node: KubeObject): unknown {
+  return nodeRules.validateUpdate?.(node, node, defaultGates).map(({ path }) => path)
+}
+
+test('an address is a duplicate if both its type and its address are the same', () => {
+  const first = { type: 'Hostname a', address: 'b' }
+  assert.deepEqual(faultyPaths(nodeWith(first, { type: 'Hostname', address: 'a b' })), [])
+  assert.deepEqual(faultyPaths(nodeWith(first, { ...first })), ['status.addresses[1]'])
+})
