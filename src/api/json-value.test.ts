@@ -148,3 +148,8 @@ test('property: what is read in steps is the same', () => {
     assert.throws(() => allSteps(parseInSteps(Buffer.from(text))), JsonSyntaxError)
   }
 })
+
+test('a list of objects that are as deep as they may be is read in steps', () => {
+  const text = `{"items":[${'{"a":'.repeat(1010)}1${'}'.repeat(1010)}]}`
+  assert.equal(JSON.stringify(allSteps(parseInSteps(Buffer.from(text)))), text)
+})

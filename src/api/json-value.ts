@@ -200,7 +200,10 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 /** Values that are read between two pauses: some hundred microseconds. */
 const VALUES_PER_STEP = 1024
 
-/** Like `parseJson`, but pauses while a large value is read. Objects have no prototype. Fails with a JsonSyntaxError. */
+/**
+ * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth has no limit: a list
+ * nests more deeply than the objects in it. Fails with a JsonSyntaxError.
+ */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
   /** The open objects and arrays, and the keys of their values that are being read. */
@@ -209,7 +212,7 @@ export function* parseInSteps(bytes: Buffer): Steps<Json> {
     if (count % VALUES_PER_STEP === 0) yield
     const begun = beginContainer(scanner)
     if (begun !== undefined && begun.isOpen) {
-      if (open.push(begun) > DEPTH_MAX) throw scanner.tooDeep()
+      open.push(begun)
       continue
     }
     let value = begun === undefined ? readAny(scanner) : begun.value
