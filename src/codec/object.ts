@@ -102,11 +102,12 @@ export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffe
 /** Characters that are encoded at once. */
 const PIECE_CHARACTERS = 1 << 20
 
+const noPieces = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
+
 /** The text in UTF-8. Can be divided. */
 function bytesOf(text: string): Buffer {
   if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
-  const begin = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
-  const { pieces } = repeat('bytes of a text', begin, (state) => {
+  const { pieces } = repeat('bytes of a text', noPieces, (state) => {
     const end = state.at + PIECE_CHARACTERS
     // A pair of surrogates is not divided.
     const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
