@@ -54,7 +54,7 @@ function countPart(json: Buffer, counts: Counts): void {
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
     else if (byte === COLON) {
-      // Not when the object ends: a text that is cut off has objects that do not end.
+      // Members are compared here and not where the object ends: in a text that is cut off it does not end.
       if (++members > membersMax) membersMax = members
     } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++

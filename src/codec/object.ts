@@ -137,7 +137,7 @@ export function encodeStored(object: KubeObject, { struct, stored, storedAs }: O
   return bytesOf(once('stored text', () => `${storable(objectText(form, stored?.struct ?? struct))}\n`))
 }
 
-/** Far more than any store takes: JSON can be several times as long as protobuf. */
+/** No store takes values of this length. etcd accepts 1.5 MiB unless it is configured otherwise. */
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
 /** Defaults can make an object many times as large as the body of its request. Fails with 413 if it is too large. */

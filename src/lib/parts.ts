@@ -223,7 +223,8 @@ class Progress {
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
-    // The first part repeats nothing. Of many short works, each would begin a new slice.
+    // The first part repeats nothing, so it does not begin a new slice. Otherwise many short works in a row would never
+    // come to the end of a slice.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }

@@ -9,7 +9,7 @@ const ENTRIES_MAX = 16_384
 /** What is longer is nobody's habit. */
 const CHARACTERS_MAX = 256
 
-/** A list with more items is longer than that. */
+/** The text of a list with more items is longer than CHARACTERS_MAX. */
 const ITEMS_MAX = CHARACTERS_MAX / '"",'.length
 
 const none: readonly string[] = []

@@ -1,6 +1,7 @@
 /** The requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
+import { eachItem, mapEach } from '../lib/parts.ts'
 import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'
@@ -18,18 +19,18 @@ export const isPodLevel = (name: string): boolean => name === 'cpu' || name === 
  * container runs alone, besides the sidecars that were started before it.
  */
 export function aggregateResources(spec: Fields, amounts: Amounts, amountsOf = saidAmounts): ResourceList {
-  let sidecars: ResourceList = new Map()
-  let alone: ResourceList = new Map()
-  for (const container of itemsOf(spec['initContainers'])) {
-    const together = sum([sidecars, amountsOf(container, amounts)])
-    if (container['restartPolicy'] === 'Always') sidecars = together
-    alone = largest([alone, together])
-  }
-  return largest([
-    sum([...itemsOf(spec['containers']).map((container) => amountsOf(container, amounts)), sidecars]),
-    alone,
-  ])
+  const init = eachItem('init containers', itemsOf(spec['initContainers']), noAmounts, (found, container) => {
+    const together = sum([found.sidecars, amountsOf(container, amounts)])
+    if (container['restartPolicy'] === 'Always') found.sidecars = together
+    found.alone = largest([found.alone, together])
+    return true
+  })
+  const containers = itemsOf(spec['containers'])
+  const own = mapEach('amounts of containers', containers, (container) => amountsOf(container, amounts))
+  return largest([sum([...own, init.sidecars]), init.alone])
 }
+
+const noAmounts = (): { sidecars: ResourceList; alone: ResourceList } => ({ sidecars: new Map(), alone: new Map() })
 
 /** Pod-level amounts take precedence, for the resources that `isOwn` accepts. */
 export function podResources(
