@@ -6,6 +6,9 @@ const ANSWER_MS_MAX = 60_000
 /** Of an answer that is kept, to see why something was refused. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 
+/** Header fields of a response: a warning has a field of its own, and a response can have hundreds. */
+const HEADER_FIELDS_MAX = 2_000
+
 /** Node's own 10 MB are used up by a few bodies: it would refuse answers by itself. */
 const SESSION_MEMORY_MB = 1_000
 
@@ -76,7 +79,11 @@ export class Client implements Disposable {
   #session(at: number): ClientHttp2Session {
     const known = this.#sessions[at]
     if (known !== undefined && !known.closed && !known.destroyed) return known
-    const session = connect(this.#url, { rejectUnauthorized: false, maxSessionMemory: SESSION_MEMORY_MB })
+    const session = connect(this.#url, {
+      rejectUnauthorized: false,
+      maxSessionMemory: SESSION_MEMORY_MB,
+      maxHeaderListPairs: HEADER_FIELDS_MAX,
+    })
     session.on('error', () => undefined)
     this.#sessions[at] = session
     return session
