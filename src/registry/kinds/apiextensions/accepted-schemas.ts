@@ -77,10 +77,8 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    for (const item of value) {
-      yield* textsOfParts(item)
-      yield ','
-    }
+    // The generator is not called for the items: a value passes through as many generators as it is deep.
+    for (const item of value) yield `${keyOfValue(item)},`
     yield ']'
     return
   }
