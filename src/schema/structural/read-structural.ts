@@ -130,7 +130,9 @@ const COMPARED_ITEMS_MAX = 1_000
 
 function isLong({ enum: values, 'x-kubernetes-validations': rules, allOf, anyOf, oneOf }: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
-  return lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)
+  if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
+  // JSON.stringify takes time by the square of the depth of a value.
+  return Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
 }
 
 const isEmpty = (rule: Fields): boolean => {
