@@ -90,6 +90,12 @@ export function present(fields: Fields): Fields {
   return fields
 }
 
+/** Takes milliseconds for a large map: V8 lists all its keys before the loop visits the first one. */
+export function hasNoKeys(fields: Fields): boolean {
+  for (const _ in fields) return false
+  return true
+}
+
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
   // limit: callers name a few fields
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

@@ -1,17 +1,11 @@
 /** Predicates on JSON values. */
-import { type Fields, isFields, type Json } from '../api/object.ts'
+import { hasNoKeys, isFields, type Json } from '../api/object.ts'
 import { everyItem, everyKey, isDivided, once } from '../lib/parts.ts'
 
 /** False for anything but a map. */
 export function isEmptyMap(value: Json): boolean {
   if (!isFields(value)) return false
-  // V8 lists all keys of a large map before the first one is visited.
   return isDivided() ? once('is empty map', () => hasNoKeys(value)) : hasNoKeys(value)
-}
-
-function hasNoKeys(fields: Fields): boolean {
-  for (const _ in fields) return false
-  return true
 }
 
 /** Null, an empty list or an empty map. */

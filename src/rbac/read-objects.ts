@@ -1,5 +1,5 @@
 /** Roles and bindings, from the objects that say so to what the index holds of them. */
-import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
+import { type Fields, fieldsOf, hasNoKeys, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
 import { ownText } from '../lib/own-text.ts'
 import type { SharedLists } from '../lib/shared-lists.ts'
 import type { Steps } from '../lib/slices.ts'
@@ -11,16 +11,14 @@ import type { Rule } from './rule.ts'
 export const readRules = (list: Json | undefined): Rule[] => itemsOf(list).map(readRule)
 
 function readRule(rule: Fields): Rule {
-  for (const _ in rule) {
-    return {
-      verbs: textsOf(rule['verbs']),
-      apiGroups: textsOf(rule['apiGroups']),
-      resources: textsOf(rule['resources']),
-      resourceNames: textsOf(rule['resourceNames']),
-      nonResourceURLs: textsOf(rule['nonResourceURLs']),
-    }
+  if (hasNoKeys(rule)) return emptyRule
+  return {
+    verbs: textsOf(rule['verbs']),
+    apiGroups: textsOf(rule['apiGroups']),
+    resources: textsOf(rule['resources']),
+    resourceNames: textsOf(rule['resourceNames']),
+    nonResourceURLs: textsOf(rule['nonResourceURLs']),
   }
-  return emptyRule
 }
 
 /** Shared: a role may have a million empty rules. */
@@ -45,7 +43,8 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
       resources: yield* keptList(resources, shared),
-      resourceNames: yield* keptList(resourceNames, shared),
+      // As in `keptRules`, the names of objects do not displace texts that roles share.
+      resourceNames: resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* keptList(nonResourceURLs, shared),
     })
     if (kept.length % ITEMS_PER_STEP === 0) yield undefined
@@ -57,10 +56,13 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
 const ITEMS_PER_STEP = 256
 
 function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
-  if (list.length <= ITEMS_PER_STEP) return shared.list(list)
-  const kept: string[] = []
-  for (const text of list) if (kept.push(shared.text(text)) % ITEMS_PER_STEP === 0) yield undefined
-  return kept
+  return list.length <= ITEMS_PER_STEP ? shared.list(list) : yield* ownTexts(list)
+}
+
+function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
+  const own: string[] = []
+  for (const text of list) if (own.push(ownText(text)) % ITEMS_PER_STEP === 0) yield undefined
+  return own
 }
 
 /** What is kept of a binding. */

@@ -3,7 +3,7 @@
  * refused before it gets its defaults, which may be many times as large: `{}` in a list of containers
  * has two bytes in a body.
  */
-import { isFields, type Json } from '../api/object.ts'
+import { hasNoKeys, isFields, type Json } from '../api/object.ts'
 import type { Field, Schema, Struct } from './schema.ts'
 
 /**
@@ -61,8 +61,4 @@ function defaultBytes(
   return empty > VALUE_BYTES_MIN ? empty : 0
 }
 
-function isEmpty(item: Json): boolean {
-  if (!isFields(item)) return false
-  for (const _ in item) return false
-  return true
-}
+const isEmpty = (item: Json): boolean => isFields(item) && hasNoKeys(item)
