@@ -41,6 +41,11 @@ import { UpgradeExchange } from './upgrade-exchange.ts'
 
 /** How many times within their limits stalled answers and idle connections are checked for. */
 const LOOKS_PER_LIMIT = 4
+/**
+ * Connections that may wait until they are accepted: Linux's own limit (net.core.somaxconn). Node's default of 511 is too low for a
+ * thousand clients that connect at once: Linux then drops connections, and a client tries again for up to a minute.
+ */
+const BACKLOG = 4096
 /** How often it is logged that a client has too many connections. */
 const TELL_EVERY_MS = 10_000
 
@@ -159,7 +164,7 @@ export class Listener implements AsyncDisposable {
    * same address, if they say so, too; the system spreads connections over all of them.
    */
   async listen(port: number, address: string, { reusePort = false } = {}): Promise<void> {
-    this.#tcp.listen({ port, host: address, reusePort })
+    this.#tcp.listen({ port, host: address, reusePort, backlog: BACKLOG })
     await once(this.#tcp, 'listening')
   }
 

@@ -1,6 +1,7 @@
 /** The listener with a handler of the test's own: limits, floods, certificates and an orderly end, over real sockets. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
@@ -96,6 +97,31 @@ function askOnce(
 const largeParts = Array.from({ length: 10_000 }, (_, at) => Buffer.from(`{"n":${at},"x":"${'x'.repeat(1180)}"},`))
 const large: ApiResponse = { status: 200, headers: json, body: largeParts }
 const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
+
+test('a thousand clients connect at once while the server is busy', async () => {
+  await using server = await start(async () => text('{}'))
+  const { port } = server.listener
+  // The counter is the machine's, so that another program may also raise it.
+  let dropped = Infinity
+  for (let tries = 0; tries < 3 && dropped > 0; tries++) {
+    const before = droppedConnections()
+    const sockets = Array.from({ length: 1_000 }, () => connectPlain(port, '127.0.0.1'))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    dropped = droppedConnections() - before
+    for (const socket of sockets) socket.destroy()
+    await until(() => server.listener.openConnections === 0, 'all connections are closed')
+  }
+  assert.equal(dropped, 0)
+})
+
+/** Connections that Linux dropped because no server accepted them in time. */
+function droppedConnections(): number {
+  const [names, counts] = readFileSync('/proc/net/netstat', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('TcpExt:'))
+    .map((line) => line.split(' '))
+  return Number(counts?.[names?.indexOf('ListenOverflows') ?? -1])
+}
 
 describe('answers', () => {
   test('64 lists of 12 MB side by side on one connection', async () => {
