@@ -8,6 +8,8 @@ import type { Target } from './targets.ts'
 
 /** h2load prints a line per client and a summary; nothing near this. */
 const OUTPUT_BYTES_MAX = 64 << 20
+/** A client of h2load that connects after the end of the load goes on forever. */
+const LATE_MS_MAX = 30_000
 
 export type Load = {
   /** One path, or several that take turns. */
@@ -42,7 +44,8 @@ export async function h2load(target: Target, load: Load, directory: string): Pro
   const log = join(directory, `log-${randomUUID()}`)
   const cpuBefore = cpuSeconds(target.pid)
   const began = performance.now()
-  const output = await run(argumentsOf(target, load, { log, directory }))
+  const timeout = 'seconds' in load.amount ? load.amount.seconds * 1000 + LATE_MS_MAX : 0
+  const output = await run(argumentsOf(target, load, { log, directory }), timeout)
   const elapsedSeconds = (performance.now() - began) / 1000
   const cpu = cpuSeconds(target.pid) - cpuBefore
   const rows = readFileSync(log, 'utf8').trim().split('\n').filter(Boolean).map(parseRow)
@@ -85,9 +88,9 @@ function argumentsOf(target: Target, load: Load, { log, directory }: { log: stri
 }
 
 /** Failed requests make h2load fail; what it printed counts then too. */
-function run(args: readonly string[]): Promise<string> {
+function run(args: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile('h2load', args, { maxBuffer: OUTPUT_BYTES_MAX }, (error, output) => {
+    execFile('h2load', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout }, (error, output) => {
       if (error === null || output !== '') resolve(output)
       else reject(new Error('h2load did not run: install it (Debian: nghttp2-client)', { cause: error }))
     })
