@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Lines } from './lines.ts'
 
-test('who wants the same goes one after the other, in order', async () => {
-  const lines = new Lines()
+test('callers with the same name go one after the other, in order', async () => {
+  const lines = new Lines(1000)
   const seen: string[] = []
   const go = async (name: string, line: string): Promise<void> => {
-    using turn = await lines.enter(line, 1000)
+    using turn = await lines.enter(line)
     assert.ok(turn)
     seen.push(`${name} begins`)
     await new Promise((resolve) => setImmediate(resolve))
@@ -16,15 +16,43 @@ test('who wants the same goes one after the other, in order', async () => {
   assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('who waits too long goes on, and the line stays in order', async () => {
-  const lines = new Lines()
-  const first = await lines.enter('x', 1000)
-  using impatient = await lines.enter('x', 1)
-  assert.ok(impatient)
-  const third = lines.enter('x', 1000)
+test('a turn that is held for too long passes to the next caller alone', async () => {
+  const lines = new Lines(1)
+  const first = await lines.enter('x')
+  const second = await lines.enter('x')
+  assert.equal(second.hasWaited, true)
+  const third = lines.enter('x')
+  // The first caller no longer holds the turn, so the third one still waits for the second.
   first[Symbol.dispose]()
+  let isIn = false
+  void third.then(() => (isIn = true))
+  await Promise.resolve()
+  assert.equal(isIn, false)
+  second[Symbol.dispose]()
   const turn = await third
   turn[Symbol.dispose]()
-  using next = await lines.enter('x', 0)
-  assert.ok(next)
+  using next = await lines.enter('x')
+  assert.equal(next.hasWaited, false)
 })
+
+test('callers wait for as long as turns are passed on', async () => {
+  const due: (() => void)[] = []
+  const timers = { every: assert.fail, soon: assert.fail, after: (_: number, run: () => void) => hold(due, run) }
+  const lines = new Lines(1000, timers)
+  const first = await lines.enter('x')
+  const [second, third] = [lines.enter('x'), lines.enter('x')]
+  first[Symbol.dispose]()
+  using turn = await second
+  assert.ok(turn)
+  assert.equal(due.length, 1, 'the limit begins anew for the second caller')
+  due[0]?.()
+  using last = await third
+  assert.equal(last.hasWaited, true)
+  assert.equal(due.length, 0, 'there is no limit while nobody waits')
+})
+
+function hold(due: (() => void)[], run: () => void): Disposable & { close(): void } {
+  due.push(run)
+  const close = (): void => void due.splice(due.indexOf(run), 1)
+  return { close, [Symbol.dispose]: close }
+}

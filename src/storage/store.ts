@@ -24,8 +24,8 @@ const LOST_COMPARES_MAX = 100
 const PROMPT_RETRIES = 4
 /** After those retries waits double from the first value to the longest, with jitter between half and the whole. */
 const BACKOFF_MS_FIRST = 2
-/** A writer waits no longer than this for other writers of the same key: one of them may itself be waiting for something else. */
-const LINE_MS_MAX = 2000
+/** A writer that takes longer than this no longer delays other writers of its key: it may wait for a webhook that writes the same key. */
+const TURN_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
 /** Values of a list that a plugin is asked for at the same time. */
@@ -176,7 +176,7 @@ export class Store {
     this.#random = options.random ?? Math.random
     this.#timers = options.timers ?? systemTimers
     this.#monotonicMs = options.monotonicMs ?? systemClock.monotonicMs
-    this.#lines = new Lines(this.#timers)
+    this.#lines = new Lines(TURN_MS_MAX, this.#timers)
   }
 
   /** The latest state of a key, linearizable; or its state at a revision. */
@@ -235,7 +235,7 @@ export class Store {
         return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
       }
       // If all losers retried at once, one would win and all others would have tried in vain, each time: so they queue up.
-      const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key), LINE_MS_MAX)).hasWaited
+      const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key))).hasWaited
       const found = isLate ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
       basis = await this.#proven(found, options.decode)
     }
