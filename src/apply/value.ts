@@ -24,8 +24,9 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   }
   if (!isFields(one) || !isFields(other)) return false
   if (isDivided()) {
-    const isOfSameSize = once('is of same size', () => Object.keys(one).length === Object.keys(other).length)
-    return isOfSameSize && everyKey('equal JSON fields', one, (key) => isEqual(one[key], other[key]))
+    const keys = once('keys of JSON fields', () => Object.keys(one))
+    const count = once('number of other JSON fields', () => Object.keys(other).length)
+    return keys.length === count && everyItem('equal JSON fields', keys, (key) => isEqual(one[key], other[key]))
   }
   const keys = Object.keys(one)
   return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))

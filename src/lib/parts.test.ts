@@ -224,3 +224,35 @@ test('a value that is nested deeply does not exhaust the stack', async () => {
   }
   assert.equal(await inParts(() => sum(value), new Slices()), 499_500)
 })
+
+test('work pauses after a single long step, and after the keys of a map were listed', () => {
+  const clock = { nowMs: 0 }
+  const slices = new Slices({ monotonicMs: () => clock.nowMs, soon: setImmediate }, { isExpensive: true })
+  const fields = new Proxy({ a: 1, b: 2 }, { ownKeys: (target) => ((clock.nowMs += 20), Reflect.ownKeys(target)) })
+  const work = (): unknown => {
+    once('first long step', () => (clock.nowMs += 20))
+    once('second long step', () => (clock.nowMs += 20))
+    eachKey(
+      'keys that take long',
+      fields,
+      () => undefined,
+      () => true,
+    )
+    return eachKey(
+      'keys that take long again',
+      fields,
+      () => 'done',
+      () => true,
+    )
+  }
+  const steps = parts(work, slices)
+  let longestMs = 0
+  for (let result = steps.next(); result.done !== true; ) {
+    const sinceMs = clock.nowMs
+    slices.begin()
+    result = steps.next()
+    longestMs = Math.max(longestMs, clock.nowMs - sinceMs)
+  }
+  assert.equal(clock.nowMs, 80)
+  assert.equal(longestMs, 20)
+})

@@ -102,6 +102,7 @@ export function once<T>(label: string, make: () => T): T {
     (): (readonly [T])[] => [],
     (values) => {
       values.push([make()])
+      progress.lookNext()
       return false
     },
   )
@@ -134,7 +135,7 @@ export function eachKey<S>(
   visit: (state: S, key: string) => boolean,
 ): S {
   const { progress } = running
-  if (progress !== undefined) return progress.each(label, () => Object.keys(fields), start, visit).state
+  if (progress !== undefined) return progress.each(label, () => progress.keysOf(fields), start, visit).state
   const state = start()
   for (const key in fields) if (!visit(state, key)) break
   return state
@@ -261,6 +262,7 @@ class Progress {
     const at = this.#next++
     const known = loops[at]
     if (known !== undefined && known.key !== key) this.#giveUp(`${nameOf(key)} instead of ${nameOf(known.key)}`)
+    if (known === undefined) this.#beginPart()
     const loop: Loop<S> =
       known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
     loops[at] = loop
@@ -280,6 +282,23 @@ class Progress {
     return loop.state
   }
 
+  /** Is called before each step that was not done before. */
+  #beginPart(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#slices.begin()
+  }
+
+  keysOf(fields: object): readonly string[] {
+    this.lookNext()
+    return Object.keys(fields)
+  }
+
+  /** Looks at the clock after this step: it may take long, as the keys of a large map do. */
+  lookNext(): void {
+    this.#steps = -1
+  }
+
   #pause(): never {
     this.isInterrupted = true
     throw paused
@@ -296,17 +315,13 @@ class Progress {
       return step(state)
     } finally {
       running.progress = this
-      // It may have taken long: the next step looks at the clock.
-      this.#steps = -1
+      this.lookNext()
     }
   }
 
   #run<S>(loop: Loop<S>, step: (state: S) => boolean): void {
     for (;;) {
-      if (!this.#hasBegun && loop.inner.length === 0) {
-        this.#hasBegun = true
-        this.#slices.begin()
-      }
+      if (loop.inner.length === 0) this.#beginPart()
       this.#loops = loop.inner
       this.#next = 0
       loop.isDone = !step(loop.state)
