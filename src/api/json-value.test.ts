@@ -153,3 +153,10 @@ test('a list of objects that are as deep as they may be is read in steps', () =>
   const text = `{"items":[${'{"a":'.repeat(1010)}1${'}'.repeat(1010)}]}`
   assert.equal(JSON.stringify(allSteps(parseInSteps(Buffer.from(text)))), text)
 })
+
+test('a list of a few long strings is read in many steps', () => {
+  const steps = parseInSteps(Buffer.from(JSON.stringify(Array.from({ length: 16 }, () => 'x'.repeat(100_000)))))
+  let count = 0
+  while (steps.next().done !== true) count++
+  assert.ok(count >= 15, `${count} steps`)
+})

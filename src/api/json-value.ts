@@ -199,6 +199,8 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 
 /** Values that are read between two pauses: some hundred microseconds. */
 const VALUES_PER_STEP = 1024
+/** Characters after which there is a pause, however few values they are. */
+const CHARACTERS_PER_STEP = 32 << 10
 
 /**
  * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth has no limit: a list
@@ -208,8 +210,12 @@ export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
   /** The open objects and arrays, and the keys of their values that are being read. */
   const open: Container[] = []
+  let pausedAt = 0
   for (let count = 1; ; count++) {
-    if (count % VALUES_PER_STEP === 0) yield
+    if (count % VALUES_PER_STEP === 0 || scanner.at - pausedAt > CHARACTERS_PER_STEP) {
+      pausedAt = scanner.at
+      yield
+    }
     const begun = beginContainer(scanner)
     if (begun !== undefined && begun.isOpen) {
       open.push(begun)
