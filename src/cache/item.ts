@@ -54,6 +54,9 @@ const STORED = -1
 /** To decode and print more takes more than some milliseconds. */
 const LARGE_BYTES = 64 << 10
 
+/** Not a field of the items: there are many, and few are being prepared. */
+const preparations = new WeakMap<Item, Promise<void>>()
+
 const largeSlices = (): Slices => new Slices(systemTime, { isExpensive: true })
 
 export class Item extends Slot {
@@ -189,10 +192,17 @@ export class Item extends Slot {
     return this.#versionAt === STORED && this.isLarge
   }
 
-  /** Makes the wire form before it is read, in parts between which others are served. */
+  /**
+   * Makes the wire form before it is read, in parts between which others are served. Calls that
+   * come meanwhile wait for the same work.
+   */
   async prepare(slices = largeSlices()): Promise<void> {
+    if (this.isPrinted()) return
     // Not by `settle`: JSON.parse cannot be divided.
-    if (!this.isPrinted()) await inParts(() => this.#printObject(), slices)
+    const begin = (): Promise<void> => inParts(() => this.#printObject(), slices)
+    const preparation = preparations.get(this) ?? begin().finally(() => preparations.delete(this))
+    preparations.set(this, preparation)
+    await preparation
   }
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */

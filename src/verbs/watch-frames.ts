@@ -4,6 +4,7 @@
  */
 import { toStatus } from '../api/errors.ts'
 import type { FrameSource } from '../api/request.ts'
+import type { WatchEvent } from '../cache/event.ts'
 import type { EventSource } from '../cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
 
@@ -23,6 +24,9 @@ export type WatchFramesOptions = {
 
 const none: readonly Buffer[] = []
 
+/** Events that were taken from the watcher, but are not sent before their large objects are printed. */
+type HeldEvents = { readonly events: readonly WatchEvent[]; readonly printed: Promise<void>; isPrinted: boolean }
+
 export class WatchFrames implements FrameSource {
   readonly #watcher: EventSource
   readonly #options: WatchFramesOptions
@@ -30,6 +34,7 @@ export class WatchFrames implements FrameSource {
   #bookmarkTimer: NodeJS.Timeout | undefined
   #leftMs: number
   #isOver = false
+  #held: HeldEvents | undefined
 
   constructor(watcher: EventSource, options: WatchFramesOptions) {
     this.#watcher = watcher
@@ -48,7 +53,8 @@ export class WatchFrames implements FrameSource {
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
     framing.memory?.begin()
-    const events = this.#watcher.take()
+    const events = this.#next()
+    if (events === undefined) return none
     if (events.length === 0) {
       // Nothing may come for hours, and nobody reads the frames of the batch before it any more.
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
@@ -79,6 +85,20 @@ export class WatchFrames implements FrameSource {
     return frames
   }
 
+  /** Undefined: the next events are held back. */
+  #next(): readonly WatchEvent[] | undefined {
+    if (this.#held !== undefined) {
+      const { events, isPrinted } = this.#held
+      if (!isPrinted) return undefined
+      this.#held = undefined
+      return events
+    }
+    const events = this.#watcher.take()
+    if (!events.some(isUnprepared)) return events
+    this.#held = hold(events)
+    return undefined
+  }
+
   /** After the last event: the error that closed the watcher, if there is one. */
   #end(): readonly Buffer[] | undefined {
     const { failure } = this.#watcher
@@ -88,7 +108,10 @@ export class WatchFrames implements FrameSource {
     return [this.#options.framing.error(toStatus(failure))]
   }
 
-  readonly onReady = (ready: () => void): void => this.#watcher.onReady(ready)
+  readonly onReady = (ready: () => void): void => {
+    if (this.#held === undefined) this.#watcher.onReady(ready)
+    else void this.#held.printed.then(ready)
+  }
 
   /** A bookmark is only sent if the resource has changed since the watch began. */
   #planBookmark(): void {
@@ -104,7 +127,27 @@ export class WatchFrames implements FrameSource {
   readonly close = (): void => {
     clearTimeout(this.#timer)
     clearTimeout(this.#bookmarkTimer)
+    this.#held = undefined
     this.#watcher.close()
     this.#options.onEnd()
+  }
+}
+
+/** Whether its object would be printed at once. A write is often reported before its own request has printed it. */
+const isUnprepared = (event: WatchEvent): boolean => event.type !== 'BOOKMARK' && event.item.isUnprepared
+
+/** Prints the large objects of events in parts, between which others are served. */
+function hold(events: readonly WatchEvent[]): HeldEvents {
+  const held = { events, printed: Promise.resolve(), isPrinted: false }
+  held.printed = prepare(events).then(() => {
+    held.isPrinted = true
+  })
+  return held
+}
+
+async function prepare(events: readonly WatchEvent[]): Promise<void> {
+  for (const event of events) {
+    // An object that cannot be decoded is reported when its frame is made.
+    if (event.type !== 'BOOKMARK' && event.item.isUnprepared) await event.item.prepare().catch(() => undefined)
   }
 }
