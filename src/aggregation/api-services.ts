@@ -45,7 +45,7 @@ export class FollowedApiServices implements AsyncDisposable {
     const [followed] = followByName<KubeObject>(
       { name: 'apiservices.apiregistration.k8s.io', access: this.#parts.access(), log: this.#parts.log },
       {
-        read: (item) => item.object(),
+        read: (object) => object,
         set: (name, object) => this.#set(name, object),
         names: () => this.#known.keys(),
       },

@@ -1,15 +1,16 @@
 /** Follows a cluster-scoped resource for somebody who holds its objects by name. */
+import type { KubeObject } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import { FollowedResource } from './followed-resource.ts'
-import type { Item } from './item.ts'
 import type { ObjectReader } from './reader.ts'
 
 /** What following needs of a resource. */
 export type FollowedAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
 export type NamedObjects<T> = {
-  readonly read: (item: Item) => T
+  /** What is held of an object. Can be divided: large objects are read in parts. */
+  readonly read: (object: KubeObject) => T
   /** Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. */
   readonly set: (name: string, content: T | undefined) => void
   /** The object cannot be decoded. */
@@ -30,8 +31,8 @@ export function followByName<T>(
     name,
     reader,
     range: keys.range(),
-    read,
-    prepare: (item, slices) => item.objectInParts(slices),
+    read: (item) => read(item.peek()),
+    readLarge: read,
     set: (key, content) => set(nameOf(key), content),
     ...(unreadable === undefined ? {} : { unreadable: (key) => unreadable(nameOf(key)) }),
     *known() {

@@ -4,10 +4,11 @@
  * many objects at one revision, and after a restore of etcd the same revision may mean another state.
  */
 import { parseText } from '../api/json-value.ts'
-import { type Fields, fieldsOf } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../api/object.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import type { Log } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
+import { inParts } from '../lib/parts.ts'
 import { Restores } from '../lib/restores.ts'
 import { Slices, type Steps } from '../lib/slices.ts'
 import { sleep, systemTime, type Time } from '../lib/timers.ts'
@@ -35,6 +36,8 @@ export type FollowedParts<T> = {
   readonly read: (item: Item) => T
   /** Makes what `read` needs of a large object, in these slices; without it, the wire form. */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
+  /** Instead of `prepare` and `read`, for a large object: it is decoded, and this is called, in parts. */
+  readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
    * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
    * be returned: its steps are run in slices before anything else is reported.
@@ -52,15 +55,27 @@ export type FollowedParts<T> = {
 
 const prepareWire = (item: Item, slices: Slices): Promise<void> => item.prepare(slices)
 
-type Prepared = { readonly item: Item; readonly done: Promise<void>; readonly isDone: boolean }
+/** `content`: what `readLarge` has returned. */
+type Prepared<T> = {
+  readonly item: Item
+  readonly done: Promise<void>
+  readonly isDone: boolean
+  readonly content: { readonly value: T } | undefined
+}
 
-function startPreparing(item: Item, begin: () => Promise<unknown>): Prepared {
-  const prepared = { item, done: Promise.resolve(), isDone: false }
-  const end = (): void => {
+function startPreparing<T>(item: Item, begin: () => Promise<Prepared<T>['content']>): Prepared<T> {
+  const prepared: { -readonly [part in keyof Prepared<T>]: Prepared<T>[part] } = {
+    item,
+    done: Promise.resolve(),
+    isDone: false,
+    content: undefined,
+  }
+  const end = (content?: Prepared<T>['content']): void => {
+    prepared.content = content
     prepared.isDone = true
   }
   // An error is reported when the object is read.
-  prepared.done = begin().then(end, end)
+  prepared.done = begin().then(end, () => end())
   return prepared
 }
 
@@ -78,7 +93,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   /** The rest of the work on the last object that was reported; at the end of a list, on those of `#unseen`, which are gone. */
   #steps: Steps<void> | undefined
   /** The large object of the next event. Calls that drain at the same time wait for the same preparation. */
-  #prepared: Prepared | undefined
+  #prepared: Prepared<T> | undefined
   #revision: Revision = 0
   /** How often who follows has failed lately, and when the last time. */
   #failures = 0
@@ -219,8 +234,8 @@ export class FollowedResource<T> implements AsyncDisposable {
       }
       if (this.#steps !== undefined) this.#report(source, this.#steps)
       else if (this.#at < this.#taken.length) {
-        this.#prepared = undefined
         this.#report(source, this.#taken[this.#at++])
+        this.#prepared = undefined
       } else {
         this.#taken = source.take()
         this.#at = 0
@@ -232,16 +247,25 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   /** Resolves when the object of the next event has been prepared. Undefined if it need not be. */
   #preparation(): Promise<void> | undefined {
-    const { prepare = prepareWire } = this.#parts
     const event = this.#taken[this.#at]
     if (this.#steps !== undefined || event === undefined) return undefined
     if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge) return undefined
     const { item } = event
     if (this.#prepared?.item !== item) {
-      const slices = this.#slices({ isExpensive: true })
-      this.#prepared = startPreparing(item, () => prepare(item, slices))
+      this.#prepared = startPreparing(item, () => this.#prepare(item))
     }
     return this.#prepared.isDone ? undefined : this.#prepared.done
+  }
+
+  async #prepare(item: Item): Promise<Prepared<T>['content']> {
+    const { prepare = prepareWire, readLarge } = this.#parts
+    const slices = this.#slices({ isExpensive: true })
+    if (readLarge === undefined) {
+      await prepare(item, slices)
+      return undefined
+    }
+    const object = await item.objectInParts(slices)
+    return { value: await inParts(() => readLarge(object, item.key), slices) }
   }
 
   #report(source: EventSource, what: WatchEvent | Steps<void> | undefined): void {
@@ -311,7 +335,8 @@ export class FollowedResource<T> implements AsyncDisposable {
     const { key } = item
     let content: T | undefined
     try {
-      content = read(item)
+      const prepared = this.#prepared?.item === item ? this.#prepared.content : undefined
+      content = prepared === undefined ? read(item) : prepared.value
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       this.#tellUnreadable(key, 'cannot be decoded', error)

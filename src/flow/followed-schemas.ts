@@ -30,12 +30,12 @@ export class FollowedSchemas implements AsyncDisposable {
     const { flowControl } = this.#parts
     const followed = [
       ...this.#follow('prioritylevelconfigurations', {
-        read: (item) => readLevel(item.peek()),
+        read: readLevel,
         set: (name, level) => flowControl.setLevel(name, level),
         names: () => flowControl.names('levels'),
       }),
       ...this.#follow('flowschemas', {
-        read: (item) => readSchema(item.peek()),
+        read: readSchema,
         set: (name, schema) => flowControl.setSchema(name, schema),
         names: () => flowControl.names('schemas'),
       }),

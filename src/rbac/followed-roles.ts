@@ -75,7 +75,7 @@ export class FollowedRoles implements AsyncDisposable {
       reader,
       range: keys.range(),
       read: createReadContent(kinds[resource]),
-      prepare: (item, slices) => item.objectInParts(slices),
+      readLarge: (object) => object,
       set: (key, object) => {
         const place = keys.parse(key)
         if (place === undefined) return

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import { bestLongestTurnMs } from '../../../test/harness/turns.ts'
 import type { Fields } from '../../api/object.ts'
+import { inParts } from '../../lib/parts.ts'
+import { Slices } from '../../lib/slices.ts'
+import { systemTime } from '../../lib/timers.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
@@ -134,4 +138,17 @@ test('namespace selectors look at the namespace, and at a namespace itself', asy
   assert.equal(await matches(write('namespaces', '', { object: namespace })), true)
   const [operation, name] = ['DELETE', 'other'] as const
   assert.equal(await matches(write('namespaces', '', { operation, name, oldObject: namespace })), false)
+})
+
+test('a rule with very many names is read in short turns', async () => {
+  const resourceNames = Array.from({ length: 200_000 }, (_, at) => `name-${at}`)
+  const match = {
+    resourceRules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], resourceNames }],
+  }
+  const ms = await bestLongestTurnMs(async () => {
+    const slices = new Slices(systemTime, { isExpensive: true })
+    const { rules } = await inParts(() => readPolicyCriteria(match), slices)
+    assert.equal(rules?.[0]?.names?.size, 200_000)
+  })
+  assert.ok(ms < 50, `${ms} ms`)
 })

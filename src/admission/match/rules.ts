@@ -1,5 +1,7 @@
 /** The rules of webhooks and policies: which operations on which resources they concern. */
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { keysOf } from '../../lib/long-lists.ts'
+import { mapEach } from '../../lib/parts.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 
@@ -18,16 +20,17 @@ type RuleResource = { readonly plural: string; readonly subresource: string }
 /** What a request is about, as far as rules see it. */
 export type Target = Pick<Attributes, 'operation' | 'resource' | 'subresource' | 'name'>
 
+/** Can be divided. */
 export const readRules = (rules: Fields[string]): readonly Rule[] =>
-  itemsOf(rules).map((rule) => {
+  mapEach('rules of hooks and policies', itemsOf(rules), (rule) => {
     const names = textsOf(rule['resourceNames'])
     return {
       operations: textsOf(rule['operations']),
       groups: textsOf(rule['apiGroups']),
       versions: textsOf(rule['apiVersions']),
-      resources: textsOf(rule['resources']).map(readResource),
+      resources: mapEach('resources of an admission rule', textsOf(rule['resources']), readResource),
       scope: textOf(rule['scope']),
-      names: names.length === 0 ? undefined : new Set(names),
+      names: names.length === 0 ? undefined : keysOf(names, (name) => name),
     }
   })
 

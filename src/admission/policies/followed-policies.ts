@@ -35,13 +35,13 @@ export class FollowedPolicies<C> implements AsyncDisposable {
   async start(): Promise<void> {
     const { index, type, compile } = this.#parts
     this.#follow(`${type}admissionpolicies`, {
-      read: (item) => new Policy(item.peek(), compile),
+      read: (object) => new Policy(object, compile),
       set: (name, policy) => index.setPolicy(name, policy),
       unreadable: (name) => index.setUnreadable('policies', name),
       names: () => index.names('policies'),
     })
     this.#follow(`${type}admissionpolicybindings`, {
-      read: (item) => readBinding(item.peek()),
+      read: readBinding,
       set: (name, binding) => index.setBinding(name, binding),
       unreadable: (name) => index.setUnreadable('bindings', name),
       names: () => index.names('bindings'),

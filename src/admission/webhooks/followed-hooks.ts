@@ -68,7 +68,7 @@ export class FollowedHooks implements AsyncDisposable {
     const [followed] = followByName<Fields>(
       { name: `${resource}.${admissionGroup}`, access: accessOf(resource), log },
       {
-        read: (item) => item.peek(),
+        read: (object) => object,
         set: (name, object) => list.set(name, object),
         unreadable: (name) => list.setUnreadable(name),
         names: () => list.names(),
