@@ -2,9 +2,10 @@
  * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that is in the set and has others below it.
  */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
-import { compareKeys, joinedInParts, printString } from '../codec/json.ts'
+import { compareKeys, printString } from '../codec/json.ts'
+import { joinedInParts } from '../lib/join-in-parts.ts'
 import { ownText } from '../lib/own-text.ts'
-import { isDivided, once, repeat } from '../lib/parts.ts'
+import { everyItem, isDivided, once, repeat } from '../lib/parts.ts'
 import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
@@ -122,7 +123,7 @@ function ownSet({ isOwned, children }: FieldSet): FieldSet {
 
 function printChildren({ children }: FieldSet, start: string): string {
   if (isDivided()) {
-    const all = once('sorted children', () => [...sorted(children)])
+    const all = once('sorted children', () => sortedInParts(children))
     const text = joinedInParts(all, ([element, child]) => `${printString(element)}:${printNode(child)}`)
     return `{${[start, text].filter((part) => part !== '').join(',')}}`
   }
@@ -146,6 +147,13 @@ function sorted(children: FieldSet['children']): Iterable<readonly [string, Fiel
     before = element
   }
   return children
+}
+
+function sortedInParts(children: FieldSet['children']): readonly (readonly [string, FieldSet])[] {
+  const given = once('children to sort', () => [...children])
+  const isAfter = ([element]: readonly [string, FieldSet], at: number): boolean =>
+    at === 0 || !isBefore(element, given[at - 1]?.[0] ?? '')
+  return everyItem('children in order', given, isAfter) ? given : inOrder(given)
 }
 
 /** Two field names are the most frequent case. */

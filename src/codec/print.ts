@@ -5,9 +5,10 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
 import { assert } from '../lib/assert.ts'
+import { joinedInParts } from '../lib/join-in-parts.ts'
 import { isDivided } from '../lib/parts.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { joinedInParts, printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
+import { printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
 
 type Print = (value: Json) => string
 

@@ -4,7 +4,7 @@ import { fieldsOf, type Json } from '../api/object.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
 import { indentJson } from '../codec/indent.ts'
-import { printOrdered } from '../codec/json.ts'
+import { printOrdered, printQuickly } from '../codec/json.ts'
 import { cborType, type Form, jsonType, negotiate, negotiateError, protobufType, yamlType } from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
@@ -58,7 +58,7 @@ function print(document: Json, { type, isIndented }: Form): Printed {
       return { type: protobufType, body: encodeObject({ ...fieldsOf(document), ...typeMeta }, struct) }
     }
   }
-  const text = printOrdered(document)
+  const text = printQuickly(document)
   return { type: jsonType, body: Buffer.from(isIndented ? indentJson(text) : `${text}\n`) }
 }
 

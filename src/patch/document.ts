@@ -4,7 +4,8 @@
  * elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../api/json-scanner.ts'
-import { compacted, compareKeys, joinedInParts, printString, readRaw } from '../codec/json.ts'
+import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
+import { joinedInParts } from '../lib/join-in-parts.ts'
 import { once, parts, repeat } from '../lib/parts.ts'
 import type { Slices, Steps } from '../lib/slices.ts'
 import { checkDepth, type Work } from './work.ts'

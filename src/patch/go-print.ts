@@ -1,7 +1,8 @@
 /** JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its values. */
 import { goFloat } from '../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../api/object.ts'
-import { compareKeys, joinedInParts } from '../codec/json.ts'
+import { compareKeys } from '../codec/json.ts'
+import { joinedInParts } from '../lib/join-in-parts.ts'
 import { once } from '../lib/parts.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */

@@ -1,7 +1,8 @@
 /** Whether two decoded values are equal. */
 import { nanosOf } from '../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
-import { everyItem, everyKey, isDivided, mapEach, once } from '../lib/parts.ts'
+import { joinedInParts } from '../lib/join-in-parts.ts'
+import { everyItem, everyKey, isDivided, once } from '../lib/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */
@@ -27,7 +28,7 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
 export function identityOf(value: Json | undefined): string {
   if (isNothing(value)) return 'null'
   if (typeof value === 'bigint') return `${value}n`
-  if (Array.isArray(value)) return `[${mapEach('identities of items', value, identityOf).join()}]`
+  if (Array.isArray(value)) return `[${joinedInParts(value, identityOf)}]`
   if (!isFields(value)) return JSON.stringify(value)
   const entries = Object.entries(value).filter(([, field]) => !isNothing(field))
   const printed = entries.map(([key, field]) => `${JSON.stringify(key)}:${identityOf(field)}`)
