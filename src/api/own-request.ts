@@ -12,7 +12,8 @@ export type HandleAs = (request: ApiRequest, user: User) => Promise<ApiResponse>
 export type OwnRequest = {
   readonly method: string
   readonly path: string
-  readonly body?: Fields
+  /** A buffer is JSON: callers print a large object themselves, in parts. */
+  readonly body?: Fields | Buffer
   /** The field manager; kube-apiserver if absent. */
   readonly manager?: string | undefined
   readonly query?: { readonly [name: string]: string }
@@ -75,7 +76,7 @@ export async function request(
     signal,
   }: OwnRequest,
 ): Promise<ApiResponse> {
-  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const patchType = isApply ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
   const type = isMergePatch || isApply ? patchType : 'application/json'
   const headers = { 'user-agent': userAgent, accept, 'content-type': type }

@@ -1,5 +1,5 @@
 /** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
-import { eachKey } from '../lib/parts.ts'
+import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
 import { addQuantities, compareQuantities, parseQuantity, printQuantity, type Quantity } from './quantity.ts'
 
@@ -17,9 +17,18 @@ export function readResourceList(list: Json | undefined): ResourceList {
 
 const newAmounts = (): Map<string, Quantity> => new Map()
 
+/** Can be divided. */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
-  return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
+  if (!isDivided()) return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
+  const entries = once('amounts to print', () => [...list])
+  return eachItem('printed amounts', entries, newTexts, (texts, [name, amount]) => {
+    texts[name] = printQuantity(amount)
+    return true
+  })
 }
+
+/** Without a prototype: clients choose the names. */
+const newTexts = (): Record<string, string> => Object.create(null)
 
 export function sum(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, addQuantities)
@@ -44,5 +53,9 @@ function merge(
   return all
 }
 
-export const isSameList = (one: ResourceList, other: ResourceList): boolean =>
-  one.size === other.size && [...one].every(([name, amount]) => other.get(name)?.nanos === amount.nanos)
+/** Can be divided. */
+export function isSameList(one: ResourceList, other: ResourceList): boolean {
+  if (one.size !== other.size) return false
+  const entries = once('amounts to compare', () => [...one])
+  return everyItem('same amounts', entries, ([name, amount]) => other.get(name)?.nanos === amount.nanos)
+}

@@ -3,17 +3,19 @@
  * admission; this counts anew when limits change, when objects go or use less, and every five minutes.
  */
 import type { Gates } from '../../api/gates.ts'
-import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
+import type { Quantity } from '../../api/quantity.ts'
 import { isSameList, printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
 import type { Shown } from '../../cache/event.ts'
 import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
+import { printOrdered } from '../../codec/json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { orAborted } from '../../lib/or-aborted.ts'
-import { inParts } from '../../lib/parts.ts'
+import { eachItem, inParts, once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { systemTime, systemTimers, type Timer } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -97,16 +99,18 @@ export class QuotaController implements AsyncDisposable {
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
+    const readQuota = (quota: Fields, key: string, print: (hard: Json) => string): Known => {
+      const hard = fieldsOf(quota['spec'])['hard']
+      const names = once('resources of a quota', () => Object.keys(fieldsOf(hard)))
+      return { namespace: keys.parse(key)?.namespace ?? '', names, limits: print(hard ?? null) }
+    }
     this.#followed = new FollowedResource<Known>({
       isBackground: true,
       name: 'resourcequotas',
       reader,
       range: keys.range(),
-      read: (item) => {
-        const hard = fieldsOf(contentOf(item)['spec'])['hard']
-        const { namespace = '' } = keys.parse(item.key) ?? {}
-        return { namespace, names: Object.keys(fieldsOf(hard)), limits: JSON.stringify(hard ?? null) }
-      },
+      read: (item) => readQuota(contentOf(item), item.key, JSON.stringify),
+      readLarge: (object, key) => readQuota(object, key, printOrdered),
       set: (key, known) => this.#set(key, known),
       known: () => this.#quotas.keys(),
       log,
@@ -219,14 +223,12 @@ export class QuotaController implements AsyncDisposable {
     if (quota === undefined || place === undefined) return undefined
     // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.
     await orAborted(this.#parts.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
-    const status = fieldsOf(quota['status'])
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
-    const before = await inParts(() => readResourceList(status['used']), slices)
     const remote = this.#remote?.usageOf(quota, limits.keys()) ?? new Map()
-    const used = mask(new Map([...before, ...(await usageOf(quota, limits, this.#counted)), ...remote]), limits)
-    if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
-    const body: KubeObject = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
+    const counted = await usageOf(quota, limits, this.#counted)
+    const body = await inParts(() => updateOf(quota, limits, [remote, counted]), slices)
+    if (body === undefined) return undefined
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`
     const { signal } = this.#stopping
     const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
@@ -238,8 +240,25 @@ export class QuotaController implements AsyncDisposable {
   }
 }
 
-const mask = (list: ResourceList, names: ResourceList): ResourceList =>
-  new Map([...list].filter(([name]) => names.has(name)))
+/**
+ * The JSON of the quota with its new status; undefined if the status is current. Of each resource the
+ * first list that has it counts. One that nothing counts keeps its amount. Can be divided.
+ */
+function updateOf(quota: KubeObject, limits: ResourceList, counts: readonly ResourceList[]): Buffer | undefined {
+  const status = fieldsOf(quota['status'])
+  const lists = [...counts, readResourceList(status['used'])]
+  const names = once('limited resources', () => [...limits.keys()])
+  const used = eachItem('used amounts', names, newUsage, (amounts, name) => {
+    const amount = lists.find((list) => list.has(name))?.get(name)
+    if (amount !== undefined) amounts.set(name, amount)
+    return true
+  })
+  if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
+  const body = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
+  return Buffer.from(printOrdered(body))
+}
+
+const newUsage = (): Map<string, Quantity> => new Map()
 
 const isCurrent = (stored: Json | undefined, list: ResourceList): boolean =>
   stored !== undefined && isSameList(readResourceList(stored), list)

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bestLongestTurnMs } from '../../test/harness/turns.ts'
+import { inParts } from '../lib/parts.ts'
+import { Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
+import { isSameList, printResourceList, readResourceList } from './resource-list.ts'
+
+test('a long resource list is printed and compared in short turns', async () => {
+  const texts = Object.fromEntries(Array.from({ length: 80_000 }, (_, at) => [`example.com/r${at}`, `${at}m`]))
+  const list = readResourceList(texts)
+  const ms = await bestLongestTurnMs(async () => {
+    const slices = new Slices(systemTime, { isExpensive: true })
+    const printed = await inParts(() => printResourceList(list), slices)
+    assert.equal(Object.keys(printed).length, 80_000)
+    assert.equal(printed['example.com/r70001'], '70001m')
+    assert.ok(await inParts(() => isSameList(list, readResourceList(texts)), slices))
+  })
+  assert.ok(ms < 50, `${ms} ms`)
+})
