@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invalid, passedOn } from './errors.ts'
-import { invalidValue } from './field-fault.ts'
+import { invalidShown, invalidValue } from './field-fault.ts'
 
 test('the code of a webhook is passed on only if it is one of an error', () => {
   const sent = [403, 400, 599, 0, 200, 399, 600, 99_999, -1]
@@ -16,4 +16,12 @@ test('a response tells no more faults than somebody reads', () => {
   const { message, details } = invalid({ group: '', kind: 'A' }, 'a', faults)
   assert.ok(message.length < 300_000, `${message.length} characters`)
   assert.ok((details?.causes?.length ?? 0) > 100)
+})
+
+test('a fault with a message of megabytes is shortened', () => {
+  const fault = invalidShown('spec.list', 'x'.repeat(5 << 20), 'too many')
+  const { message, details } = invalid({ group: '', kind: 'Pod' }, 'p', [fault])
+  assert.ok(message.length < 300_000, `${message.length} characters`)
+  assert.match(message, /x\.\.\. \(\d+ more characters\)$/)
+  assert.equal(details?.causes?.length, 1)
 })

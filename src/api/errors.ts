@@ -242,7 +242,15 @@ function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
     characters += path.length + message.length
     return isBeyond
   })
-  return end === -1 ? faults : faults.slice(0, end)
+  const told = end === -1 ? faults : faults.slice(0, end)
+  return told.some(isLong) ? told.map((fault) => (isLong(fault) ? shortened(fault) : fault)) : told
+}
+
+const isLong = ({ message }: FieldFault): boolean => message.length > TOLD_CHARACTERS_MAX
+
+function shortened(fault: FieldFault): FieldFault {
+  const more = fault.message.length - TOLD_CHARACTERS_MAX
+  return { ...fault, message: `${fault.message.slice(0, TOLD_CHARACTERS_MAX)}... (${more} more characters)` }
 }
 
 /** A patch that cannot be applied to the existing object. Upstream does not say more. */

@@ -24,8 +24,13 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
+/** Longer texts are first tested for characters that have to be escaped: most have none. */
+const SHORT_CHARACTERS = 64
+const plain = /^[ !#-[\]-~]*$/
+
 /** Quotes as Go's %q. Linear in the length: a text may be megabytes of characters that have to be escaped. */
 export function quote(text: string): string {
+  if (text.length > SHORT_CHARACTERS && plain.test(text)) return `"${text}"`
   const pieces = ['"']
   let from = 0
   let at = 0

@@ -8,11 +8,11 @@ import {
   invalidValue,
   notSupported,
   required,
+  shownValue,
 } from '../../../api/field-fault.ts'
-import { goStrings } from '../../../api/go-value.ts'
+import { goStrings, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { bool, nullType, string } from '../../../cel/types.ts'
@@ -135,10 +135,9 @@ function* validateAuditAnnotations(
 
 function goAnnotations(annotations: readonly Fields[]): string {
   const type = 'admissionregistration.AuditAnnotation'
-  const shown = annotations.map(({ key, valueExpression }) => {
-    return `${type}{Key:${quote(textOf(key))}, ValueExpression:${quote(textOf(valueExpression))}}`
-  })
-  return `[]${type}{${shown.join(', ')}}`
+  const show = ({ key, valueExpression }: Fields): string =>
+    `${type}{Key:${shownValue(textOf(key))}, ValueExpression:${shownValue(textOf(valueExpression))}}`
+  return `[]${type}{${shownItems(annotations, show)}}`
 }
 
 function* validateValueExpression(expression: string, path: string, expressions: Expressions): Turns<FieldFault[]> {

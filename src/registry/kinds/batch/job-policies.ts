@@ -6,13 +6,14 @@ import {
   invalidWithoutValue,
   notSupported,
   required,
+  shownValue,
   tooMany,
 } from '../../../api/field-fault.ts'
 import { goStruct, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, listOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
+import { keysOf, repeatsIn } from '../../../lib/long-lists.ts'
 import { everyItem, mapEach } from '../../../lib/parts.ts'
 import { each, eachIn, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative } from '../../rules/scalars.ts'
@@ -80,33 +81,32 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   const { rules } = fieldsOf(policy)
   const at = `${path}.podFailurePolicy.rules`
   const pod = fieldsOf(fieldsOf(template)['spec'])
-  const containers = new Set(
-    [...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])].map(({ name }) => textOf(name)),
+  const containers = keysOf([...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])], ({ name }) =>
+    textOf(name),
   )
   atMost(RULES_MAX)(rules, at, check)
-  for (const [index, rule] of itemsOf(rules).entries()) {
+  eachIn(itemsOf(rules), check, ({ action, onExitCodes, onPodConditions }, index, own) => {
     const ruleAt = `${at}[${index}]`
-    const { action, onExitCodes, onPodConditions } = rule
     if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
-      check.faults.push(invalidValue(`${ruleAt}.action`, action, 'requires the backoffLimitPerIndex to be set'))
-    } else actions(action, `${ruleAt}.action`, check)
-    if (onExitCodes !== undefined) exitCodes(containers)(onExitCodes, `${ruleAt}.onExitCodes`, check)
-    atMost(CONDITIONS_MAX)(onPodConditions, `${ruleAt}.onPodConditions`, check)
-    conditions(onPodConditions, `${ruleAt}.onPodConditions`, check)
+      own.faults.push(invalidValue(`${ruleAt}.action`, action, 'requires the backoffLimitPerIndex to be set'))
+    } else actions(action, `${ruleAt}.action`, own)
+    if (onExitCodes !== undefined) exitCodes(containers)(onExitCodes, `${ruleAt}.onExitCodes`, own)
+    atMost(CONDITIONS_MAX)(onPodConditions, `${ruleAt}.onPodConditions`, own)
+    conditions(onPodConditions, `${ruleAt}.onPodConditions`, own)
     const hasConditions = itemsOf(onPodConditions).length > 0
-    if ((onExitCodes !== undefined) !== hasConditions) continue
+    if ((onExitCodes !== undefined) !== hasConditions) return
     const why = hasConditions
       ? 'specifying both OnExitCodes and OnPodConditions is not supported'
       : 'specifying one of OnExitCodes and OnPodConditions is required'
-    check.faults.push(invalidWithoutValue(ruleAt, why))
-  }
+    own.faults.push(invalidWithoutValue(ruleAt, why))
+  })
 }
 
 /** As Go prints it with %#v, abbreviated if it contains pointers. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined)) return 'batch.PodFailurePolicy{...}'
-  const list = fieldsOf(policy)['rules'] === undefined ? '(nil)' : `{${rules.map(goRule).join(', ')}}`
+  const list = fieldsOf(policy)['rules'] === undefined ? '(nil)' : `{${shownItems(rules, goRule)}}`
   return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${list}}`
 }
 
@@ -118,7 +118,7 @@ export const goSuccessPolicy = (policy: Json | undefined): string =>
 
 const goRule = (rule: Fields): string =>
   goStruct('batch.PodFailurePolicyRule', {
-    Action: quote(textOf(rule['action'])),
+    Action: shownValue(textOf(rule['action'])),
     OnExitCodes: '(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)',
     OnPodConditions: goConditions(rule['onPodConditions']),
   })
@@ -126,10 +126,9 @@ const goRule = (rule: Fields): string =>
 function goConditions(list: Json | undefined): string {
   const type = 'batch.PodFailurePolicyOnPodConditionsPattern'
   if (!Array.isArray(list)) return `[]${type}(nil)`
-  const items = itemsOf(list).map((item) =>
-    goStruct(type, { Type: quote(textOf(item['type'])), Status: quote(textOf(item['status'])) }),
-  )
-  return `[]${type}{${items.join(', ')}}`
+  const show = ({ type: name, status }: Fields): string =>
+    goStruct(type, { Type: shownValue(textOf(name)), Status: shownValue(textOf(status)) })
+  return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
 /** For an indexed Job with this many completions. */

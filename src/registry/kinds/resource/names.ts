@@ -5,12 +5,13 @@ import {
   faultsOfEach,
   type FieldFault,
   required,
+  shownValue,
   tooLong,
   tooMany,
 } from '../../../api/field-fault.ts'
+import { shownPlain } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
-import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { mapEach, once } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
@@ -41,7 +42,7 @@ const identifierRule =
 function validateIdentifier(id: string, path: string): FieldFault[] {
   const faults = Buffer.byteLength(id) > IDENTIFIER_BYTES_MAX ? [tooLong(path, IDENTIFIER_BYTES_MAX)] : []
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id)) return faults
-  const message = `Invalid value: ${quote(id)}: ${identifierRule}`
+  const message = `Invalid value: ${shownValue(id)}: ${identifierRule}`
   return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
 }
 
@@ -87,7 +88,7 @@ export function validateSet<T>(
     ...validateList(items, path, validate, max),
     ...faultsOfEach(keys, (text, at) => {
       if (!repeats.has(at)) return []
-      return [duplicateShown(`${path}[${at}]${suffix}`, key.isPlain === true ? text : quote(text))]
+      return [duplicateShown(`${path}[${at}]${suffix}`, key.isPlain === true ? shownPlain(text) : shownValue(text))]
     }),
   ]
 }

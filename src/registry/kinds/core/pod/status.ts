@@ -7,11 +7,12 @@ import {
   internalFault,
   invalidShown,
   invalidValue,
+  shownValue,
 } from '../../../../api/field-fault.ts'
+import { shownItems } from '../../../../api/go-value.ts'
 import { parseIp } from '../../../../api/ip.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
-import { quote } from '../../../../api/quote.ts'
 import { firstBy } from '../../../../lib/long-lists.ts'
 import { mapEach } from '../../../../lib/parts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
@@ -136,7 +137,7 @@ function validateAddresses(list: readonly Fields[], { path, type, was }: Address
     faults.push(internalFault(path, `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`))
   }
   if (bad === -1 && ips.length === 2 && families[0] !== families[1]) return faults
-  const shown = `[]${type}{${ips.map((ip) => `${type}{IP:${quote(ip)}}`).join(', ')}}`
+  const shown = `[]${type}{${shownItems(ips, (ip) => `${type}{IP:${shownValue(ip)}}`)}}`
   return [...faults, invalidShown(path, shown, 'may specify no more than one IP for each IP family')]
 }
 

@@ -6,9 +6,10 @@ import {
   invalidShown,
   invalidValue,
   required,
+  shownValue,
 } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
-import { goStrings } from '../../../../api/go-value.ts'
+import { goStrings, shownItems } from '../../../../api/go-value.ts'
 import {
   entriesOf,
   type Fields,
@@ -21,7 +22,6 @@ import {
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
-import { quote } from '../../../../api/quote.ts'
 import { keysOf } from '../../../../lib/long-lists.ts'
 import { everyItem, mapEach } from '../../../../lib/parts.ts'
 import { identityOf, isSame } from '../../../../schema/equal.ts'
@@ -146,7 +146,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms'
   if (now.length !== before.length) {
     const shown =
-      now.length === 0 ? '[]core.NodeSelectorTerm(nil)' : `[]core.NodeSelectorTerm{${now.map(goTerm).join(', ')}}`
+      now.length === 0 ? '[]core.NodeSelectorTerm(nil)' : `[]core.NodeSelectorTerm{${shownItems(now, goTerm)}}`
     return [invalidShown(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
   }
   return faultsOfEach(now, (term, at) => {
@@ -167,11 +167,11 @@ function goTerm({ matchExpressions, matchFields }: Fields): string {
 function goRequirements(list: Json | undefined): string {
   const type = 'core.NodeSelectorRequirement'
   if (itemsOf(list).length === 0) return `[]${type}(nil)`
-  const items = itemsOf(list).map(({ key, operator, values }) => {
-    const shown = `Key:${quote(textOf(key))}, Operator:${quote(textOf(operator))}, Values:${goStrings(textsOf(values))}`
-    return `${type}{${shown}}`
-  })
-  return `[]${type}{${items.join(', ')}}`
+  const show = ({ key, operator, values }: Fields): string => {
+    const [keyShown, operatorShown] = [key, operator].map((text) => shownValue(textOf(text)))
+    return `${type}{Key:${keyShown}, Operator:${operatorShown}, Values:${goStrings(textsOf(values))}}`
+  }
+  return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
 /** All other fields are immutable. */
