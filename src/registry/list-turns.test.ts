@@ -9,8 +9,11 @@ import { systemTime } from '../lib/timers.ts'
 import { bestLongestTurnMs } from '../../test/harness/turns.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
 import { withoutNullBytes } from '../codec/object.ts'
+import { jobRules } from './kinds/batch/job.ts'
 import { nodeRules } from './kinds/core/node.ts'
+import { setPodDefaults } from './kinds/core/pod/defaults.ts'
 import { validatePodSpec } from './kinds/core/pod/spec.ts'
+import { validateQualified } from './kinds/resource/names.ts'
 import { storageClassRules } from './kinds/storage/storage-class.ts'
 import { validateConditions } from './rules/conditions.ts'
 
@@ -45,6 +48,12 @@ function webhookWith(resources: string[]): () => unknown {
   return () => validatingWebhookRules.validateInSlices?.(object, undefined)
 }
 
+function jobOf(action: string): KubeObject {
+  const rules = many((at) => ({ action, onPodConditions: [{ type: `t${at}`, status: 'True' }] }), 20_000)
+  const spec = { podFailurePolicy: { rules }, template: { spec: {} } }
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'x', resourceVersion: '1' }, spec }
+}
+
 const cases: { readonly [about: string]: () => () => unknown } = {
   'values of a node selector': () => podWith(withValues(many((at) => `v${at}`, 500_000))),
   'containers of a Pod': () => {
@@ -65,6 +74,24 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
     const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
     return () => storageClassRules.validate?.(object, defaultGates)
+  },
+  'equal values of a topology': () => {
+    const matchLabelExpressions = [{ key: 'zone', values: many(() => '', 700_000) }]
+    const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
+    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
+    return () => storageClassRules.validate?.(object, defaultGates)
+  },
+  'init containers that are given defaults': () => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { initContainers: many(() => ({}), 400_000) } }
+    return () => setPodDefaults(pod, defaultGates)
+  },
+  'rules of a Job that must not change': () => {
+    const [now, before] = [jobOf('Count'), jobOf('Ignore')]
+    return () => jobRules.validateUpdate?.(now, before, defaultGates)
+  },
+  'characters of a device attribute': () => {
+    const attribute = `${'x'.repeat(2 << 20)}-\u0001`
+    return () => validateQualified(attribute, 'spec.devices.constraints[0].matchAttribute')
   },
   'taints of a Node': () => nodeWith({ taints: many((at) => ({ key: `k${at}`, effect: 'NoSchedule' }), 40_000) }),
   'pod CIDRs of a Node': () => nodeWith({ podCIDRs: many(() => '10.0.0.0/8', 300_000) }),

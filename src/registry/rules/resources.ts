@@ -134,9 +134,11 @@ function requestFaults(
   return [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
 }
 
+const byteResources = ['memory', 'ephemeral-storage', 'storage']
+
 /** Warns about amounts in bytes that are not integers. */
-export function fractionWarnings(list: Fields, path: string): string[] {
-  return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
+export function fractionWarnings(list: Fields, path: string, names: readonly string[] = byteResources): string[] {
+  return names.flatMap((name) => {
     const amount = textOf(list[name])
     if (amount === '' || !hasFraction(amount)) return []
     return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]

@@ -9,15 +9,17 @@ import {
   type KubeObject,
   numberOf,
 } from '../../../../api/object.ts'
+import { mapEach } from '../../../../lib/parts.ts'
 import { withPodLevelDefaults } from './pod-level.ts'
 
 export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const isHostNetwork = spec['hostNetwork'] === true
+  const complete = (one: Fields): Fields => withHostPorts(withRequests(one), isHostNetwork)
   const lists = ['initContainers', 'containers'].flatMap((name): [string, Json][] => {
     const list = spec[name]
     if (!Array.isArray(list)) return []
-    return [[name, itemsOf(list).map((one) => withHostPorts(withRequests(one), isHostNetwork))]]
+    return [[name, mapEach('defaults of containers', itemsOf(list), complete)]]
   })
   const whole = { enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) }
   return { ...pod, spec: withGrace(withPodLevelDefaults(whole, gates)) }
@@ -40,7 +42,7 @@ function withRequests(container: Fields): Fields {
 function withHostPorts(container: Fields, isHostNetwork: boolean): Fields {
   const { ports } = container
   if (!isHostNetwork || !Array.isArray(ports)) return container
-  const open = itemsOf(ports).map((port) =>
+  const open = mapEach('ports with defaults', itemsOf(ports), (port) =>
     numberOf(port['hostPort']) === 0 && port['containerPort'] !== undefined
       ? { ...port, hostPort: port['containerPort'] }
       : port,

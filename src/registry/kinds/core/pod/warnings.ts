@@ -9,7 +9,6 @@ import {
   type Json,
   type KubeObject,
   numberOf,
-  omit,
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
@@ -92,10 +91,7 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
-  ...fractionWarnings(
-    once('overhead without storage', () => omit(fieldsOf(spec['overhead']), 'storage')),
-    `${path}.overhead`,
-  ),
+  ...fractionWarnings(fieldsOf(spec['overhead']), `${path}.overhead`, ['memory', 'ephemeral-storage']),
   ...warningsOfEach(containersOf(spec), ({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
   ...warningsOfEach(textsOf(fieldsOf(spec['dnsConfig'])['nameservers']), (ip, at) =>
