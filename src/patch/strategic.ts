@@ -30,8 +30,16 @@ const DELETE = '$deleteFromPrimitiveList'
 export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
   if (PATCH in patch) return directed(patch)
   retainKeys(live, patch)
-  yield* mergeOrderedLists(live, patch, schema)
-  for (const key of Object.keys(patch)) yield* mergeField(live, patch, { key, schema })
+  const keys = Object.keys(patch)
+  for (const [at, key] of keys.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    if (key.startsWith(ORDER)) yield* mergeOrderedList(live, patch, { key, schema })
+  }
+  for (const [at, key] of keys.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    // Ordered lists were removed from the patch.
+    if (key in patch) yield* mergeField(live, patch, { key, schema })
+  }
   return live
 }
 
@@ -157,29 +165,26 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
-/** Merges and orders the lists for which there is a `$setElementOrder`, and removes them from the patch. */
-function* mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): Steps<void> {
-  for (const directive of Object.keys(patch)) {
-    if (!directive.startsWith(ORDER)) continue
-    const wanted = listOf(patch[directive] ?? null)
-    delete patch[directive]
-    const key = fieldOf(directive, ORDER, 'setElementOrder list')
-    const current = key in live ? listOf(live[key] ?? null) : undefined
-    const given = key in patch ? listOf(patch[key] ?? null) : undefined
-    const field = lookUpList(schema, key)
-    const mergeKey = field.patch?.key
-    checkOrder(given ?? [], wanted, mergeKey)
-    if (current === undefined && given === undefined) continue
-    const merged =
-      given === undefined
-        ? (current ?? [])
-        : current === undefined
-          ? yield* plainItems(given)
-          : yield* mergedList(current, given, { field, isDeletion: false })
-    checkItems(current ?? [], given ?? [], mergeKey)
-    live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })
-    delete patch[key]
-  }
+/** Merges and orders the list of a `$setElementOrder`, and removes both from the patch. */
+function* mergeOrderedList(live: JsonMap, patch: JsonMap, { key: directive, schema }: Place): Steps<void> {
+  const wanted = listOf(patch[directive] ?? null)
+  delete patch[directive]
+  const key = fieldOf(directive, ORDER, 'setElementOrder list')
+  const current = key in live ? listOf(live[key] ?? null) : undefined
+  const given = key in patch ? listOf(patch[key] ?? null) : undefined
+  const field = lookUpList(schema, key)
+  const mergeKey = field.patch?.key
+  checkOrder(given ?? [], wanted, mergeKey)
+  if (current === undefined && given === undefined) return
+  const merged =
+    given === undefined
+      ? (current ?? [])
+      : current === undefined
+        ? yield* plainItems(given)
+        : yield* mergedList(current, given, { field, isDeletion: false })
+  checkItems(current ?? [], given ?? [], mergeKey)
+  live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })
+  delete patch[key]
 }
 
 /** Fails if the items cannot be ordered: there are none, they are of several types, or maps have no merge key. */

@@ -53,3 +53,14 @@ for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
     assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
   })
 }
+
+test('a strategic patch of many fields is merged in short turns', async () => {
+  const keys = Array.from({ length: 100_000 }, (_, at) => `k${at}`)
+  const live = { ...configMap, data: { a: 'b' } }
+  const text = JSON.stringify({ data: Object.fromEntries(keys.map((key) => [key, 'v'])) })
+  const ms = await bestLongestTurnMs(async () => {
+    const slices = expensive()
+    await inSlices(applyPatch(live, { form: 'strategic', text, isChecked: true, slices }, configMaps), slices)
+  })
+  assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
+})
