@@ -160,6 +160,52 @@ test('fields at the top of a large object are read in parts', async () => {
   }
 })
 
+const defaulted = readStructural({
+  type: 'object',
+  additionalProperties: { type: 'object', properties: { d: { type: 'string', default: 'D' } } },
+})
+const reviews = builtIn('tokenreviews', 'authentication.k8s.io').shape.struct
+const review: KubeObject = {
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'TokenReview',
+  metadata: {},
+  status: { user: { extra: { k: Array.from({ length: 600_000 }, () => 'v') } } },
+}
+
+const longWorks: { readonly [about: string]: () => () => unknown } = {
+  'defaults in the values of a map': () => {
+    const given = JSON.parse(`{${many('{}')}}`)
+    return () => setDefaults(given, defaulted)
+  },
+  'a list in a map in protobuf': () => {
+    const envelope = openEnvelope(encodeObject(review, reviews))
+    return () => decodeObject(envelope, reviews, limits(Infinity))
+  },
+  'equal maps': () => {
+    const [one, other] = [JSON.parse(`{${many('"v"')}}`), JSON.parse(`{${many('"v"')}}`)]
+    return () => isEqualValue(one, other)
+  },
+  'owned items of a list': () => {
+    const children = Array.from(
+      { length: 60_000 },
+      (_, at) => `"k:{\\"containerPort\\":${at},\\"protocol\\":\\"TCP\\"}":{}`,
+    )
+    const set = parseFieldsV1(`{${children.join()}}`)
+    assert.ok(set)
+    return () => printFieldsV1(set)
+  },
+}
+
+for (const [about, prepare] of Object.entries(longWorks)) {
+  test(`work on ${about} is done in short turns`, async () => {
+    const work = prepare()
+    const ms = await bestLongestTurnMs(async () => {
+      await inParts(work, new Slices(undefined, { isExpensive: true }))
+    })
+    assert.ok(ms < 50, `${ms} ms`)
+  })
+}
+
 const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
 const openSchema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 const openDefinition: KubeObject = {

@@ -176,14 +176,22 @@ function valueDecoder(schema: Schema, owner: Struct): { readonly wireType: numbe
 
 function wrappedDecoder(of: Schema, owner: Struct): Decode {
   const { wireType, decode } = valueDecoder(of, owner)
+  const readItem = (reader: ProtobufReader, items: Json[]): void => {
+    const tag = reader.tag()
+    if (tag === 8 + wireType) items.push(decode(reader, undefined))
+    else reader.skip(tag & 7)
+  }
   return (reader) =>
     reader.message(() => {
-      const items: Json[] = []
-      reader.fields((tag) => {
-        if (tag !== 8 + wireType) return false
-        items.push(decode(reader, undefined))
+      const begin = (): { readonly items: Json[]; at: number } => ({ items: [], at: reader.at })
+      const read = repeat(reader.at, begin, (now) => {
+        reader.at = now.at
+        if (reader.at >= reader.end) return false
+        readItem(reader, now.items)
+        now.at = reader.at
         return true
       })
-      return items
+      reader.at = read.at
+      return read.items
     })
 }

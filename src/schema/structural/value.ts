@@ -108,11 +108,24 @@ function changedInParts(fields: Fields, change: (value: Json, name: string) => J
     (state, name) => {
       const before = fields[name] ?? null
       const after = change(before, name)
-      if (after !== before) put((state.changed ??= Object.assign(new JsonMap(), fields)), name, after)
+      if (after !== before) put((state.changed ??= copyInParts(fields)), name, after)
       return true
     },
   )
   return changed ?? fields
+}
+
+function copyInParts(fields: Fields): JsonMap {
+  return eachKey(
+    'copied fields of a map',
+    fields,
+    () => new JsonMap(),
+    (copy, name) => {
+      const value = fields[name]
+      if (value !== undefined) copy[name] = value
+      return true
+    },
+  )
 }
 
 function put(fields: JsonMap, name: string, value: Json | undefined): void {
