@@ -6,6 +6,7 @@ import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../api/obje
 import { quote } from '../../api/quote.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import { encodeStored } from '../../codec/object.ts'
+import { eachKey, isDivided, once } from '../../lib/parts.ts'
 import { schemeOf } from '../../registry/scheme.ts'
 import { typeOf } from '../../registry/types.ts'
 import { plainSchema } from '../../schema/object-schema.ts'
@@ -50,7 +51,10 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
     const result = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       checkPreconditions(binding, current, toText(key))
-      const pod = withNode(current.object, gates.isOn(labelsGate) ? binding : withoutLabels(binding), access.now())
+      const used = gates.isOn(labelsGate) ? binding : withoutLabels(binding)
+      const now = access.now()
+      const assign = (): KubeObject => withNode(current.object, used, now)
+      const pod = context.isLarge ? await context.inParts(assign) : assign()
       bound = pod
       const encode = (): Buffer => encodeStored(pod, resource.shape)
       return { put: context.isLarge ? await context.inParts(encode) : encode() }
@@ -103,10 +107,27 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
     ...pod,
     metadata: {
       ...pod.metadata,
-      ...(annotations === undefined ? {} : { annotations: { ...pod.metadata.annotations, ...annotations } }),
-      ...(labels === undefined ? {} : { labels: { ...pod.metadata.labels, ...labels } }),
+      ...(annotations === undefined ? {} : { annotations: mergedMaps(pod.metadata.annotations, annotations) }),
+      ...(labels === undefined ? {} : { labels: mergedMaps(pod.metadata.labels, labels) }),
     },
     spec: { ...spec, nodeName: textOf(fieldsOf(binding['target'])['name']) },
     status: withCondition(fieldsOf(pod['status']), { type: 'PodScheduled', status: 'True' }, now),
   }
 }
+
+type Texts = { readonly [key: string]: string }
+
+/** Can be divided. */
+function mergedMaps(one: Texts = {}, other: Texts): Texts {
+  if (!isDivided()) return { ...one, ...other }
+  const merged = once('merged map of a pod', (): Record<string, string> => ({}))
+  for (const map of [one, other]) {
+    eachKey('map of a pod', map, nothing, (_, key) => {
+      merged[key] = map[key] ?? ''
+      return true
+    })
+  }
+  return merged
+}
+
+const nothing = (): undefined => undefined
