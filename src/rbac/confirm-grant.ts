@@ -5,10 +5,12 @@
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { forbidden, notFound, unclassified } from '../api/errors.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
-import { inSlices } from '../lib/slices.ts'
+import { inParts } from '../lib/parts.ts'
+import { inSlices, Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
 import { isSame } from '../schema/equal.ts'
 import { heldRules } from './authorizer.ts'
 import { describeRule, joinVerbs, missingRights, quoteList } from './covers.ts'
@@ -57,10 +59,18 @@ async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
   const { resource, namespace, name, object, current } = grant
   if (await isAuthorized(parts, grant, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name }))
     return
-  await confirmHeld(parts, grant, readRules(object['rules']))
+  await confirmHeld(parts, grant, await readInTurns(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
   const { rights, isAll } = await lacking(parts, grant, fullAuthority)
   if (!isAll || rights.length > 0) throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
+}
+
+/** Longer lists of rules are read in several turns of the event loop. */
+const SHORT_RULES = 1000
+
+async function readInTurns(list: Json | undefined): Promise<readonly Rule[]> {
+  if (!Array.isArray(list) || list.length <= SHORT_RULES) return readRules(list)
+  return inParts(() => readRules(list), new Slices(systemTime, { isExpensive: true }))
 }
 
 async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {

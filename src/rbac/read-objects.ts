@@ -1,14 +1,15 @@
 /** Roles and bindings, from the objects that say so to what the index holds of them. */
 import { type Fields, fieldsOf, hasNoKeys, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
 import { ownText } from '../lib/own-text.ts'
+import { mapEach } from '../lib/parts.ts'
 import type { SharedLists } from '../lib/shared-lists.ts'
 import type { Steps } from '../lib/slices.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
-/** In the form that rules have everywhere in here, without copying anything. */
-export const readRules = (list: Json | undefined): Rule[] => itemsOf(list).map(readRule)
+/** In the form that rules have everywhere in here, without copying anything. Can be divided. */
+export const readRules = (list: Json | undefined): Rule[] => mapEach('rules of a role', itemsOf(list), readRule)
 
 function readRule(rule: Fields): Rule {
   if (hasNoKeys(rule)) return emptyRule
