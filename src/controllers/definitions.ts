@@ -375,7 +375,7 @@ export class Definitions implements AsyncDisposable {
   async #cleanUp(name: string): Promise<number | undefined> {
     const known = this.#known.get(name)
     if (known === undefined) return undefined
-    const object = known.source.item.peek()
+    const object = await known.source.item.peekInParts()
     if (!needsCleanUp(object)) return undefined
     try {
       return (await cleanUp({ name, object, resources: known.resources }, this.#parts)) ?? LOOK_AGAIN_MS
