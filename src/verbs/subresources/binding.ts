@@ -120,7 +120,8 @@ type Texts = { readonly [key: string]: string }
 /** Can be divided. */
 function mergedMaps(one: Texts = {}, other: Texts): Texts {
   if (!isDivided()) return { ...one, ...other }
-  const merged = once('merged map of a pod', (): Record<string, string> => ({}))
+  // Without a prototype: clients choose the keys.
+  const merged = once('merged map of a pod', (): Record<string, string> => Object.create(null))
   for (const map of [one, other]) {
     eachKey('map of a pod', map, nothing, (_, key) => {
       merged[key] = map[key] ?? ''
