@@ -196,17 +196,17 @@ export class Item extends Slot {
    * Makes the wire form before it is read, in parts between which others are served. Calls that
    * come meanwhile wait for the same work.
    */
-  async prepare(slices = largeSlices()): Promise<void> {
+  async prepare(slices?: Slices): Promise<void> {
     if (this.isPrinted()) return
     // Not by `settle`: JSON.parse cannot be divided.
-    const begin = (): Promise<void> => inParts(() => this.#printObject(), slices)
+    const begin = (): Promise<void> => inParts(() => this.#printObject(), slices ?? largeSlices())
     const preparation = preparations.get(this) ?? begin().finally(() => preparations.delete(this))
     preparations.set(this, preparation)
     await preparation
   }
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */
-  async objectInParts(slices = largeSlices()): Promise<KubeObject> {
+  async objectInParts(slices?: Slices): Promise<KubeObject> {
     const object = await this.peekInParts(slices)
     this.isInDemand = true
     this.keepObject(object)
@@ -214,9 +214,9 @@ export class Item extends Slot {
   }
 
   /** Like `objectInParts`, but for a single use: the object is not kept. */
-  async peekInParts(slices = largeSlices()): Promise<KubeObject> {
+  async peekInParts(slices?: Slices): Promise<KubeObject> {
     if (this.decoded !== undefined || !this.isLarge) return this.peek()
-    return inParts(() => this.#decode(), slices)
+    return inParts(() => this.#decode(), slices ?? largeSlices())
   }
 
   /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */
