@@ -101,19 +101,27 @@ export function changedFields(fields: Fields, change: (value: Json, name: string
 }
 
 function changedInParts(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
-  const { changed } = eachKey(
+  const changes = eachKey(
     'changed fields',
     fields,
-    (): { changed: JsonMap | undefined } => ({ changed: undefined }),
-    (state, name) => {
+    (): (readonly [string, Json | undefined])[] => [],
+    (found, name) => {
       const before = fields[name] ?? null
       const after = change(before, name)
-      if (after !== before) put((state.changed ??= copyInParts(fields)), name, after)
+      if (after !== before) found.push([name, after])
       return true
     },
   )
-  return changed ?? fields
+  if (changes.length === 0) return fields
+  const changed = copyInParts(fields)
+  eachItem('changed fields of a copy', changes, noState, (_, [name, value]) => {
+    put(changed, name, value)
+    return true
+  })
+  return changed
 }
+
+const noState = (): undefined => undefined
 
 function copyInParts(fields: Fields): JsonMap {
   return eachKey(
