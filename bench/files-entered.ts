@@ -1,11 +1,13 @@
 /**
- * Which files of src/ one request enters, in which order, and how often it comes back to a file that it had left: what a reader who
- * follows a request has to open, and where the reader has to find the place again. One GET, LIST, WATCH, CREATE and APPLY of a
- * ConfigMap are sent to a server in this process, each after a few of its kind, so that nothing is made for the first time. A
- * breakpoint at the first statement of each function notes the file and never stops. What only some runs enter is the work of
- * others (the feed, timers) and does not count.
+ * Lists the files of src/ that one request passes through. For a reader who follows a request it counts the files to open, the
+ * top-level folders, the changes of folder, and the returns: entries into a file that the request had left before. `api/` and
+ * `lib/`, which every part uses, are left out, and so are getters and constructors, which a reader does not follow.
  *
- *   node bench/files-entered.ts [--trace create]
+ * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process, each after a few of its kind, so
+ * that caches are filled. A breakpoint at the first statement of each function records the file and never stops. Files that only
+ * some of the runs enter belong to background work (the feed, timers) and do not count.
+ *
+ *   node bench/files-entered.ts [--route create]   prints the route of one request
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Session } from 'node:inspector/promises'
@@ -14,15 +16,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Call, type Client, clients, startTestServer } from '../test/integration/support.ts'
 
-/** Runs of each request that are compared; the last one is told. */
+/** Runs of each request that are compared. The last one is counted. */
 const RUNS = 3
 /** Requests of each kind before functions are marked. */
 const WARM_UPS = 3
-/** For what the feed brings after a write, which is not the request's. */
+/** Time for the events of a write to arrive, which are not part of the request. */
 const QUIET_MS = 100
 
 const src = `file://${join(import.meta.dirname, '..', 'src')}/`
-const { values: options } = parseArgs({ options: { trace: { type: 'string' } } })
+const { values: options } = parseArgs({ options: { route: { type: 'string' } } })
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })
@@ -53,23 +55,13 @@ type Entry = { readonly file: string; readonly name: string }
 
 /** Functions in the order in which they were entered. */
 const entered: Entry[] = []
-/** Whether what runs was begun by something that came in through a socket: the server's own loops write, too. */
+/** Set for work that began with data from a socket. The server's own controllers also write. */
 const isOfClient = new AsyncLocalStorage<true>()
 
-/** Where the verbs enter the folders below them. */
-const doors = new Set([
-  'admission/admission.ts',
-  'apply/apply.ts',
-  'apply/record.ts',
-  'codec/decode-body.ts',
-  'codec/negotiate.ts',
-  'patch/patches.ts',
-  'registry/validate.ts',
-  'storage/store.ts',
-])
+const listens = /(^|\/)http\//
 
 const note = (file: string, name: string): void => {
-  if (file.startsWith('http/')) isOfClient.enterWith(true)
+  if (listens.test(file)) isOfClient.enterWith(true)
   if (isOfClient.getStore() === true) entered.push({ file, name })
 }
 
@@ -80,7 +72,7 @@ session.connect()
 
 const marked = new Set<string>()
 
-/** A breakpoint in each function that has run. Its condition notes the file and is false. */
+/** Sets a breakpoint in each function that has run. Its condition records the file and is false. */
 async function markFunctions(): Promise<void> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   for (const { scriptId, url, functions } of result) {
@@ -110,15 +102,25 @@ async function markFunctions(): Promise<void> {
   }
 }
 
-/** Without the entries that stay in their file. */
-const wayOf = (entries: readonly Entry[]): Entry[] =>
-  entries.filter(({ file }, at) => at === 0 || file !== entries[at - 1]?.file)
+/** The top-level folder, or the file itself if it is in none. */
+const folderOf = ({ file }: Entry): string => file.split('/')[0] ?? file
 
-const isBack = (way: readonly Entry[], at: number): boolean =>
-  way.slice(0, at).some((earlier) => earlier.file === way[at]?.file)
+const isFollowed = (entry: Entry): boolean =>
+  !['api', 'lib'].includes(folderOf(entry)) && !/^(get |[A-Z]|<)/.test(entry.name)
 
-/** Entries into files that were entered before, with others between. */
-const returnsOf = (way: readonly Entry[]): Entry[] => way.filter((_, at) => isBack(way, at))
+/** Consecutive entries into one file are one step. */
+function routeOf(entries: readonly Entry[]): Entry[] {
+  const counted = entries.filter((entry) => isFollowed(entry))
+  return counted.filter(({ file }, at) => at === 0 || file !== counted[at - 1]?.file)
+}
+
+const isReturn = (route: readonly Entry[], at: number): boolean =>
+  route.slice(0, at).some((earlier) => earlier.file === route[at]?.file)
+
+const changesFolder = (route: readonly Entry[], at: number): boolean => {
+  const [before, here] = [route[at - 1], route[at]]
+  return before !== undefined && here !== undefined && folderOf(before) !== folderOf(here)
+}
 
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
@@ -137,26 +139,31 @@ const runOnce = async (request: Send, client: Client): Promise<Entry[]> => {
 }
 for (const request of Object.values(requests)) for (let run = 0; run < WARM_UPS; run++) await runOnce(request, warming)
 await markFunctions()
-// The server stood still meanwhile, and may take no more streams on a connection that it found silent.
+// The server stood still meanwhile, and may refuse streams on a connection that it considers dead.
 await using client = connect(server.url)
 for (const request of Object.values(requests)) await runOnce(request, client)
 
 const idOf = ({ file, name }: Entry): string => `${file} ${name}`
-const filesOf = (entries: readonly Entry[]): Set<string> => new Set(entries.map(({ file }) => file))
 
-console.log('request   files of src   files of verbs/ (returns)   with doors below (returns)')
+console.log('request   files   folders   folder changes   returns')
 for (const [name, request] of Object.entries(requests)) {
   const runs: Entry[][] = []
   for (let run = 0; run < RUNS; run++) runs.push(await runOnce(request, client))
   const [first = new Set<string>(), ...others] = runs.map((run) => new Set(run.map(idOf)))
   const common = new Set([...first].filter((id) => others.every((run) => run.has(id))))
-  const last = (runs.at(-1) ?? []).filter((entry) => common.has(idOf(entry)))
-  const verbs = wayOf(last.filter(({ file }) => file.startsWith('verbs/')))
-  const withDoors = wayOf(last.filter(({ file }) => file.startsWith('verbs/') || doors.has(file)))
-  const [inVerbs, inDoors] = [verbs, withDoors].map((way) => `${filesOf(way).size} (${returnsOf(way).length})`)
-  console.log(`${name.padEnd(9)} ${filesOf(last).size}   ${inVerbs}   ${inDoors}`)
-  if (options.trace !== name) continue
-  for (const [at, entry] of withDoors.entries())
-    console.log(`  ${isBack(withDoors, at) ? 'back' : '    '} ${idOf(entry)}`)
+  const route = routeOf((runs.at(-1) ?? []).filter((entry) => common.has(idOf(entry))))
+  const columns = [
+    name.padEnd(7),
+    new Set(route.map(({ file }) => file)).size,
+    new Set(route.map(folderOf)).size,
+    route.filter((_, at) => changesFolder(route, at)).length,
+    route.filter((_, at) => isReturn(route, at)).length,
+  ]
+  console.log(columns.join('   '))
+  if (options.route !== name) continue
+  for (const [at, entry] of route.entries()) {
+    const mark = isReturn(route, at) ? 'return' : changesFolder(route, at) ? 'folder' : ''
+    console.log(`  ${mark.padEnd(6)} ${idOf(entry)}`)
+  }
 }
 session.disconnect()
