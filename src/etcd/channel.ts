@@ -12,7 +12,6 @@ import { EtcdError, isUnable } from './errors.ts'
 import { StreamHandle, type StreamOptions } from './stream-handle.ts'
 import { callUnary } from './unary.ts'
 import { unixScheme } from './unix-socket.ts'
-import { statusMethod, VersionCheck } from './version.ts'
 import { acquire, cancelled, pause, within } from './within.ts'
 
 export type Method<T> = {
@@ -46,10 +45,19 @@ export type TokenSource = {
   readonly isRefusal: (message: string) => boolean
 }
 
+/** Checks a connection before it is used by a stream with `needsCheck`. */
+export type ConnectionCheck = {
+  /** The method that `check` calls. */
+  readonly method: { readonly path: string; readonly requireLeader: boolean }
+  /** Fails if the connection cannot be used. */
+  readonly check: (connection: EtcdConnection, headers: readonly string[], timeoutMs: number) => Promise<void>
+}
+
 export type ChannelOptions = {
   readonly endpoints: Endpoints
   readonly clock: Clock
   readonly timeoutMs: number
+  readonly connectionCheck?: ConnectionCheck
 }
 
 /** How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a call gives up. */
@@ -78,7 +86,7 @@ export class Channel {
   readonly #timeoutMs: number
   // The headers of the last call of each method, which are nearly always those of the next one, too.
   readonly #headers = new Map<object, CachedHeaders>()
-  readonly #versions = new VersionCheck()
+  readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined
   #lastStreamEndpoint: string | undefined
 
@@ -86,6 +94,7 @@ export class Channel {
     this.#endpoints = options.endpoints
     this.#clock = options.clock
     this.#timeoutMs = options.timeoutMs
+    this.#connectionCheck = options.connectionCheck
   }
 
   /** Called with the reason for which etcd ended a watch: if it refused the token, the next stream needs a new one. */
@@ -136,7 +145,7 @@ export class Channel {
       try {
         const connection = await this.#connect({ timeoutMs: this.#timeoutMs, signal: undefined, away })
         this.#lastStreamEndpoint = connection.endpoint
-        if (options.needsProgress === true) await this.#checkVersion(connection)
+        if (options.needsCheck === true) await this.#check(connection)
         const headers = headersOf(connection.endpoint, options, undefined, this.#tokens?.current())
         return new Duplex(connection, { headers, onMessage: options.onMessage, onEnd: options.onEnd })
       } catch (error) {
@@ -147,10 +156,12 @@ export class Channel {
   }
 
   /** The caller has acquired a stream of the connection, which is released if the connection cannot be used. */
-  async #checkVersion(connection: EtcdConnection): Promise<void> {
-    const headers = headersOf(connection.endpoint, statusMethod, this.#timeoutMs, this.#tokens?.current())
+  async #check(connection: EtcdConnection): Promise<void> {
+    const { method, check } = this.#connectionCheck ?? {}
+    if (method === undefined || check === undefined) return
+    const headers = headersOf(connection.endpoint, method, this.#timeoutMs, this.#tokens?.current())
     try {
-      await this.#versions.check(connection, headers, this.#timeoutMs)
+      await check(connection, headers, this.#timeoutMs)
     } catch (error) {
       connection.release()
       this.#endpoints.reportFailure(connection.endpoint)

@@ -26,6 +26,7 @@ import { Kv } from './kv.ts'
 import { EtcdLeases } from './lease.ts'
 import { Maintenance } from './maintenance.ts'
 import type { TlsOptions } from './tls.ts'
+import { VersionCheck } from './version.ts'
 import { Watches } from './watch.ts'
 
 export type EtcdOptions = {
@@ -61,7 +62,12 @@ export class EtcdClient implements AsyncDisposable {
   constructor(options: EtcdOptions) {
     const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS, tls, dial, firstStreamId } = options
     this.#endpoints = new Endpoints({ urls: options.endpoints, tls, dial, clock, log, firstStreamId })
-    const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
+    const channel = new Channel({
+      endpoints: this.#endpoints,
+      clock,
+      timeoutMs,
+      connectionCheck: new VersionCheck(),
+    })
     this.kv = new Kv(channel)
     this.watch = new Watches(channel)
     this.lease = new EtcdLeases(channel, { timeoutMs, clock })

@@ -6,8 +6,8 @@ export type StreamOptions = {
   readonly requireLeader: boolean
   /** Prefer another endpoint than the one of the last such stream. */
   readonly away?: boolean
-  /** Use only a member whose progress notifications can be trusted (version.ts). */
-  readonly needsProgress?: boolean
+  /** Use only a connection that passes the channel's check. */
+  readonly needsCheck?: boolean
   readonly onMessage: (message: Buffer) => void
   readonly onEnd: (error: EtcdError | undefined) => void
 }

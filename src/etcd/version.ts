@@ -4,6 +4,7 @@
  * (17507, fixed in 3.4.31 and 3.5.13): a client that trusts it misses changes without noticing. kube-apiserver requires the same
  * versions.
  */
+import type { ConnectionCheck } from './channel.ts'
 import { emptyRequest } from './codec/header.ts'
 import { readStatus } from './codec/maintenance.ts'
 import type { EtcdConnection } from './connection.ts'
@@ -28,11 +29,12 @@ export const unreliable = (endpoint: string, version: string): string =>
   `etcd at ${endpoint} is of version ${version || 'unknown'}, which tells the progress of watches wrongly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
 
 /** Checks each connection once: if a member is replaced by an older one, there is a new connection. */
-export class VersionCheck {
+export class VersionCheck implements ConnectionCheck {
+  readonly method = statusMethod
   readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
 
   /** Fails, not ambiguously, if the progress notifications of this connection cannot be trusted; another endpoint may do. */
-  check(connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> {
+  readonly check = (connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> => {
     const known = this.#checks.get(connection)
     if (known !== undefined) return known
     const checking = ask(connection, headers, timeoutMs)

@@ -95,7 +95,7 @@ export class WatchStream {
       path: '/etcdserverpb.Watch/Watch',
       requireLeader: options.requireLeader ?? false,
       away: options.away ?? false,
-      needsProgress: options.onProgressAll !== undefined,
+      needsCheck: options.onProgressAll !== undefined,
       onMessage: (message) => this.#onAnswer(readWatch(new WireReader(message)), message.length),
       onEnd: (error) => {
         this.#watches.clear()
