@@ -5,7 +5,7 @@ import { type PluginConfigurations, readAdmissionConfiguration } from './files/a
 import type { FileRead } from './files/config-file.ts'
 import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
 import { type ImagePolicyWebhook, readImagePolicyWebhook } from './files/image-policy-webhook.ts'
-import type { KubeconfigUsers } from './files/kubeconfig.ts'
+import type { KubeconfigUsers } from '../webhooks/kubeconfig.ts'
 import { noNodeSelectors, type PodNodeSelectors, readPodNodeSelectors } from './files/pod-node-selector.ts'
 import { defaultPodSecurity, type PodSecurityConfiguration, readPodSecurity } from './files/pod-security.ts'
 import { noPodTolerations, type PodTolerations, readPodTolerations } from './files/pod-toleration-restriction.ts'

@@ -7,7 +7,8 @@ import {
   readAuthenticationConfiguration,
 } from './files/authentication.ts'
 import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
-import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
+import { readKubeconfig } from './files/kubeconfig.ts'
+import type { Kubeconfig } from '../webhooks/kubeconfig.ts'
 import { readFlagBytes } from './flag-file.ts'
 import { hasOidcFlags, readOidc } from './oidc.ts'
 import { readRequestHeader, type RequestHeaderConfig } from './request-header.ts'

@@ -10,7 +10,8 @@ import {
 } from './files/authorization.ts'
 import type { AuthorizationWebhook } from './files/authorization-webhook.ts'
 import type { FileRead } from './files/config-file.ts'
-import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
+import { readKubeconfig } from './files/kubeconfig.ts'
+import type { Kubeconfig } from '../webhooks/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 

@@ -1,5 +1,6 @@
 /** `--egress-selector-config-file`, with upstream's messages. */
-import { type EgressConfig, readEgressConfiguration } from './files/egress.ts'
+import type { EgressConfig } from '../egress/egress-config.ts'
+import { readEgressConfiguration } from './files/egress.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 

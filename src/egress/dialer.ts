@@ -3,7 +3,7 @@
  * when either side ends.
  */
 import type { Duplex } from 'node:stream'
-import type { EgressConfig, EgressName, EgressProxy } from '../config/files/egress.ts'
+import type { EgressConfig, EgressName, EgressProxy } from './egress-config.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Metrics } from '../lib/metrics.ts'

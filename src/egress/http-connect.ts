@@ -1,7 +1,7 @@
 /** A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a Unix domain socket. */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { EgressProxy } from '../config/files/egress.ts'
+import type { EgressProxy } from './egress-config.ts'
 import { loadTls } from '../etcd/tls.ts'
 import type { Address } from '../lib/address.ts'
 import { connected } from '../lib/dial.ts'

@@ -1,5 +1,5 @@
 /** What is counted of connections through proxies, with upstream's names and buckets. */
-import type { EgressProxy } from '../config/files/egress.ts'
+import type { EgressProxy } from './egress-config.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
 import type { PacketType } from './packets.ts'

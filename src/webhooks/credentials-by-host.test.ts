@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeconfigUser } from '../config/files/kubeconfig.ts'
+import type { KubeconfigUser } from './kubeconfig.ts'
 import { systemClock } from '../lib/clock.ts'
 import { credentialsByHost } from './credentials-by-host.ts'
 

@@ -2,7 +2,7 @@
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../api/quote.ts'
-import type { Kubeconfig } from '../config/files/kubeconfig.ts'
+import type { Kubeconfig } from './kubeconfig.ts'
 import { type Dial, dialDirect } from '../lib/dial.ts'
 import { DialedAgent, DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { formatDuration } from '../lib/duration.ts'

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 // Does not fail with escapes that are not UTF-8, as Go's does not.
 import { unescape } from 'node:querystring'
-import type { Impersonation, KubeconfigUser } from '../config/files/kubeconfig.ts'
+import type { Impersonation, KubeconfigUser } from './kubeconfig.ts'
 import type { Clock } from '../lib/clock.ts'
 
 /** A file that is older is read again, as client-go does with token files. */

@@ -16,33 +16,18 @@ import { goPointer, goStruct } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl } from '../../api/url.ts'
+import {
+  type EgressConfig,
+  type EgressName,
+  egressNames,
+  type EgressProxy,
+  type ProxyTls,
+} from '../../egress/egress-config.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import { decodeFile } from './decode-file.ts'
 import { pairFault } from './key-pair.ts'
 import { readTextFile } from './read-file.ts'
 import { egressScheme } from './schemes.ts'
-
-/** `cluster`: nodes, pods and Services; `controlplane`: webhooks that are given by URL, and collectors of traces. */
-export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
-
-export type EgressName = (typeof egressNames)[number]
-
-/** The files are read again for every connection. */
-export type ProxyTls = { readonly caPath: string | null; readonly certificatePath: string; readonly keyPath: string }
-
-export type EgressProxy =
-  | {
-      readonly protocol: 'http-connect'
-      readonly transport: 'tcp'
-      /** The port may be missing. */
-      readonly address: string
-      /** Null: without TLS. */
-      readonly tls: ProxyTls | null
-    }
-  | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }
-
-/** Absent or null: connections go straight. */
-export type EgressConfig = { readonly [name in EgressName]?: EgressProxy | null }
 
 /** `stage`: which prefix upstream gives the fault. */
 export type EgressFault = { readonly fault: string; readonly stage: 'reading' | 'validating' | 'building' }

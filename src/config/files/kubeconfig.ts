@@ -7,6 +7,14 @@ import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } 
 import { quote } from '../../api/quote.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
+import type {
+  ClientCertificate,
+  Impersonation,
+  Kubeconfig,
+  KubeconfigCredentials,
+  KubeconfigUser,
+  KubeconfigUsers,
+} from '../../webhooks/kubeconfig.ts'
 import { CONFIG_BYTES_MAX, tooLarge } from './config-file.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { pairFault } from './key-pair.ts'
@@ -14,49 +22,6 @@ import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
 import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
 import { kubeconfigScheme } from './schemes.ts'
 import { readBytes, readTextFile } from './read-file.ts'
-
-export type Kubeconfig = {
-  /** A URL with a scheme: `https://host:port/path`. */
-  readonly server: string
-  /** '': the host of `server`. */
-  readonly tlsServerName: string
-  /** Whether the server's certificate is not verified. */
-  readonly isInsecure: boolean
-  /** PEM with at least one certificate that can be parsed; '': the system's trust store. */
-  readonly certificateAuthority: string
-  /** `http://` or `https://`; '': none. */
-  readonly proxyUrl: string
-  readonly credentials: KubeconfigCredentials
-  readonly clientCertificate: ClientCertificate | null
-  readonly impersonate: Impersonation | null
-}
-
-export type KubeconfigCredentials =
-  | { readonly kind: 'none' }
-  /** `path`: a file that is read again regularly and takes precedence over `token`; null: none. */
-  | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
-  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
-
-/** Files are to be reloaded when they change. */
-export type ClientCertificate =
-  | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
-  | { readonly kind: 'pem'; readonly certificate: string; readonly key: string }
-
-export type Impersonation = {
-  readonly name: string
-  readonly uid: string
-  readonly groups: readonly string[]
-  readonly extra: { readonly [key: string]: readonly string[] }
-}
-
-/** A user of a kubeconfig, whatever the server. */
-export type KubeconfigUser = Pick<Kubeconfig, 'credentials' | 'clientCertificate' | 'impersonate'>
-
-export type KubeconfigUsers = {
-  readonly byName: ReadonlyMap<string, KubeconfigUser>
-  /** The user of the current context. */
-  readonly current: KubeconfigUser | null
-}
 
 /**
  * All users of a file, for calls to servers that it does not name. Clusters are not read. Upstream reports a user that cannot be used only

@@ -8,7 +8,8 @@ import { describeFaults } from '../../api/aggregate.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { textOf } from '../../api/object.ts'
 import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
-import { type KubeconfigUsers, readKubeconfigUsers } from './kubeconfig.ts'
+import type { KubeconfigUsers } from '../../webhooks/kubeconfig.ts'
+import { readKubeconfigUsers } from './kubeconfig.ts'
 import { webhookAdmissionScheme } from './schemes.ts'
 
 export const readWebhookUsers = (bytes: Buffer): FileRead<KubeconfigUsers> => readConfigFile(bytes, fileType)
