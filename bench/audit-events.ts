@@ -34,7 +34,12 @@ const lines = {
 const reportLost = (): void => {
   throw new Error('an event was lost')
 }
-const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
+const sink = new LogSink(lines, {
+  format: 'json',
+  reportLost,
+  timers: systemTime,
+  waitingBytesMax: Infinity,
+})
 const backend = new BatchBackend(sink, {
   // As `--audit-log-mode=batch` is by default.
   mode: { kind: 'batch', bufferEventsMax: 10_000, batchEventsMax: 1, waitMs: 0, throttle: null },
@@ -71,7 +76,11 @@ const decision = {
 const response: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(100) }
 const { signal } = new AbortController()
 /** As those of one connection are. */
-const headers = Object.freeze({ host: 'localhost', authorization: 'Bearer a', 'user-agent': 'h2load nghttp2/1.52.0' })
+const headers = Object.freeze({
+  host: 'localhost',
+  authorization: 'Bearer a',
+  'user-agent': 'h2load nghttp2/1.52.0',
+})
 const requests = Array.from(
   { length: 64 },
   (_, at): ApiRequest => ({
@@ -106,7 +115,10 @@ function ask(at: number): void {
     monotonicMs,
   })
   context.identify(user)
-  const audited = audit.begin({ request, info, auditId, startMs, nowMs: startMs, isLongRunning: false }, user)
+  const audited = audit.begin(
+    { request, info, auditId, startMs, nowMs: startMs, isLongRunning: false },
+    user,
+  )
   void audited?.received(context)
   context.decision = decision
   void audited?.answered(response, { nowMs: startMs })

@@ -114,7 +114,10 @@ else await measure()
 
 function draw(): void {
   const picture = join(root, 'docs', 'pictures', 'bench.svg')
-  writeFileSync(picture, plot(JSON.parse(readFileSync(join(root, 'bench', 'reference-run.json'), 'utf8'))))
+  writeFileSync(
+    picture,
+    plot(JSON.parse(readFileSync(join(root, 'bench', 'reference-run.json'), 'utf8'))),
+  )
   console.log(`drawn: ${picture}`)
 }
 
@@ -124,7 +127,8 @@ async function measure(): Promise<void> {
     figures.push(...measured)
     for (const figure of measured) console.log(describeFigure(figure))
   }
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(keptRun(figures), null, 1)}\n`)
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify(keptRun(figures), null, 1)}\n`)
   const missed = figures.filter((figure) => !isMet(figure))
   console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
   if (values.check && missed.length > 0) process.exitCode = 1
@@ -140,11 +144,16 @@ async function* against(commit: string): AsyncGenerator<readonly Figure[]> {
 }
 
 function keptRun(figures: readonly Figure[]): KeptRun {
-  const args = process.argv.slice(2).filter((argument, at, all) => argument !== '--json' && all[at - 1] !== '--json')
+  const args = process.argv
+    .slice(2)
+    .filter((argument, at, all) => argument !== '--json' && all[at - 1] !== '--json')
   return {
     date: new Date().toISOString().slice(0, 10),
     command: ['npm run bench --', ...args].join(' '),
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      cwd: root,
+      encoding: 'utf8',
+    }).trim(),
     machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`,
     figures,
   }
@@ -165,10 +174,15 @@ async function* parts(): AsyncGenerator<readonly Figure[]> {
 
 async function* reference(): AsyncGenerator<readonly Figure[]> {
   if (only?.includes('cluster')) yield await benchCluster({ ...size, reference: true })
-  if (only?.includes('admission')) yield await benchAdmission({ runs: Number(values.runs), reference: true })
+  if (only?.includes('admission'))
+    yield await benchAdmission({ runs: Number(values.runs), reference: true })
   if (only?.includes('bully')) yield await benchBully({ reference: true })
-  if (only?.includes('proxied')) yield await benchProxied({ runs: Number(values.runs), reference: true })
+  if (only?.includes('proxied'))
+    yield await benchProxied({ runs: Number(values.runs), reference: true })
   const loads = only?.filter((name) => !['cluster', 'admission', 'bully', 'proxied'].includes(name))
   if (loads?.length === 0) return
-  yield await benchAgainstReference({ runs: Number(values.runs), ...(loads === undefined ? {} : { only: loads }) })
+  yield await benchAgainstReference({
+    runs: Number(values.runs),
+    ...(loads === undefined ? {} : { only: loads }),
+  })
 }

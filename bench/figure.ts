@@ -31,7 +31,11 @@ export function describeFigure(figure: Figure): string {
   const { name, value, unit, target, note } = figure
   const digits = figure.digits ?? (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)
   const wanted =
-    target === undefined ? '' : 'atLeast' in target ? `at least ${target.atLeast}` : `below ${target.below}`
+    target === undefined
+      ? ''
+      : 'atLeast' in target
+        ? `at least ${target.atLeast}`
+        : `below ${target.below}`
   const verdict = target === undefined ? '    ' : isMet(figure) ? 'ok  ' : 'MISS'
   return `${verdict} ${name.padEnd(52)} ${value.toFixed(digits).padStart(9)} ${unit.padEnd(6)} ${wanted.padEnd(16)} ${note ?? ''}`.trimEnd()
 }

@@ -27,7 +27,12 @@ const src = `file://${join(import.meta.dirname, '..', 'src')}/`
 const { values: options } = parseArgs({ options: { route: { type: 'string' } } })
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
-const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })
+const configMap = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { a: 'b' },
+})
 
 type Send = (client: Client, run: number) => Promise<unknown>
 
@@ -41,7 +46,8 @@ const requests: Readonly<Record<string, Send>> = {
       if (line !== '') return
     }
   },
-  create: (client, run) => send(client, { method: 'POST', path: configMaps, body: configMap(`c${run}`) }),
+  create: (client, run) =>
+    send(client, { method: 'POST', path: configMaps, body: configMap(`c${run}`) }),
   apply: (client, run) =>
     send(client, {
       method: 'PATCH',
@@ -89,15 +95,27 @@ async function markFunctions(): Promise<void> {
     for (const { functionName, ranges } of functions) {
       const [range] = ranges
       // The module itself is a function without a name.
-      if (range === undefined || range.count === 0 || (functionName === '' && range.startOffset === 0)) continue
-      const span = { start: place(range.startOffset), end: place(range.endOffset), restrictToFunction: true }
+      if (
+        range === undefined ||
+        range.count === 0 ||
+        (functionName === '' && range.startOffset === 0)
+      )
+        continue
+      const span = {
+        start: place(range.startOffset),
+        end: place(range.endOffset),
+        restrictToFunction: true,
+      }
       const { locations } = await session.post('Debugger.getPossibleBreakpoints', span)
       const [location] = locations
       const id = JSON.stringify(location)
       if (location === undefined || marked.has(id)) continue
       marked.add(id)
       const [file, name] = [url.slice(src.length), functionName].map((text) => JSON.stringify(text))
-      await session.post('Debugger.setBreakpoint', { location, condition: `keelsonEntered(${file}, ${name}), false` })
+      await session.post('Debugger.setBreakpoint', {
+        location,
+        condition: `keelsonEntered(${file}, ${name}), false`,
+      })
     }
   }
 }
@@ -137,7 +155,8 @@ const runOnce = async (request: Send, client: Client): Promise<Entry[]> => {
   await request(client, sent++)
   return [...entered]
 }
-for (const request of Object.values(requests)) for (let run = 0; run < WARM_UPS; run++) await runOnce(request, warming)
+for (const request of Object.values(requests))
+  for (let run = 0; run < WARM_UPS; run++) await runOnce(request, warming)
 await markFunctions()
 // The server stood still meanwhile, and may refuse streams on a connection that it considers dead.
 await using client = connect(server.url)

@@ -34,7 +34,11 @@ export function watchOthers(ourSeconds: () => number): () => Disturbance {
   return () => disturbanceOf(began, ticks(), ourSeconds() - oursBefore)
 }
 
-export function disturbanceOf(before: HostTicks, after: HostTicks, ourSeconds: number): Disturbance {
+export function disturbanceOf(
+  before: HostTicks,
+  after: HostTicks,
+  ourSeconds: number,
+): Disturbance {
   const all = after.all - before.all
   // Where the system reports nothing, nothing is known to disturb.
   if (!(all > 0)) return { stolen: 0, others: 0 }
@@ -63,7 +67,11 @@ const sum = (values: readonly number[]): number => values.reduce((total, one) =>
 /** Reads the first line of `/proc/stat`. */
 export function parseTicks(stat: string): HostTicks {
   const [, ...fields] = stat.split(/\s+/, STEAL_AT + 2).map(Number)
-  return { all: sum(fields), busy: sum(fields.slice(0, BUSY_FIELDS)), stolen: fields[STEAL_AT] ?? 0 }
+  return {
+    all: sum(fields),
+    busy: sum(fields.slice(0, BUSY_FIELDS)),
+    stolen: fields[STEAL_AT] ?? 0,
+  }
 }
 
 function readStat(): string {

@@ -9,7 +9,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 const src = join(import.meta.dirname, '..', 'src')
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+)
 const isTest = (file: string): boolean => file.endsWith('.test.ts')
 const ofEachKind = new Set(['rules', 'typeDefaults'])
 
@@ -28,7 +30,8 @@ for (const file of files) {
   const text = readFileSync(join(src, file), 'utf8')
   for (const [, sort = '', name = ''] of isTest(file) ? [] : text.matchAll(declaration))
     exported.push({ file, sort, name })
-  for (const [, all, later = ''] of text.matchAll(importingAll)) whole.add(normalize(join(dirname(file), all ?? later)))
+  for (const [, all, later = ''] of text.matchAll(importingAll))
+    whole.add(normalize(join(dirname(file), all ?? later)))
   for (const [, names = '', from = ''] of text.matchAll(importing)) {
     const target = normalize(join(dirname(file), from))
     for (const part of names.split(',')) {
@@ -56,8 +59,11 @@ const twice = [...byName].filter(([, places]) => places.length > 1)
 
 console.log(`exported: ${exported.length}`)
 console.log(`names of two things: ${twice.length}`)
-console.log(`values that no file imports: ${alone.length}; that only tests beside them do: ${forTests.length}`)
+console.log(
+  `values that no file imports: ${alone.length}; that only tests beside them do: ${forTests.length}`,
+)
 if (process.argv.includes('--list')) {
-  for (const [name, places] of twice) console.log(`${name}: ${places.map(({ file }) => file).join(', ')}`)
+  for (const [name, places] of twice)
+    console.log(`${name}: ${places.map(({ file }) => file).join(', ')}`)
   for (const one of [...alone, ...forTests]) console.log(idOf(one))
 }

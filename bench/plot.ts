@@ -78,11 +78,20 @@ function drawRow({ load, rate, cpu }: Row, y: number, most: number): string {
 
 function memoryText(figures: readonly Figure[]): string {
   const pair = figures.find(({ name }) => name === 'memory against the reference')?.pair
-  return pair === undefined ? '' : `Memory: ${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}.`
+  return pair === undefined
+    ? ''
+    : `Memory: ${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}.`
 }
 
 const pairText = (x: number, y: number, { pair, note = '' }: Figure): string =>
-  text(x, y, pair === undefined ? note : `${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}`, 'note')
+  text(
+    x,
+    y,
+    pair === undefined
+      ? note
+      : `${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}`,
+    'note',
+  )
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
 

@@ -79,7 +79,11 @@ async function compiledCode(main: string, dir: string): Promise<string> {
   server.stderr.setEncoding('utf8').on('data', (text: string) => (told += text))
   const gone = once(server, 'exit')
   try {
-    for (const endMs = performance.now() + START_MS_MAX; !told.includes('serving at'); await sleep(100)) {
+    for (
+      const endMs = performance.now() + START_MS_MAX;
+      !told.includes('serving at');
+      await sleep(100)
+    ) {
       if (server.exitCode !== null || performance.now() > endMs)
         throw new Error(`the server whose code is kept does not serve: ${told}`)
     }
@@ -89,14 +93,21 @@ async function compiledCode(main: string, dir: string): Promise<string> {
     server.kill()
     await gone
   }
-  const found = readdirSync(cache, { recursive: true, encoding: 'utf8' }).find((name) => /code-v[^/]*$/.test(name))
+  const found = readdirSync(cache, { recursive: true, encoding: 'utf8' }).find((name) =>
+    /code-v[^/]*$/.test(name),
+  )
   if (found === undefined) throw new Error(`the server whose code is kept wrote none: ${told}`)
   return join(cache, found)
 }
 
 async function blobOf(dist: string, dir: string): Promise<string> {
   const output = join(dir, 'blob')
-  const files = ['program.cjs', firstObjectsName, 'licenses.txt', ...Object.keys(workers).map((name) => `${name}.cjs`)]
+  const files = [
+    'program.cjs',
+    firstObjectsName,
+    'licenses.txt',
+    ...Object.keys(workers).map((name) => `${name}.cjs`),
+  ]
   const assets = {
     ...Object.fromEntries(files.map((name) => [name, join(dist, name)])),
     'package.json': join(dir, 'package.json'),

@@ -7,7 +7,15 @@
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../src/api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../src/api/object.ts'
 import type { ApiServerProcess } from '../test/harness/api-server.ts'
 import { startEtcd } from '../test/harness/etcd.ts'
 import { startReference } from '../test/harness/reference.ts'
@@ -28,19 +36,20 @@ const header = `/**
 export const bootstrapPolicy = \``
 
 /** The gates that roles depend on, and whether they are on by default; `with`: those that must be on besides. */
-const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] = [
-  { gate: 'DynamicResourceAllocation', isOn: false },
-  { gate: 'DRADeviceTaints', isOn: false, with: 'DynamicResourceAllocation' },
-  { gate: 'VolumeAttributesClass', isOn: false },
-  { gate: 'ClusterTrustBundle', isOn: false },
-  { gate: 'StorageVersionMigrator', isOn: false },
-  { gate: 'ComponentFlagz', isOn: false },
-  { gate: 'ComponentStatusz', isOn: false },
-  { gate: 'KubeletServiceAccountTokenForCredentialProviders', isOn: false },
-  { gate: 'KubeletFineGrainedAuthz', isOn: true },
-  { gate: 'MultiCIDRServiceAllocator', isOn: true },
-  { gate: 'SELinuxChangePolicy', isOn: true },
-]
+const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] =
+  [
+    { gate: 'DynamicResourceAllocation', isOn: false },
+    { gate: 'DRADeviceTaints', isOn: false, with: 'DynamicResourceAllocation' },
+    { gate: 'VolumeAttributesClass', isOn: false },
+    { gate: 'ClusterTrustBundle', isOn: false },
+    { gate: 'StorageVersionMigrator', isOn: false },
+    { gate: 'ComponentFlagz', isOn: false },
+    { gate: 'ComponentStatusz', isOn: false },
+    { gate: 'KubeletServiceAccountTokenForCredentialProviders', isOn: false },
+    { gate: 'KubeletFineGrainedAuthz', isOn: true },
+    { gate: 'MultiCIDRServiceAllocator', isOn: true },
+    { gate: 'SELinuxChangePolicy', isOn: true },
+  ]
 
 /** What is said of one object: its first line, then its own. With the gates that a line depends on (`!`: that must be off). */
 type Line = { readonly text: string; readonly gates: readonly string[] }
@@ -68,7 +77,15 @@ function kindAt(head: string): number {
 }
 
 /** What only one of two has depends on the gates, or on the last of them being off. */
-function markDifferences({ gates, off, on }: { gates: readonly string[]; off: Policy; on: Policy }): void {
+function markDifferences({
+  gates,
+  off,
+  on,
+}: {
+  gates: readonly string[]
+  off: Policy
+  on: Policy
+}): void {
   const negated = [...gates.slice(0, -1), `!${gates.at(-1)}`]
   for (const head of new Set([...off.keys(), ...on.keys()])) {
     markOnly(head, { from: on.get(head), without: off.get(head), gates })
@@ -90,7 +107,8 @@ function markOnly(head: string, { from = [], without = [], gates }: Marking): vo
     const found = known.findIndex((line) => line.text === text)
     const isOnlyHere = !without.some((line) => line.text === text)
     if (found === -1) known.splice(at, 0, { text, gates })
-    else if (isOnlyHere && base.get(head)?.some((line) => line.text === text)) known[found] = { text, gates }
+    else if (isOnlyHere && base.get(head)?.some((line) => line.text === text))
+      known[found] = { text, gates }
     at = (found === -1 ? at : found) + 1
   }
 }
@@ -112,8 +130,10 @@ async function record(gates: readonly string[]): Promise<Policy> {
   }
   for (const role of await list(server, 'clusterroles')) put(roleLines('ClusterRole', role))
   for (const role of await list(server, 'roles')) put(roleLines('Role', role))
-  for (const binding of await list(server, 'clusterrolebindings')) put([bindingLine('ClusterRoleBinding', binding)])
-  for (const binding of await list(server, 'rolebindings')) put([bindingLine('RoleBinding', binding)])
+  for (const binding of await list(server, 'clusterrolebindings'))
+    put([bindingLine('ClusterRoleBinding', binding)])
+  for (const binding of await list(server, 'rolebindings'))
+    put([bindingLine('RoleBinding', binding)])
   recorded.set(key, policy)
   return policy
 }
@@ -146,7 +166,9 @@ function checked(object: Fields): KubeObject {
   const metadata = {
     name: textOf(name),
     namespace: textOf(namespace),
-    labels: Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)])),
+    labels: Object.fromEntries(
+      Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]),
+    ),
   }
   return { ...object, apiVersion: '', kind: '', metadata }
 }
@@ -159,7 +181,9 @@ function roleLines(kind: string, role: KubeObject): string[] {
     `${kind} ${placeOf(role)}`,
     ...own.map(([key, value]) => `  label ${key}=${value}`),
     ...selectors.flatMap(({ matchLabels }) =>
-      Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `  selects ${key}=${textOf(value)}`),
+      Object.entries(fieldsOf(matchLabels)).map(
+        ([key, value]) => `  selects ${key}=${textOf(value)}`,
+      ),
     ),
     ...itemsOf(role['rules']).map((rule) => `  ${ruleText(rule)}`),
   ]
@@ -167,8 +191,11 @@ function roleLines(kind: string, role: KubeObject): string[] {
 
 function ruleText({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Fields): string {
   const groups = textsOf(apiGroups).map((group) => group || '-')
-  const ofResources = groups.length === 0 ? [] : [groups, textsOf(resources), textsOf(resourceNames)]
-  const columns = [textsOf(verbs), ...ofResources, textsOf(nonResourceURLs)].filter(({ length }) => length > 0)
+  const ofResources =
+    groups.length === 0 ? [] : [groups, textsOf(resources), textsOf(resourceNames)]
+  const columns = [textsOf(verbs), ...ofResources, textsOf(nonResourceURLs)].filter(
+    ({ length }) => length > 0,
+  )
   return columns.map((column) => column.join(',')).join(' | ')
 }
 

@@ -4,7 +4,15 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
@@ -33,10 +41,13 @@ const importAtOnce: Plugin = {
   setup: (building) => {
     building.onLoad({ filter: /src[\\/](?:main|server|commands[\\/][^\\/]+)\.ts$/ }, ({ path }) => {
       const imports: string[] = []
-      const text = readFileSync(path, 'utf8').replaceAll(/await import\('(\.[^']+)'\)/g, (_, file: string) => {
-        imports.push(`import * as imported${imports.length} from '${file}'\n`)
-        return `imported${imports.length - 1}`
-      })
+      const text = readFileSync(path, 'utf8').replaceAll(
+        /await import\('(\.[^']+)'\)/g,
+        (_, file: string) => {
+          imports.push(`import * as imported${imports.length} from '${file}'\n`)
+          return `imported${imports.length - 1}`
+        },
+      )
       return { contents: imports.join('') + text, loader: 'ts' }
     })
   },
@@ -65,7 +76,9 @@ const importWhenUsed: Plugin = {
     )
     building.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
       const loaded: object = createRequire(import.meta.url)(path)
-      const getters = Object.keys(loaded).map((name) => `get ${name}() { return require('${path}').${name} },`)
+      const getters = Object.keys(loaded).map(
+        (name) => `get ${name}() { return require('${path}').${name} },`,
+      )
       return { contents: `module.exports = { ${getters.join('\n')} }`, loader: 'js' }
     })
   },
@@ -103,9 +116,18 @@ const start = `'use strict'; const importMetaUrl = require('node:url').pathToFil
 export const executableEntry = 'executable.cjs'
 
 /** Types take longer than all else, and nothing that runs needs them. */
-export async function buildPackage(outdir: string, { hasTypes = false, hasExecutable = false } = {}): Promise<void> {
-  const isOther = existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, `${entry}.cjs`))
-  if (isOther) throw new Error(`${outdir} has other things in it, which a build would remove: name an empty folder`)
+export async function buildPackage(
+  outdir: string,
+  { hasTypes = false, hasExecutable = false } = {},
+): Promise<void> {
+  const isOther =
+    existsSync(outdir) &&
+    readdirSync(outdir).length > 0 &&
+    !existsSync(join(outdir, `${entry}.cjs`))
+  if (isOther)
+    throw new Error(
+      `${outdir} has other things in it, which a build would remove: name an empty folder`,
+    )
   // What `lib/code-cache.ts` runs, and what it loads.
   const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
   const library = hasExecutable
@@ -117,7 +139,9 @@ export async function buildPackage(outdir: string, { hasTypes = false, hasExecut
     entryPoints: inSource({
       ...workers,
       [entry]: 'packaged-main.ts',
-      ...(hasExecutable ? { [parse(executableEntry).name]: 'sea-main.ts' } : { testing: 'packaged-testing.ts' }),
+      ...(hasExecutable
+        ? { [parse(executableEntry).name]: 'sea-main.ts' }
+        : { testing: 'packaged-testing.ts' }),
     }),
     outdir,
     define: {
@@ -143,7 +167,10 @@ export async function buildPackage(outdir: string, { hasTypes = false, hasExecut
 type Built = BuildResult<{ readonly metafile: true; readonly write: false }>
 
 /** A file that is an expression: a function of what a CommonJS module gets, which returns its exports. */
-const buildFunction = (entryPoints: Readonly<Record<string, string>>, outdir: string): Promise<Built> =>
+const buildFunction = (
+  entryPoints: Readonly<Record<string, string>>,
+  outdir: string,
+): Promise<Built> =>
   build({
     ...options,
     entryPoints,
@@ -187,9 +214,13 @@ function declarationsOf(file: string): Map<string, string> {
       include: [],
     }
     writeFileSync(config, JSON.stringify(extended))
-    execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config], {
-      stdio: 'inherit',
-    })
+    execFileSync(
+      process.execPath,
+      [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config],
+      {
+        stdio: 'inherit',
+      },
+    )
     return named(made, file)
   } finally {
     rmSync(made, { recursive: true, force: true })
@@ -205,7 +236,8 @@ function named(folder: string, file: string): Map<string, string> {
     if (found.has(name)) continue
     const text = readFileSync(join(folder, name), 'utf8')
     const here = dirname(one)
-    for (const [, to = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']+)["']/g)) left.push(join(here, to))
+    for (const [, to = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']+)["']/g))
+      left.push(join(here, to))
     found.set(name, text.replaceAll(/((?:from |import\()["']\.[^"']+)\.ts(["'])/g, '$1.js$2'))
   }
   return found
@@ -216,19 +248,27 @@ const inSource = (files: Readonly<Record<string, string>>): Record<string, strin
 
 /** V8 holds a source with any other character in two bytes a character. Only regular expressions and comments still have some. */
 const inAscii = (text: string): string =>
-  text.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  text.replaceAll(
+    /[^\0-\x7f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** Those of the packages of others whose code is in the files, as they ask for. */
 function licensesOf(results: readonly BuildResult<{ metafile: true }>[]): string {
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
-  const names = inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? [])
+  const names = inputs.flatMap(
+    (input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? [],
+  )
   return [...new Set(names)].toSorted().map(licenseOf).join('\n')
 }
 
 function licenseOf(name: string): string {
   const folder = join(root, 'node_modules', name)
   const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : ''
+  const version =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest
+      ? manifest.version
+      : ''
   const file = readdirSync(folder).find((found) => /^(un)?licen[cs]e/i.test(found))
   if (file === undefined) throw new Error(`${folder} has no license, which the package must show`)
   return `${name} ${String(version)}\n\n${readFileSync(join(folder, file), 'utf8')}`

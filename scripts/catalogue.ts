@@ -47,7 +47,9 @@ const files: Readonly<Record<string, readonly string[]>> = {
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 const pinned = readFacts()
-const stale = [...texts(pinned)].filter(([file, text]) => readFileSync(join(out, file), 'utf8') !== text)
+const stale = [...texts(pinned)].filter(
+  ([file, text]) => readFileSync(join(out, file), 'utf8') !== text,
+)
 const faults = gateFaults(pinned)
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
@@ -58,9 +60,12 @@ if (options.check) {
 console.log(`catalogue: ${stale.length} files ${options.check ? 'differ' : 'written'}`)
 
 function* texts(facts: Facts): Generator<readonly [file: string, text: string]> {
-  const names = Object.entries(files).flatMap(([group, versions]) => versions.map((version) => `${group}/${version}`))
+  const names = Object.entries(files).flatMap(([group, versions]) =>
+    versions.map((version) => `${group}/${version}`),
+  )
   const gone = names.filter((name) => facts.packages[name] === undefined)
-  if (gone.length > 0) throw new Error(`not there any more: ${gone.join(', ')}; take them out of the table of files`)
+  if (gone.length > 0)
+    throw new Error(`not there any more: ${gone.join(', ')}; take them out of the table of files`)
   const gates = readGates()
   const parts = typesTexts(facts, names, { byHand: readByHand(), gates })
   checkGates(gates, facts)
@@ -68,7 +73,9 @@ function* texts(facts: Facts): Generator<readonly [file: string, text: string]> 
     const text = versions.map((version) => parts.get(`${group}/${version}`)).join('\n')
     yield [`${group}.ts`, module(`${group}Types`, text)]
   }
-  const groups = new Map(Object.entries(facts.packages).map(([name, { group }]) => [group, name.split('/')[0] ?? '']))
+  const groups = new Map(
+    Object.entries(facts.packages).map(([name, { group }]) => [group, name.split('/')[0] ?? '']),
+  )
   yield [
     'resources.ts',
     module(
@@ -84,12 +91,16 @@ function checkGates(gates: ReadonlyMap<string, string>, { packages }: Facts): vo
     types.flatMap((type) => type.fields.map((field) => `${name} ${type.name}.${field.name}`)),
   )
   const lost = [...gates.keys()].filter((id) => !fields.includes(id))
-  if (lost.length > 0) throw new Error(`fields with a gate are not there any more: ${lost.join(', ')}`)
+  if (lost.length > 0)
+    throw new Error(`fields with a gate are not there any more: ${lost.join(', ')}`)
 }
 
 function module(name: string, text: string): string {
-  if (/[`\\]|\$(?!schema|ref)/.test(text)) throw new Error(`${name} has a character that a template would read`)
+  if (/[`\\]|\$(?!schema|ref)/.test(text))
+    throw new Error(`${name} has a character that a template would read`)
   const reader =
-    name === 'resourceTable' ? 'registry/read-resources.ts' : 'schema/read-types.ts, and by hand only the marks gate='
+    name === 'resourceTable'
+      ? 'registry/read-resources.ts'
+      : 'schema/read-types.ts, and by hand only the marks gate='
   return `/** Written by scripts/catalogue.ts. The form: ${reader}. */\nexport const ${name} = \`\n${text}\`\n`
 }

@@ -55,7 +55,11 @@ const rows: readonly Row[] = [
         about: 'Without webhooks and queues.',
         queries: [
           q(
-            quantile('apiserver_request_sli_duration_seconds_bucket', 'verb', `${on},verb!~"WATCH|CONNECT"`),
+            quantile(
+              'apiserver_request_sli_duration_seconds_bucket',
+              'verb',
+              `${on},verb!~"WATCH|CONNECT"`,
+            ),
             '{{verb}}',
           ),
         ],
@@ -99,7 +103,10 @@ const rows: readonly Row[] = [
         by: 'instance',
         about: 'Until memory was as new as asked for.',
       }),
-      slowest('Admission', { bucket: 'apiserver_admission_step_admission_duration_seconds_bucket', by: 'type' }),
+      slowest('Admission', {
+        bucket: 'apiserver_admission_step_admission_duration_seconds_bucket',
+        by: 'type',
+      }),
       slowest('Event loop lag', {
         bucket: 'keelson_event_loop_lag_seconds_bucket',
         by: 'instance',
@@ -135,7 +142,9 @@ const rows: readonly Row[] = [
       {
         title: 'Watches',
         unit: 'short',
-        queries: [q(`sum by (resource) (apiserver_registered_watchers{${on}}) > 0`, '{{resource}}')],
+        queries: [
+          q(`sum by (resource) (apiserver_registered_watchers{${on}}) > 0`, '{{resource}}'),
+        ],
       },
       {
         title: 'Feed from etcd',
@@ -160,7 +169,9 @@ const rows: readonly Row[] = [
         title: 'Budgets',
         unit: 'percentunit',
         about: 'Kept for later, of what may be.',
-        queries: [q(`keelson_budget_used_bytes{${on}} / keelson_budget_bytes{${on}}`, '{{budget}}')],
+        queries: [
+          q(`keelson_budget_used_bytes{${on}} / keelson_budget_bytes{${on}}`, '{{budget}}'),
+        ],
       },
     ],
   },
@@ -176,7 +187,10 @@ const rows: readonly Row[] = [
         title: 'TLS handshakes',
         unit: 'ops',
         queries: [
-          q(rate('keelson_tls_handshakes_total', 'protocol, resumed'), '{{protocol}} resumed {{resumed}}'),
+          q(
+            rate('keelson_tls_handshakes_total', 'protocol, resumed'),
+            '{{protocol}} resumed {{resumed}}',
+          ),
           q(rate('apiserver_tls_handshake_errors_total', 'instance'), 'failed'),
         ],
       },
@@ -204,9 +218,21 @@ export function dashboard(): object {
   let id = 0
   const panels: object[] = []
   for (const { title, panels: own } of rows) {
-    panels.push({ id: ++id, type: 'row', title, collapsed: false, panels: [], gridPos: { x: 0, y: y++, w: 24, h: 1 } })
+    panels.push({
+      id: ++id,
+      type: 'row',
+      title,
+      collapsed: false,
+      panels: [],
+      gridPos: { x: 0, y: y++, w: 24, h: 1 },
+    })
     for (const [at, panel] of own.entries()) {
-      const gridPos = { x: (at % PER_LINE) * WIDTH, y: y + Math.floor(at / PER_LINE) * HEIGHT, w: WIDTH, h: HEIGHT }
+      const gridPos = {
+        x: (at % PER_LINE) * WIDTH,
+        y: y + Math.floor(at / PER_LINE) * HEIGHT,
+        w: WIDTH,
+        h: HEIGHT,
+      }
       panels.push(panelOf(panel, ++id, gridPos))
     }
     y += Math.ceil(own.length / PER_LINE) * HEIGHT
@@ -250,8 +276,14 @@ function panelOf({ title, unit, about, queries }: Panel, id: number, gridPos: ob
     ...(about !== undefined && { description: about }),
     datasource,
     gridPos,
-    fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 5, showPoints: 'never' } }, overrides: [] },
-    options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+    fieldConfig: {
+      defaults: { unit, min: 0, custom: { fillOpacity: 5, showPoints: 'never' } },
+      overrides: [],
+    },
+    options: {
+      legend: { displayMode: 'list', placement: 'bottom' },
+      tooltip: { mode: 'multi', sort: 'desc' },
+    },
     targets: queries.map(({ expr, legend }, at) => ({
       refId: String.fromCharCode(65 + at),
       datasource,

@@ -11,7 +11,9 @@ export async function createFirstObjects(): Promise<string> {
 
 type Role = { readonly rules?: readonly unknown[] | null }
 type Condition = { readonly status: string }
-type FlowSchemas = { readonly items: readonly { readonly status: { readonly conditions?: readonly Condition[] } }[] }
+type FlowSchemas = {
+  readonly items: readonly { readonly status: { readonly conditions?: readonly Condition[] } }[]
+}
 
 /** Their rules are those of other roles: a controller brings them together. */
 const aggregated = ['admin', 'edit', 'view'] as const
@@ -27,7 +29,8 @@ export async function settled(cluster: Cluster): Promise<void> {
     )
     // Each has the rules of the next one, which come to it later than its own.
     return found.every(
-      (rules, at) => rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,
+      (rules, at) =>
+        rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,
     )
   }
   const areChecked = async (): Promise<boolean> => {

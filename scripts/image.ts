@@ -25,12 +25,16 @@ export function fillImage(folder: string, binary: string): void {
   }
   // A Pod whose command is kube-apiserver needs another image and no other command.
   symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
-  put('etc/passwd', `root:x:0:0:root:/:/none\nkeelson:x:${USER_ID}:${USER_ID}:keelson:/var/lib/keelson:/none\n`)
+  put(
+    'etc/passwd',
+    `root:x:0:0:root:/:/none\nkeelson:x:${USER_ID}:${USER_ID}:keelson:/var/lib/keelson:/none\n`,
+  )
   put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
   put('etc/nsswitch.conf', 'hosts: files dns\n')
   // The trust roots of the image: those that Node has. Further ones can be mounted in /etc/ssl/certs.
   put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
-  for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs']) mkdirSync(join(inside, path), { recursive: true })
+  for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs'])
+    mkdirSync(join(inside, path), { recursive: true })
   copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
 }
 
@@ -43,11 +47,15 @@ function librariesOf(binary: string): string[] {
 if (import.meta.main) {
   const [, , given, binary] = process.argv
   if (given === undefined)
-    throw new Error('name an empty folder, and optionally an executable that scripts/binary.ts built')
+    throw new Error(
+      'name an empty folder, and optionally an executable that scripts/binary.ts built',
+    )
   const folder = resolve(given)
   mkdirSync(folder, { recursive: true })
   const executable = binary === undefined ? join(folder, 'keelson') : resolve(binary)
   if (binary === undefined) await buildBinary(executable)
   fillImage(folder, executable)
-  console.log(`buildah build --tag keelson ${folder}      (or podman, or docker: build -f ${folder}/Containerfile)`)
+  console.log(
+    `buildah build --tag keelson ${folder}      (or podman, or docker: build -f ${folder}/Containerfile)`,
+  )
 }

@@ -9,7 +9,9 @@ import { readPackages } from './packages/lockfile.ts'
 
 /** They let anybody use, change and pass on the program, under its own licence. */
 const permissive = new Set(
-  ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'].concat('PSF-2.0'),
+  ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'].concat(
+    'PSF-2.0',
+  ),
 )
 /** For tools that are not part of the program. */
 const forTools = new Set([...permissive, 'CC0-1.0', 'Unlicense'])
@@ -22,30 +24,48 @@ if (faults.length > 0) process.exitCode = 1
 function licenceFaults(): string[] {
   const packages = readPackages()
   const bundled = packages.filter(({ isBundled }) => isBundled)
-  console.log(`licences: ${packages.length} packages, ${bundled.length} of them part of the program`)
-  if (bundled.length === 0) return ['no package is part of the program: the imports of src/ were not found']
+  console.log(
+    `licences: ${packages.length} packages, ${bundled.length} of them part of the program`,
+  )
+  if (bundled.length === 0)
+    return ['no package is part of the program: the imports of src/ were not found']
   return packages
     .filter(({ license, isBundled }) => !isTaken(license, isBundled ? permissive : forTools))
-    .map(({ name, version, license }) => `${name} ${version} has the licence ${JSON.stringify(license)}`)
+    .map(
+      ({ name, version, license }) =>
+        `${name} ${version} has the licence ${JSON.stringify(license)}`,
+    )
 }
 
 /** SPDX expressions without exceptions: of OR one must be taken, of AND all. */
 function isTaken(license: string, taken: ReadonlySet<string>): boolean {
   const plain = license.replaceAll(/[()]/g, '')
-  return plain.split(' OR ').some((choice) => choice.split(' AND ').every((one) => taken.has(one.trim())))
+  return plain
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((one) => taken.has(one.trim())))
 }
 
 type Audit = {
   readonly error?: { readonly code?: string; readonly summary?: string }
   readonly message?: string
-  readonly vulnerabilities?: { readonly [name: string]: { readonly severity: string; readonly range: string } }
+  readonly vulnerabilities?: {
+    readonly [name: string]: { readonly severity: string; readonly range: string }
+  }
 }
 
 function auditFaults(): string[] {
-  const { stdout, error } = spawnSync('npm', ['audit', '--json'], { encoding: 'utf8', timeout: AUDIT_MS_MAX })
+  const { stdout, error } = spawnSync('npm', ['audit', '--json'], {
+    encoding: 'utf8',
+    timeout: AUDIT_MS_MAX,
+  })
   const audit = parse(stdout)
   if (audit?.vulnerabilities === undefined) {
-    const why = audit?.message || audit?.error?.summary || audit?.error?.code || error?.message || 'it gave no report'
+    const why =
+      audit?.message ||
+      audit?.error?.summary ||
+      audit?.error?.code ||
+      error?.message ||
+      'it gave no report'
     console.log(`npm audit: skipped, the registry does not answer (${why.split('\n')[0]})`)
     return []
   }

@@ -17,13 +17,21 @@ import { pluginsPage } from './reference/plugins.ts'
 const out = join(import.meta.dirname, '..', 'docs', 'reference')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const pages = [commandsPage(), flagsPage(), gatesPage(), pluginsPage(), configurationPage(), await metricsPage()]
+const pages = [
+  commandsPage(),
+  flagsPage(),
+  gatesPage(),
+  pluginsPage(),
+  configurationPage(),
+  await metricsPage(),
+]
 const stale = pages.filter(({ file, text }) => {
   const kept = join(out, file)
   return !existsSync(kept) || readFileSync(kept, 'utf8') !== text
 })
 if (options.check) {
-  for (const { file } of stale) console.error(`docs/reference/${file} is not what node scripts/reference.ts writes`)
+  for (const { file } of stale)
+    console.error(`docs/reference/${file} is not what node scripts/reference.ts writes`)
   if (stale.length > 0) process.exitCode = 1
 } else for (const { file, text } of stale) writeFileSync(join(out, file), text)
 console.log(`reference: ${stale.length} pages ${options.check ? 'differ' : 'written'}`)

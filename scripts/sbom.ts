@@ -35,7 +35,10 @@ function sbom(packages: readonly LockedPackage[]): object {
     },
     components,
     dependencies: [
-      { ref: purl(own), dependsOn: refsOf(packages.filter(({ isBundled }) => isBundled).map(({ name }) => name)) },
+      {
+        ref: purl(own),
+        dependsOn: refsOf(packages.filter(({ isBundled }) => isBundled).map(({ name }) => name)),
+      },
       ...unique(packages).map((one) => ({ ref: purl(one), dependsOn: refsOf(one.dependencies) })),
     ],
   }
@@ -47,7 +50,10 @@ function unique(packages: readonly LockedPackage[]): LockedPackage[] {
   for (const one of packages) {
     const ref = purl(one)
     const known = found.get(ref)
-    found.set(ref, known === undefined ? one : { ...known, isBundled: known.isBundled || one.isBundled })
+    found.set(
+      ref,
+      known === undefined ? one : { ...known, isBundled: known.isBundled || one.isBundled },
+    )
   }
   return [...found.values()]
 }

@@ -5,7 +5,13 @@
  *   node scripts/versions.ts 1.34.4
  */
 import { gatesActedOn } from '../src/config/feature-gates.ts'
-import { type Facts, type FieldFacts, type GateStage, type PackageFacts, readFacts } from './catalogue/facts.ts'
+import {
+  type Facts,
+  type FieldFacts,
+  type GateStage,
+  type PackageFacts,
+  readFacts,
+} from './catalogue/facts.ts'
 import { readGates } from './catalogue/kept.ts'
 import { typeText } from './catalogue/types-text.ts'
 
@@ -54,7 +60,8 @@ function fieldLines(old: Facts, now: Facts): readonly string[] {
       if (was === undefined) lines.push(`new \`${type}.${name}\`: ${text}`)
       else if (was !== text) lines.push(`changed \`${type}.${name}\`: ${was} is now ${text}`)
     }
-    for (const name of known?.keys() ?? []) if (!fields.has(name)) lines.push(`gone \`${type}.${name}\``)
+    for (const name of known?.keys() ?? [])
+      if (!fields.has(name)) lines.push(`gone \`${type}.${name}\``)
   }
   for (const type of one.keys()) if (!other.has(type)) lines.push(`gone type \`${type}\``)
   return lines
@@ -64,7 +71,10 @@ function fieldLines(old: Facts, now: Facts): readonly string[] {
 function typesOf({ packages }: Facts): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const all = Object.entries(packages).flatMap(([name, { types }]) =>
     types.flatMap((type): [string, ReadonlyMap<string, string>][] => {
-      const fields = type.fields.map((field): [string, string] => [field.name ?? typeText(field.go), describe(field)])
+      const fields = type.fields.map((field): [string, string] => [
+        field.name ?? typeText(field.go),
+        describe(field),
+      ])
       return type.name.endsWith('List') ? [] : [[`${name} ${type.name}`, new Map(fields)]]
     }),
   )
@@ -72,7 +82,9 @@ function typesOf({ packages }: Facts): ReadonlyMap<string, ReadonlyMap<string, s
 }
 
 function describe({ go, gates, name: _name, ...rest }: FieldFacts): string {
-  const marks = Object.entries(rest).map(([mark, value]) => (value === true ? mark : `${mark}=${String(value)}`))
+  const marks = Object.entries(rest).map(([mark, value]) =>
+    value === true ? mark : `${mark}=${String(value)}`,
+  )
   return [typeText(go), ...marks, ...(gates ?? []).map((gate) => `gate ${gate}`)].join(', ')
 }
 
@@ -82,7 +94,9 @@ function enumLines(old: Facts, now: Facts): readonly string[] {
 
 const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
   each(packages, ({ aliases }) =>
-    (aliases ?? []).flatMap(({ name, values }) => (values ?? []).map((value) => `${name}: ${value}`)),
+    (aliases ?? []).flatMap(({ name, values }) =>
+      (values ?? []).map((value) => `${name}: ${value}`),
+    ),
   )
 
 /** Only what is new: the others were looked at with the pinned version. */
@@ -97,7 +111,9 @@ function unmarkedLines(old: Facts, now: Facts): readonly string[] {
 const marked = ({ packages }: Facts): ReadonlySet<string> =>
   each(packages, ({ types }) =>
     types.flatMap((type) =>
-      type.fields.flatMap((field) => (field.gates ?? []).map((gate) => `${type.name}.${field.name}: ${gate}`)),
+      type.fields.flatMap((field) =>
+        (field.gates ?? []).map((gate) => `${type.name}.${field.name}: ${gate}`),
+      ),
     ),
   )
 
@@ -107,7 +123,8 @@ function gateLines(old: Facts, now: Facts): readonly string[] {
   for (const [name, stage] of other) {
     const known = one.get(name)
     if (known === undefined) lines.push(`new \`${name}\`: ${stage}`)
-    else if (known !== stage) lines.push(`moved \`${name}\`: ${known} is now ${stage}${isOurs(name)}`)
+    else if (known !== stage)
+      lines.push(`moved \`${name}\`: ${known} is now ${stage}${isOurs(name)}`)
   }
   for (const name of one.keys()) if (!other.has(name)) lines.push(`gone \`${name}\`${isOurs(name)}`)
   return lines
@@ -117,7 +134,8 @@ const stages = ({ gates }: Facts): ReadonlyMap<string, string> =>
   new Map(gates.map(({ name, history }) => [name, stageText(history.at(-1))]))
 
 const isOurs = (name: string): string =>
-  gatesActedOn.includes(name) || [...readGates().values()].some((gate) => gate.split(':')[0] === name)
+  gatesActedOn.includes(name) ||
+  [...readGates().values()].some((gate) => gate.split(':')[0] === name)
     ? ' **(we act on it)**'
     : ''
 
@@ -127,8 +145,13 @@ const stageText = (stage: GateStage | undefined): string =>
     : `${stage.stage} ${stage.default ? 'on' : 'off'}${stage.locked === true ? ', locked' : ''} since ${stage.since}`
 
 /** What `read` finds in each package, with the name of the package before it. */
-const each = (packages: Facts['packages'], read: (own: PackageFacts) => readonly string[]): ReadonlySet<string> =>
-  new Set(Object.entries(packages).flatMap(([name, own]) => read(own).map((line) => `${name} ${line}`)))
+const each = (
+  packages: Facts['packages'],
+  read: (own: PackageFacts) => readonly string[],
+): ReadonlySet<string> =>
+  new Set(
+    Object.entries(packages).flatMap(([name, own]) => read(own).map((line) => `${name} ${line}`)),
+  )
 
 function changes(old: ReadonlySet<string>, now: ReadonlySet<string>): readonly string[] {
   const added = [...now].filter((one) => !old.has(one)).map((one) => `new \`${one}\``)

@@ -1,5 +1,8 @@
 /** Who issues tokens of service accounts: keys of the configuration or an external signer, and the documents about them. */
-import { ExternalSigner, type ExternalSignerParts } from './authentication/signer/external-signer.ts'
+import {
+  ExternalSigner,
+  type ExternalSignerParts,
+} from './authentication/signer/external-signer.ts'
 import type { Config } from './config/config.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { formatDuration } from './lib/duration.ts'
@@ -35,8 +38,11 @@ export async function startSigner(
   await signer.start()
   const { secondsMax } = serviceAccounts
   if (secondsMax !== null && secondsMax > signer.secondsMax) {
-    const [own, others] = [secondsMax, signer.secondsMax].map((seconds) => formatDuration(seconds * 1000))
-    const what = 'service-account-max-token-expiration cannot be set longer than the token expiration supported by'
+    const [own, others] = [secondsMax, signer.secondsMax].map((seconds) =>
+      formatDuration(seconds * 1000),
+    )
+    const what =
+      'service-account-max-token-expiration cannot be set longer than the token expiration supported by'
     throw new Error(`${what} service-account-signing-endpoint: ${own} > ${others}`)
   }
   owned.move()

@@ -61,14 +61,20 @@ export function createAccounts(
   const looksUp = authentication.looksUpServiceAccounts
   const legacy = { ...shared, served: audiences, looksUp, label: createLabel(handle, log) }
   return {
-    authenticators: [createAuthenticateLegacy(legacy), createAuthenticateAccount({ ...shared, issuers })],
+    authenticators: [
+      createAuthenticateLegacy(legacy),
+      createAuthenticateAccount({ ...shared, issuers }),
+    ],
     requestToken: createTokenRequest({
       issuer,
       audiences,
       secondsMax: secondsMax ?? signer?.secondsMax ?? null,
-      extendedSeconds: extendsExpiration ? Math.min(YEAR_SECONDS, signer?.secondsMax ?? YEAR_SECONDS) : null,
+      extendedSeconds: extendsExpiration
+        ? Math.min(YEAR_SECONDS, signer?.secondsMax ?? YEAR_SECONDS)
+        : null,
       sign,
-      read: async (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
+      read: async (plural, namespace, name) =>
+        objects.get({ ...core, plural }, { namespace, name }, 'latest'),
       wallMs,
     }),
   }
@@ -76,7 +82,10 @@ export function createAccounts(
 
 const YEAR_SECONDS = 365 * 24 * 3600
 
-type Signing = { readonly keys: AccountKeys; readonly sign: (claims: AccountClaims) => string | Promise<string> }
+type Signing = {
+  readonly keys: AccountKeys
+  readonly sign: (claims: AccountClaims) => string | Promise<string>
+}
 
 function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefined): Signing {
   if (signing.kind === 'endpoint') {
@@ -85,7 +94,10 @@ function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefi
   }
   const key = readSigningKey(signing.pem)
   assert(key !== undefined, 'the configuration was checked with its keys')
-  return { keys: fixedKeys(signing.verifyingPems.flatMap(readVerifyingKeys)), sign: (claims) => signJwt(claims, key) }
+  return {
+    keys: fixedKeys(signing.verifyingPems.flatMap(readVerifyingKeys)),
+    sign: (claims) => signJwt(claims, key),
+  }
 }
 
 type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
@@ -101,7 +113,10 @@ const LABEL_MS_MAX = 10_000
 const FAILURE = 300
 
 /** Requests that come together share one write. */
-function createLabel(handle: HandleAs, log: Log): (secret: KubeObject, day: string) => Promise<void> {
+function createLabel(
+  handle: HandleAs,
+  log: Log,
+): (secret: KubeObject, day: string) => Promise<void> {
   const writes = new Map<string, Promise<void>>()
   const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
     const { namespace = '', name = '', uid = '' } = metadata
@@ -109,16 +124,28 @@ function createLabel(handle: HandleAs, log: Log): (secret: KubeObject, day: stri
     // With its uid: a new secret of the same name is another one.
     const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
     const signal = AbortSignal.timeout(LABEL_MS_MAX)
-    const { status } = await request(handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
+    const { status } = await request(handle, {
+      method: 'PATCH',
+      path,
+      body,
+      isMergePatch: true,
+      signal,
+    })
     if (status < FAILURE) return
-    log('error', 'Failed to label legacy service account token with last-used date', { namespace, name, status })
+    log('error', 'Failed to label legacy service account token with last-used date', {
+      namespace,
+      name,
+      status,
+    })
   }
   return (secret, day) => {
     const { uid = '' } = secret.metadata
     const known = writes.get(uid)
     if (known !== undefined) return known
     const writing = write(secret, day)
-      .catch((error: unknown) => log('error', 'Failed to label legacy service account token', { error: String(error) }))
+      .catch((error: unknown) =>
+        log('error', 'Failed to label legacy service account token', { error: String(error) }),
+      )
       .finally(() => writes.delete(uid))
     writes.set(uid, writing)
     return writing

@@ -30,11 +30,18 @@ export type AdmissionParts = {
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly imageReviewer: KubeconfigClient | undefined
   readonly openCharges: OpenCharges
-  readonly surroundings: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly random: () => number }
+  readonly surroundings: {
+    readonly clock: Clock
+    readonly ids: Ids
+    readonly log: Log
+    readonly random: () => number
+  }
 }
 
 /** Calls the webhook of the plugin ImagePolicyWebhook; undefined: it does not run. */
-export function createImageReviewer({ admission: { imagePolicyWebhook } }: Config): KubeconfigClient | undefined {
+export function createImageReviewer({
+  admission: { imagePolicyWebhook },
+}: Config): KubeconfigClient | undefined {
   if (imagePolicyWebhook === null) return undefined
   return new KubeconfigClient(imagePolicyWebhook.kubeconfig, { timeoutMs: IMAGE_REVIEW_MS_MAX })
 }
@@ -48,13 +55,25 @@ export function createAdmission(
     return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
   }
   const { nameSuffix } = ids
-  const plugins = createPlugins({ ...parts, configured: admission, clock, random, log, nameSuffix, resourcesOf, gates })
+  const plugins = createPlugins({
+    ...parts,
+    configured: admission,
+    clock,
+    random,
+    log,
+    nameSuffix,
+    resourcesOf,
+    gates,
+  })
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
   // No flag turns the first one off.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
-  return new Admission([paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])], {
-    running: admission.running,
-    metrics: parts.metrics,
-    monotonicMs: clock.monotonicMs,
-  })
+  return new Admission(
+    [paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])],
+    {
+      running: admission.running,
+      metrics: parts.metrics,
+      monotonicMs: clock.monotonicMs,
+    },
+  )
 }

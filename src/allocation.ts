@@ -1,6 +1,10 @@
 /** What Services take from finite pools: the allocators, given the objects that they read. */
 import type { HandleAs } from './api/own-request.ts'
-import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
+import {
+  createAllocators,
+  type ResourceObjects,
+  type ServiceAllocators,
+} from './allocators/create-allocators.ts'
 import type { AllocatorMetrics } from './allocators/metrics.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Config } from './config/config.ts'
@@ -23,11 +27,20 @@ export type AllocationParts = {
 
 export function createAllocation(
   { etcd, services }: Config,
-  { cache, store, registry, accessOf, handle, metrics, surroundings: { clock, log, random } }: AllocationParts,
+  {
+    cache,
+    store,
+    registry,
+    accessOf,
+    handle,
+    metrics,
+    surroundings: { clock, log, random },
+  }: AllocationParts,
 ): ServiceAllocators {
   const objectsOf = (group: string, plural: string): ResourceObjects => {
     const resource = registry.find({ group, version: 'v1', plural })
-    if (resource === undefined) return { get: async () => undefined, has: async () => false, list: async () => [] }
+    if (resource === undefined)
+      return { get: async () => undefined, has: async () => false, list: async () => [] }
     return {
       get: async (name, at) => {
         const { keys, reader } = accessOf(resource)

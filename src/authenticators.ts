@@ -6,7 +6,10 @@ import { createVerifyCertificate } from './authentication/client-certificate.ts'
 import type { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createVerifyProxy } from './authentication/request-header.ts'
 import { createStaticTokens } from './authentication/static-tokens.ts'
-import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  withServerAudiences,
+} from './authentication/token-authenticator.ts'
 import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
 import { CALL_MS_MAX, createTokenWebhook } from './authentication/token-webhook.ts'
@@ -53,7 +56,9 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
   const staticTokens = createStaticTokens(config.tokens, served)
   const local: readonly (AuthenticateToken | undefined)[] = [
     ...(accounts?.authenticators ?? []),
-    config.authentication.hasBootstrapTokens ? withServerAudiences(served, bootstrapTokens(parts)) : undefined,
+    config.authentication.hasBootstrapTokens
+      ? withServerAudiences(served, bootstrapTokens(parts))
+      : undefined,
   ]
   const webhook = createWebhook(config, parts)
   // Those that ask other servers.
@@ -67,7 +72,10 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     clock,
     metrics: metrics.cache,
   })
-  const others = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
+  const others = createTokenChain([
+    ...local.filter(isThere),
+    ...(remote.some(isThere) ? [cached] : []),
+  ])
   const chain = createTokenChain([staticTokens, others])
   const { requestHeader } = config.authentication
   const { wallMs } = clock
@@ -108,7 +116,8 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     authenticate,
     authorities,
     [Symbol.dispose]: () => webhook?.client[Symbol.dispose](),
-    authenticateToken: (token, audiences) => chain(token, audiences.length === 0 ? served : audiences),
+    authenticateToken: (token, audiences) =>
+      chain(token, audiences.length === 0 ? served : audiences),
   }
 }
 
@@ -144,7 +153,8 @@ const bootstrapTokens = ({ objects, clock, log }: AuthenticatorsParts) =>
     log,
   })
 
-const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.trim().toLowerCase())
+const lower = (names: readonly string[]): readonly string[] =>
+  names.map((name) => name.trim().toLowerCase())
 
 export const identityHeadersOf = (config: RequestHeaderConfig): IdentityHeaders => ({
   username: lower(config.usernameHeaders),

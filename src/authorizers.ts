@@ -36,12 +36,17 @@ export type GraphParts = Omit<FollowedGraphParts, 'accessOf'> & {
   readonly accessOf: AccessOf
 }
 
-export function createNodeGraph({ authorization }: Config, parts: GraphParts): FollowedGraph | undefined {
+export function createNodeGraph(
+  { authorization }: Config,
+  parts: GraphParts,
+): FollowedGraph | undefined {
   const { registry, accessOf, ...more } = parts
   if (!authorization.authorizers.some(({ type }) => type === 'Node')) return undefined
   return new FollowedGraph({
     accessOf: (group, plural) => {
-      const [resource] = graphVersions.flatMap((version) => registry.find({ group, version, plural }) ?? [])
+      const [resource] = graphVersions.flatMap(
+        (version) => registry.find({ group, version, plural }) ?? [],
+      )
       return resource && accessOf(resource)
     },
     ...more,
@@ -64,7 +69,8 @@ export function reloadAuthorization(
   if (authorization.file === null) return []
   const { path, bytes } = authorization.file
   const reloader = new ConfigReloader(path, bytes, {
-    read: (changed) => rereadAuthorization(changed, { gates: featureGates, initial: authorization.authorizers }),
+    read: (changed) =>
+      rereadAuthorization(changed, { gates: featureGates, initial: authorization.authorizers }),
     use: (chain) => authorizers.replace(chain),
     what: 'authorization config',
     log,
@@ -74,7 +80,10 @@ export function reloadAuthorization(
   const startSeconds = clock.wallMs() / 1000
   const reloads = (): Reloads => {
     const { success, failure } = reloader.reloads
-    return { success: { count: success.count + 1, lastSeconds: success.lastSeconds || startSeconds }, failure }
+    return {
+      success: { count: success.count + 1, lastSeconds: success.lastSeconds || startSeconds },
+      failure,
+    }
   }
   addReloadMetrics(metrics, { what: 'authorization', serverId, reloads })
   return [reloader]

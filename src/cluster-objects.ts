@@ -44,7 +44,11 @@ export function createClusterObjects(
     nodePort: config.services.ownNodePort,
     now: createNow(clock.wallMs)(),
   }
-  const rangeResource = registry.find({ group: 'networking.k8s.io', version: 'v1', plural: 'servicecidrs' })
+  const rangeResource = registry.find({
+    group: 'networking.k8s.io',
+    version: 'v1',
+    plural: 'servicecidrs',
+  })
   const hasAddressObjects = config.services.addressesIn !== 'records'
   const serviceRange = new DefaultServiceRange({
     handle,
@@ -56,13 +60,18 @@ export function createClusterObjects(
   const hasRoles =
     config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
     registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
-  const hasConfigMaps = registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
+  const hasConfigMaps =
+    registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
   const { requestHeader } = config.authentication
   const publish = async (signal: AbortSignal): Promise<void> => {
     if (!hasConfigMaps) return
     const { client: clientCaPem, requestHeader: caPem } = authorities.pems
     const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
-    await publishInfo(handle, { clientCaPem, requestHeader: proxies }, { nowMs: clock.wallMs(), signal })
+    await publishInfo(
+      handle,
+      { clientCaPem, requestHeader: proxies },
+      { nowMs: clock.wallMs(), signal },
+    )
   }
   const publishIfPossible = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -80,7 +89,11 @@ export function createClusterObjects(
   }
   const prepare = async (signal: AbortSignal): Promise<void> => {
     // All have ended before anything is tried again.
-    const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal), publishIfPossible(signal)])
+    const ends = await Promise.allSettled([
+      prepareRoles(signal),
+      prepareServices(signal),
+      publishIfPossible(signal),
+    ])
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
   const wanted = isPrepared

@@ -93,7 +93,11 @@ import { createAllocation } from './allocation.ts'
 import { createAuthorizers, createNodeGraph } from './authorizers.ts'
 import { createStoreOf, createStoreRoles, type StoreRoles } from './followed-writes.ts'
 import { createPolicies, type Policies } from './policies.ts'
-import { createAuthorizeCreate, createAuthorizeUnsafeDelete, createConfirmGrant } from './write-permissions.ts'
+import {
+  createAuthorizeCreate,
+  createAuthorizeUnsafeDelete,
+  createConfirmGrant,
+} from './write-permissions.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
 export type Surroundings = {
@@ -119,7 +123,9 @@ export type ControlPlaneParts = {
   /** The database that has the objects of a resource, if it is another one. */
   /** Absent: all connections go straight. */
   readonly egress?: Egress
-  readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
+  readonly overrideOf?: (
+    resource: Resource,
+  ) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
   readonly flowMetrics: FlowMetrics
   readonly authorizationMetrics: AuthorizationMetrics
@@ -180,7 +186,10 @@ export type ControlPlane = AsyncDisposable & {
   /** The same: until then every request is answered here. */
   readonly apiServices: FollowedApiServices
   /** Keeps the condition of APIServices current, from then on. */
-  readonly startAvailability: (metrics: AvailabilityMetrics, timers: Timers | undefined) => AsyncDisposable
+  readonly startAvailability: (
+    metrics: AvailabilityMetrics,
+    timers: Timers | undefined,
+  ) => AsyncDisposable
   /** To be started when those are, and before the server is ready. */
   readonly remoteDocuments: ConnectedRemotes
   readonly registry: Registry
@@ -196,7 +205,11 @@ export type ControlPlane = AsyncDisposable & {
   readonly fillable: () => Fillable[]
 }
 
-export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
+export function createControlPlane(
+  config: Config,
+  parts: ControlPlaneParts,
+  surroundings: Surroundings,
+): ControlPlane {
   const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
   const { cache, store, metrics, egress = {}, overrideOf = () => undefined } = parts
   const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
@@ -204,8 +217,17 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
   const { isServed } = config.runtime
   const now = createNow(clock.wallMs)
-  const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
-  const registry = new Registry(builtInResources({ ...options, declarative: parts.declarativeReporter }))
+  const options = {
+    allowsPrivileged,
+    storedAs: etcd.media,
+    ipFamily,
+    gates: config.featureGates,
+    isServed,
+    now,
+  }
+  const registry = new Registry(
+    builtInResources({ ...options, declarative: parts.declarativeReporter }),
+  )
   const accessOf: AccessOf = (resource) => access.of(resource)
   /** Of the resources of a group, by their plural; undefined: the resource is not served. */
   const accessIn =
@@ -226,24 +248,32 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         },
         requestTimeoutMs: config.requestTimeoutMs,
       })
-  const flows = flowControl && new FollowedSchemas({ accessOf: accessIn(flowGroup), log, flowControl })
+  const flows =
+    flowControl && new FollowedSchemas({ accessOf: accessIn(flowGroup), log, flowControl })
   const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
   const policies = createPolicies(config, { registry, accessIn, ...parts, log })
   const seconds = parts.authorizationMetrics.graphSeconds
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
-  const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
-  const getEndpoints: GetService = (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any')
-  const routing: EndpointRouting | undefined = config.callsEndpoints ? { getEndpoints, random } : undefined
+  const getService: GetService = (namespace, name) =>
+    objects.get(servicesId, { namespace, name }, 'any')
+  const getEndpoints: GetService = (namespace, name) =>
+    objects.get(endpointsId, { namespace, name }, 'any')
+  const routing: EndpointRouting | undefined = config.callsEndpoints
+    ? { getEndpoints, random }
+    : undefined
   const calls = { getService, routing, received, dials: egress }
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const hooks = new FollowedHooks({
     registry,
     accessOf: accessIn(admissionGroup),
     calls,
-    mutatingCredentials: mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
+    mutatingCredentials:
+      mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
     validatingCredentials:
-      validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
+      validatingWebhookUsers === null
+        ? undefined
+        : credentialsByHost(validatingWebhookUsers, clock),
     onGone: (name, type) => {
       parts.hookMetrics.forget(name, type)
       parts.conditionMetrics.forgetHook(name, type)
@@ -384,7 +414,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       metrics.filtered(spent)
     },
   })
-  const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
+  const groupOf = (plural: string): string | undefined =>
+    registry.all().find((one) => one.plural === plural)?.group
   const handleRequest = createHandle({
     gate,
     flowControl,
@@ -440,15 +471,19 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     slow: new SlowRequests(named(log, 'handle')),
     newAuditId: ids.uid,
     onContext: surroundings.onContext,
-    cors: config.serving.corsOrigins.length === 0 ? undefined : new Cors(config.serving.corsOrigins),
+    cors:
+      config.serving.corsOrigins.length === 0 ? undefined : new Cors(config.serving.corsOrigins),
     isLeaving: parts.isLeaving,
     constantHeaders:
-      config.strictTransportSecurity === null ? {} : { 'strict-transport-security': config.strictTransportSecurity },
+      config.strictTransportSecurity === null
+        ? {}
+        : { 'strict-transport-security': config.strictTransportSecurity },
   })
   const handle = surroundings.aroundRequest?.(handleRequest) ?? handleRequest
   const uncount = (resource: Resource): void => {
     metrics.forget(resource)
-    if (registry.inGroup(resource.group).length === 0) parts.uncountKeys(access.keysOf(resource).prefix)
+    if (registry.inGroup(resource.group).length === 0)
+      parts.uncountKeys(access.keysOf(resource).prefix)
   }
   const definitions = createDefinitions({
     registry,
@@ -510,10 +545,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
 }
 
 const hasSubresource = (resource: Resource | undefined, subresource: string): boolean =>
-  resource !== undefined && (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
+  resource !== undefined &&
+  (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
 
 /** Connections are direct, and without a certificate. */
-const nothingRemote = { clientCertificate: () => undefined, ownAddress: () => undefined, dial: dialDirect }
+const nothingRemote = {
+  clientCertificate: () => undefined,
+  ownAddress: () => undefined,
+  dial: dialDirect,
+}
 
 const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
@@ -526,4 +566,7 @@ function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods
 }
 
 /** What expressions of policies and webhooks need. */
-type ExpressionParts = Pick<PluginParts['policies'], 'convertByWebhook' | 'authorizerOf' | 'answerPattern'>
+type ExpressionParts = Pick<
+  PluginParts['policies'],
+  'convertByWebhook' | 'authorizerOf' | 'answerPattern'
+>

@@ -11,8 +11,16 @@ import type { WriteAccess } from './verbs/access.ts'
 import { deleteInstances } from './verbs/delete-instances.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 
-const definitionsId = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const
-const apiServicesId = { group: 'apiregistration.k8s.io', version: 'v1', plural: 'apiservices' } as const
+const definitionsId = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+} as const
+const apiServicesId = {
+  group: 'apiregistration.k8s.io',
+  version: 'v1',
+  plural: 'apiservices',
+} as const
 
 type Parts = {
   readonly registry: Registry
@@ -41,7 +49,9 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
   const { signal } = new AbortController()
   const isBuiltInPlace = (custom: Resource): boolean => {
     const { prefix } = keysOf(custom)
-    return registry.inGroup(custom.group).some((other) => !other.isCustom && keysOf(other).prefix === prefix)
+    return registry
+      .inGroup(custom.group)
+      .some((other) => !other.isCustom && keysOf(other).prefix === prefix)
   }
   return new Definitions({
     registry,
@@ -66,7 +76,8 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         return
       }
     },
-    deleteObjects: (custom, isDoomed) => deleteInstances(custom, storedAccessOf(custom), { isDoomed }),
+    deleteObjects: (custom, isDoomed) =>
+      deleteInstances(custom, storedAccessOf(custom), { isDoomed }),
     isBuiltInPlace,
     forget: (custom, isGone) => {
       if (isBuiltInPlace(custom)) return
@@ -76,7 +87,9 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     listAnnounced: async () => {
       const found = await objects.list(apiServicesId, '', 'latest')
       const own = found.filter(({ metadata }) => metadata.labels?.[managedLabel] === managedValue)
-      return own.map(({ spec }) => `${textOf(fieldsOf(spec)['group'])}/${textOf(fieldsOf(spec)['version'])}`)
+      return own.map(
+        ({ spec }) => `${textOf(fieldsOf(spec)['group'])}/${textOf(fieldsOf(spec)['version'])}`,
+      )
     },
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
@@ -86,7 +99,10 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         const body = apiService(name, place)
         expectStatus(await request(handle, { method: 'POST', path, body, signal }), [201, 409])
       } else if (!isServed && found?.metadata.labels?.[managedLabel] !== undefined) {
-        expectStatus(await request(handle, { method: 'DELETE', path: `${path}/${name}`, signal }), [200, 404])
+        expectStatus(
+          await request(handle, { method: 'DELETE', path: `${path}/${name}`, signal }),
+          [200, 404],
+        )
       }
     },
   })
@@ -103,8 +119,11 @@ function expectStatus({ status }: ApiResponse, expected: readonly number[]): voi
   if (!expected.includes(status)) throw new Error(`answered ${status}`)
 }
 
-const collectionOf = ({ group, version, plural }: typeof definitionsId | typeof apiServicesId): string =>
-  `/apis/${group}/${version}/${plural}`
+const collectionOf = ({
+  group,
+  version,
+  plural,
+}: typeof definitionsId | typeof apiServicesId): string => `/apis/${group}/${version}/${plural}`
 
 function statusPatch({ metadata, status }: KubeObject): Fields {
   const { resourceVersion, finalizers } = metadata
@@ -112,9 +131,14 @@ function statusPatch({ metadata, status }: KubeObject): Fields {
 }
 
 const conditionsOf = (status: KubeObject[string]): Fields[string] =>
-  typeof status === 'object' && status !== null && 'conditions' in status ? status['conditions'] : undefined
+  typeof status === 'object' && status !== null && 'conditions' in status
+    ? status['conditions']
+    : undefined
 
-function apiService(name: string, { group, version }: { readonly group: string; readonly version: string }): Fields {
+function apiService(
+  name: string,
+  { group, version }: { readonly group: string; readonly version: string },
+): Fields {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',

@@ -39,7 +39,10 @@ export function createDispatch({
   const readAccess = (resource: Resource): ReadAccess => {
     const own = access.of(resource)
     if (resource.group !== '' || resource.kind !== 'ComponentStatus') return own
-    return { ...own, reader: virtualReader({ resource, keys: own.keys, read: readComponents, cache }) }
+    return {
+      ...own,
+      reader: virtualReader({ resource, keys: own.keys, read: readComponents, cache }),
+    }
   }
   const verbs: { readonly [verb in Verb]: Dispatch } = {
     get: (request) => get(request, readAccess(request.resource)),
@@ -54,7 +57,9 @@ export function createDispatch({
   const answer: Dispatch = (request) => {
     const isPlain = request.subresource === '' && request.resource.isStored
     const handler = isPlain ? undefined : handlers.get(handlerKey(request))
-    return handler === undefined ? verbs[request.verb](request) : handler(request, subresourceAccess(request))
+    return handler === undefined
+      ? verbs[request.verb](request)
+      : handler(request, subresourceAccess(request))
   }
   const dispatch: Dispatch = (request) => {
     const wait = request.resource.load?.()

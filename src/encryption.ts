@@ -44,7 +44,10 @@ export type EncryptionParts = {
 export type EncryptionSource = Pick<Config, 'encryption'> & { readonly featureGates: Gates }
 
 /** Resolves when the plugins have been asked once, whether they answered or not. */
-export async function createEncryption(config: EncryptionSource, parts: EncryptionParts): Promise<EncryptionSetUp> {
+export async function createEncryption(
+  config: EncryptionSource,
+  parts: EncryptionParts,
+): Promise<EncryptionSetUp> {
   const { encryption: file, featureGates } = config
   if (file === null) return none
   const { root, time, log, metrics, serverId } = parts
@@ -152,7 +155,13 @@ function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly Hea
   const { checks } = current.providers
   const hasV1 = checks.some(({ version }) => version === 'v1')
   if (isReloaded || (checks.length > 0 && !hasV1)) {
-    return [{ name: 'kms-providers', fault: () => faultOf(current.providers.checks), isForLiveness: false }]
+    return [
+      {
+        name: 'kms-providers',
+        fault: () => faultOf(current.providers.checks),
+        isForLiveness: false,
+      },
+    ]
   }
   return checks.map(({ fault }, at) => ({ name: checkName(at), fault, isForLiveness: false }))
 }
@@ -161,7 +170,9 @@ const checkName = (at: number): string => `kms-provider-${at}`
 
 async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined> {
   const faults = await Promise.all(checks.map(({ fault }) => fault()))
-  const told = faults.flatMap((fault, at) => (fault === undefined ? [] : [`${checkName(at)}: ${fault}`]))
+  const told = faults.flatMap((fault, at) =>
+    fault === undefined ? [] : [`${checkName(at)}: ${fault}`],
+  )
   return told.length === 0 ? undefined : aggregate(told)
 }
 

@@ -7,13 +7,26 @@ import type { Log } from './lib/log.ts'
 export function errorResponse(
   error: unknown,
   auditId: string,
-  { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
+  {
+    request,
+    log,
+    isRefusal,
+  }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
 ): ApiResponse {
   if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
   // An unexpected error: the client gets an ID to ask about, the log has the details.
-  log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
-  return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
+  log('error', 'a request failed', {
+    auditId,
+    method: request.method,
+    path: request.path,
+    error: describe(error),
+  })
+  return statusResponse(
+    internalError(`request ${auditId} failed; the server's log says why`),
+    request,
+    false,
+  )
 }
 
 export function textResponse({ code, message, retryAfterSeconds }: TextError): ApiResponse {
@@ -29,7 +42,9 @@ export function textResponse({ code, message, retryAfterSeconds }: TextError): A
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
   const status = toStatus(error)
-  const { type, body, isAccepted } = error.isUntyped ? printUntyped(status) : printError(status, request)
+  const { type, body, isAccepted } = error.isUntyped
+    ? printUntyped(status)
+    : printError(status, request)
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
@@ -40,4 +55,5 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
 }
 
-const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)

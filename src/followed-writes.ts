@@ -38,7 +38,10 @@ export function createStoreOf(
 }
 
 /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
-export type StoreRoles = (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
+export type StoreRoles = (
+  wanted: readonly PolicyObject[],
+  signal: AbortSignal,
+) => Promise<PolicyObject[]>
 
 type StoreRolesParts = {
   readonly registry: Registry
@@ -47,12 +50,23 @@ type StoreRolesParts = {
   readonly roles: FollowedRoles
 }
 
-export function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRolesParts): StoreRoles {
+export function createStoreRoles({
+  registry,
+  accessOf,
+  storeOf,
+  roles,
+}: StoreRolesParts): StoreRoles {
   return async (all, signal) => {
     const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
       if (resource === undefined) return [wanted]
-      const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
+      const write = {
+        resource,
+        access: accessOf(resource),
+        store: storeOf(resource),
+        manager: ownManager,
+        signal,
+      }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
     // All at once would hold up who connects at the start.

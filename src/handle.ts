@@ -1,7 +1,13 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, RemoteUnavailable, requestTimedOut, TextError } from './api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  firstHeader,
+  type Headers,
+  type InFlightPlace,
+} from './api/request.ts'
 import type { Span } from './api/span.ts'
 import { anonymousUser, mastersGroup, type User } from './api/user.ts'
 import { followFrames, whenCaughtUp } from './api/follow-frames.ts'
@@ -62,7 +68,10 @@ export type HandlerParts = {
 export type Handle = (request: ApiRequest, knownUser?: User) => Promise<ApiResponse>
 
 export function createHandle(handlerParts: HandlerParts): Handle {
-  const parts: LifeParts = { ...handlerParts, commonHeaders: new CommonHeaders(handlerParts.constantHeaders) }
+  const parts: LifeParts = {
+    ...handlerParts,
+    commonHeaders: new CommonHeaders(handlerParts.constantHeaders),
+  }
   return async (request, knownUser) => {
     const auditId = givenAuditId(request) || parts.newAuditId()
     const early = knownUser === undefined ? earlyAnswer(request, auditId, parts) : undefined
@@ -72,7 +81,11 @@ export function createHandle(handlerParts: HandlerParts): Handle {
     try {
       response = life.finish(await life.run(knownUser), undefined)
     } catch (error) {
-      const refused = errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed })
+      const refused = errorResponse(error, auditId, {
+        request,
+        log: parts.log,
+        isRefusal: !life.hasPassed,
+      })
       response = life.finish(refused, error)
     }
     // To return a promise takes two turns more than to await it.
@@ -81,11 +94,19 @@ export function createHandle(handlerParts: HandlerParts): Handle {
 }
 
 /** Answered before anybody asks who it is: not measured and not audited, as upstream. */
-function earlyAnswer(request: ApiRequest, auditId: string, parts: LifeParts): ApiResponse | undefined {
+function earlyAnswer(
+  request: ApiRequest,
+  auditId: string,
+  parts: LifeParts,
+): ApiResponse | undefined {
   const refusal = parts.isLeaving() ? refusalOf(request) : undefined
   if (refusal !== undefined) {
     const response = textResponse(refusal)
-    return { ...response, headers: { 'audit-id': auditId, ...response.headers }, endsConnection: true }
+    return {
+      ...response,
+      headers: { 'audit-id': auditId, ...response.headers },
+      endsConnection: true,
+    }
   }
   if (parts.cors === undefined || request.method !== 'OPTIONS') return undefined
   const allowed = parts.cors.headersFor(request)
@@ -95,7 +116,8 @@ function earlyAnswer(request: ApiRequest, auditId: string, parts: LifeParts): Ap
 }
 
 /** Node joins several headers of one name by a comma and a space; the first one counts. */
-const givenAuditId = ({ headers }: ApiRequest): string => firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
+const givenAuditId = ({ headers }: ApiRequest): string =>
+  firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
 
 /** The headers that answers have in common, by flow, with a place for the audit ID: to copy them is many times faster than to join them. */
 class CommonHeaders {
@@ -155,8 +177,13 @@ class Life implements Follower {
     const info = requestInfo(request)
     this.#info = info
     this.#isLongRunning = isLongRunning(info)
-    const passing = this.#parts.gate({ request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser }, this)
-    return passing instanceof Promise ? passing.then((passed) => this.#serve(passed)) : this.#serve(passing)
+    const passing = this.#parts.gate(
+      { request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser },
+      this,
+    )
+    return passing instanceof Promise
+      ? passing.then((passed) => this.#serve(passed))
+      : this.#serve(passing)
   }
 
   onContext(context: RequestContext): void {
@@ -205,7 +232,13 @@ class Life implements Follower {
     if (flow === undefined) return undefined
     this.#flow = flow
     request.heldBy?.({ name: user.name, isExempt: flow.level.spec.isExempt })
-    const seat = flowControl.enter(flow, { user, info, timeoutMs: context.deadlineMs - this.#startMs, request, nowMs })
+    const seat = flowControl.enter(flow, {
+      user,
+      info,
+      timeoutMs: context.deadlineMs - this.#startMs,
+      request,
+      nowMs,
+    })
     if (seat instanceof Promise) return this.#waitFor(seat, context)
     this.#place = seat
     return undefined
@@ -229,7 +262,8 @@ class Life implements Follower {
     const { deadlineMs } = context
     const isTimed = passed.kind !== 'path' && deadlineMs !== Infinity
     context.isTimed = isTimed
-    const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
+    const answering =
+      this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
     if (!isTimed) return answering
     return ownInTime(answering, deadlineMs - clock.monotonicMs(), {
       late: () => timeOut(context),
@@ -256,7 +290,10 @@ class Life implements Follower {
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
-  async #document({ http: request, context }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
+  async #document({
+    http: request,
+    context,
+  }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
     const { documents } = this.#parts
     const response = await documents(request, context)
     const audited = this.#audited
@@ -280,9 +317,15 @@ class Life implements Follower {
     const response = this.#finish(answered, nowMs)
     this.#countRefusal(response, error)
     if (this.#span !== undefined && this.#context !== undefined)
-      this.#parts.traces?.end(this.#span, { context: this.#context, startMs: this.#startMs, response })
+      this.#parts.traces?.end(this.#span, {
+        context: this.#context,
+        startMs: this.#startMs,
+        response,
+      })
     const { audit } = this.#parts
-    return audit === undefined ? response : this.#recordEnd(audit, response, outcomeOf(response, error, nowMs))
+    return audit === undefined
+      ? response
+      : this.#recordEnd(audit, response, outcomeOf(response, error, nowMs))
   }
 
   /** Most requests are neither refused nor ended. */
@@ -290,9 +333,11 @@ class Life implements Follower {
     const { metrics, isServed } = this.#parts
     const isRefused = this.#measured === undefined
     if (isRefused) metrics.refused(status)
-    if (error instanceof RemoteUnavailable) return metrics.remoteUnavailable(this.#request, this.#info)
+    if (error instanceof RemoteUnavailable)
+      return metrics.remoteUnavailable(this.#request, this.#info)
     const isLimited = isRefused && status === TOO_MANY_REQUESTS
-    const lateCode = error instanceof ApiError && error.reason === 'Timeout' ? error.code : undefined
+    const lateCode =
+      error instanceof ApiError && error.reason === 'Timeout' ? error.code : undefined
     if (!isLimited && lateCode === undefined) return
     const ended = endedRequest(this.#request, this.#info, isServed)
     if (lateCode === undefined) metrics.dropped(ended, reportedDryRun(this.#request))
@@ -305,8 +350,14 @@ class Life implements Follower {
     if (this.#parts.logsRequests()) this.#logRequest(response)
     this.#noteIfSlow(response, nowMs)
     const own = this.#headers(response)
-    const headers = this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
-    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response, nowMs) }
+    const headers =
+      this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
+    return {
+      ...response,
+      headers,
+      isUnauthenticated: this.#isUnauthenticated(),
+      place: this.#placeOf(response, nowMs),
+    }
   }
 
   /** A watch has its seats until it has told what exists; it makes writes cost more, for as long as it lasts. */
@@ -331,7 +382,10 @@ class Life implements Follower {
       if (isOpen) end?.()
       isOpen = false
     })
-    return { ...response, frames: seat === undefined ? frames : whenCaughtUp(frames, () => seat.leave()) }
+    return {
+      ...response,
+      frames: seat === undefined ? frames : whenCaughtUp(frames, () => seat.leave()),
+    }
   }
 
   #noteIfSlow({ status }: ApiResponse, nowMs: number): void {
@@ -348,18 +402,27 @@ class Life implements Follower {
     if (this.#info === undefined) return { ...auditId, ...constantHeaders, ...response.headers }
     const common = commonHeaders.of(this.#flow)
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
-    if (warnings.length === 0 && ownWarnings.length === 0) return { ...common, ...auditId, ...response.headers }
+    if (warnings.length === 0 && ownWarnings.length === 0)
+      return { ...common, ...auditId, ...response.headers }
     const warning = [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')]
     const { warning: others = [], ...headers } = response.headers
     return { ...common, ...auditId, ...headers, warning: warning.concat(others) }
   }
 
   /** Returns the response, which waits for its event if the backend says so. */
-  #recordEnd(audit: Audit, response: ApiResponse, outcome: Outcome): ApiResponse | Promise<ApiResponse> {
+  #recordEnd(
+    audit: Audit,
+    response: ApiResponse,
+    outcome: Outcome,
+  ): ApiResponse | Promise<ApiResponse> {
     if (this.#audited !== undefined) return this.#audited.answered(response, outcome)
     // Neither is a request recorded that the policy leaves out, nor one whose path cannot be parsed.
     if (this.#context?.caller !== undefined || this.#info === undefined) return response
-    return audit.begin(this.#arrived(this.#info, outcome.nowMs), undefined)?.refused(response, outcome) ?? response
+    return (
+      audit
+        .begin(this.#arrived(this.#info, outcome.nowMs), undefined)
+        ?.refused(response, outcome) ?? response
+    )
   }
 
   #arrived(info: RequestInfo, nowMs: number): Arrived {

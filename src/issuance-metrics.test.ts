@@ -6,19 +6,31 @@ import { Metrics } from './lib/metrics.ts'
 import { createAuthority } from './lib/x509/certificates.ts'
 
 /** Valid for ten years and two days or three. */
-const certificate = Buffer.from(createAuthority('any', Date.now()).certificatePem).toString('base64')
+const certificate = Buffer.from(createAuthority('any', Date.now()).certificatePem).toString(
+  'base64',
+)
 const TEN_YEARS_SECONDS = 10 * 365 * 86_400
 
 function requestOf(spec: Fields, issued: string): KubeObject {
   const status = issued === '' ? {} : { certificate: issued }
-  return { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: {}, spec, status }
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: {},
+    spec,
+    status,
+  }
 }
 
 function countedOf(spec: Fields, { before = '', after = certificate } = {}): string[] {
   const metrics = new Metrics()
   new IssuanceMetrics(metrics).count(requestOf(spec, after), requestOf(spec, before))
   return [
-    ...metrics.print().matchAll(/^apiserver_certificates_registry_csr_(\w+)_duration_total\{signerName="(.*)"\} 1$/gm),
+    ...metrics
+      .print()
+      .matchAll(
+        /^apiserver_certificates_registry_csr_(\w+)_duration_total\{signerName="(.*)"\} 1$/gm,
+      ),
   ].map(([, what, signer]) => `${what} ${signer}`)
 }
 
@@ -35,7 +47,16 @@ test('a certificate counts once, where a duration was requested', () => {
 })
 
 test('a duration is honored if it differs by less than a twentieth and five minutes', () => {
-  assert.deepEqual(countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length, 2)
-  assert.deepEqual(countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.06 }), ['requested other'])
-  assert.deepEqual(countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 0.94 }), ['requested other'])
+  assert.deepEqual(
+    countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
+    2,
+  )
+  assert.deepEqual(
+    countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.06 }),
+    ['requested other'],
+  )
+  assert.deepEqual(
+    countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 0.94 }),
+    ['requested other'],
+  )
 })

@@ -15,15 +15,20 @@ export class IssuanceMetrics {
   readonly #honored: Counter
 
   constructor(metrics: Metrics) {
-    this.#requested = metrics.counter(about('requested', 'Certificates issued for requests with a duration'))
-    this.#honored = metrics.counter(about('honored', 'Certificates issued for the duration that was requested'))
+    this.#requested = metrics.counter(
+      about('requested', 'Certificates issued for requests with a duration'),
+    )
+    this.#honored = metrics.counter(
+      about('honored', 'Certificates issued for the duration that was requested'),
+    )
   }
 
   /** To be called with each CertificateSigningRequest that was stored, and what it was before. */
   count(request: KubeObject, previous: KubeObject): void {
     const { expirationSeconds, signerName } = fieldsOf(previous['spec'])
     const issued = certificateOf(request)
-    if (issued === '' || certificateOf(previous) !== '' || typeof expirationSeconds !== 'number') return
+    if (issued === '' || certificateOf(previous) !== '' || typeof expirationSeconds !== 'number')
+      return
     const signer = textOf(signerName)
     const label = signer.startsWith(knownSigners) ? signer : 'other'
     this.#requested.with(label).add()

@@ -33,9 +33,14 @@ export function createJwtIssuers(config: Config, parts: JwtIssuersParts): JwtIss
   const owned = new AsyncDisposableStack()
   const patterns = owned.use(new PatternThread())
   const authenticators = owned.use(
-    new JwtAuthenticators(jwt, { ...parts, algorithms, answer: (question) => patterns.answer(question) }),
+    new JwtAuthenticators(jwt, {
+      ...parts,
+      algorithms,
+      answer: (question) => patterns.answer(question),
+    }),
   )
-  const reloader = file === null ? undefined : owned.use(createReloader(config, file, authenticators, parts))
+  const reloader =
+    file === null ? undefined : owned.use(createReloader(config, file, authenticators, parts))
   return {
     authenticate: authenticators.authenticate,
     reloader,

@@ -46,7 +46,10 @@ const attempt = (run: () => unknown) => (): void => {
 
 const accept = (text: string) => ({ headers: { accept: text }, query: new URLSearchParams() })
 const yaml = (text: string): unknown => convertYaml(Buffer.from(text))
-const entries = Array.from({ length: 20_000 }, (_, at): Json => ({ manager: `m${at}`, operation: 'Update' }))
+const entries = Array.from(
+  { length: 20_000 },
+  (_, at): Json => ({ manager: `m${at}`, operation: 'Update' }),
+)
 
 const faultsOf = (issuer: Fields): unknown =>
   issuerFaults(readIssuer({ url: 'https://a', ...issuer }), { path: 'issuer', disallowed: [] })
@@ -57,13 +60,22 @@ const nestedLists = `${`[${' '.repeat(16_384)}`.repeat(990)}1${']'.repeat(990)}`
 const inputs: readonly (readonly [string, () => unknown])[] = [
   [
     'clauses of Accept',
-    () => negotiateError(accept('*,'.repeat(HEADER_CHARACTERS / 4) + 'a,'.repeat(HEADER_CHARACTERS / 4))),
+    () =>
+      negotiateError(
+        accept('*,'.repeat(HEADER_CHARACTERS / 4) + 'a,'.repeat(HEADER_CHARACTERS / 4)),
+      ),
   ],
   ['parameters of Accept', () => negotiateError(accept('a;'.repeat(HEADER_CHARACTERS / 2)))],
-  ['blanks of Authorization', () => tokenInHeader({ authorization: `bearer${' '.repeat(HEADER_CHARACTERS)}x` })],
+  [
+    'blanks of Authorization',
+    () => tokenInHeader({ authorization: `bearer${' '.repeat(HEADER_CHARACTERS)}x` }),
+  ],
   [
     'blanks in Content-Type',
-    () => bodyForm({ headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` } }),
+    () =>
+      bodyForm({
+        headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` },
+      }),
   ],
   ['pairs of a query without values', () => parseQuery('a&'.repeat(HEADER_CHARACTERS / 2))],
   ['pairs of escapes', () => parseQuery(`${'%ff'.repeat(33)}&`.repeat(9_999))],
@@ -72,7 +84,10 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
   ['values of a label', () => parseLabelSelector(`a in (${','.repeat(HEADER_CHARACTERS)})`)],
   ['terms of fields', () => parseFieldSelector('=,'.repeat(HEADER_CHARACTERS / 2))],
   ['escapes of a field', () => parseFieldSelector(`a=${'\\,'.repeat(HEADER_CHARACTERS / 2)}`)],
-  ['a continue token', () => decodeContinue('/registry/pods/', 'YWFh'.repeat(HEADER_CHARACTERS / 4))],
+  [
+    'a continue token',
+    () => decodeContinue('/registry/pods/', 'YWFh'.repeat(HEADER_CHARACTERS / 4)),
+  ],
   ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
   ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
   [
@@ -84,7 +99,9 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     () => {
       const value = `{"${'k'.repeat(30_000)}":{${'"a":1,'.repeat(100)}"a":1}}`
       const operation = `{"op":"add","path":"/a","value":${value}}`
-      return allSteps(readOperations(`[${Array.from({ length: 90 }, () => operation).join()}]`, new Work(), true))
+      return allSteps(
+        readOperations(`[${Array.from({ length: 90 }, () => operation).join()}]`, new Work(), true),
+      )
     },
   ],
   [
@@ -95,13 +112,19 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
         isAtomic: false,
         of: { form: 'list', by: 'whole', keys: [], of: { form: 'scalar', scalar: 'string' } },
       } as const
-      return validateApplied({ ['k'.repeat(1_000_000)]: Array.from({ length: 500_000 }, () => 1) }, type)
+      return validateApplied(
+        { ['k'.repeat(1_000_000)]: Array.from({ length: 500_000 }, () => 1) },
+        type,
+      )
     },
   ],
   [
     'owned items in no order',
     () => {
-      const elements = Array.from({ length: 80_000 }, (_, at) => [`v:"a/${(at * 7919) % 80_000}"`, ownedLeaf] as const)
+      const elements = Array.from(
+        { length: 80_000 },
+        (_, at) => [`v:"a/${(at * 7919) % 80_000}"`, ownedLeaf] as const,
+      )
       return printFieldsV1({ isOwned: false, children: new Map(elements) })
     },
   ],
@@ -109,7 +132,9 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'a reordered list',
     () => {
       const items = Array.from({ length: 60_000 }, (_, at) => `a/${at}`)
-      return allSteps(ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items }))
+      return allSteps(
+        ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items }),
+      )
     },
   ],
   ['lists in each other, far apart', () => readAny(new JsonScanner(nestedLists))],
@@ -118,10 +143,19 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'beginnings of PEM blocks, and one end',
     () => decodePem(`${'-----BEGIN A-----\n'.repeat(150_000)}-----END A-----\n`),
   ],
-  ['beginnings of certificates', () => certificateBlocks('-----BEGIN CERTIFICATE-----\n'.repeat(150_000))],
+  [
+    'beginnings of certificates',
+    () => certificateBlocks('-----BEGIN CERTIFICATE-----\n'.repeat(150_000)),
+  ],
   ['beginnings of keys', () => readVerifyingKeys('-----BEGIN PUBLIC KEY-----\n'.repeat(150_000))],
-  ['slashes in the middle of an issuer', () => faultsOf({ discoveryURL: `https://a${'/'.repeat(BODY_CHARACTERS)}b` })],
-  ['audiences of an issuer', () => faultsOf({ audiences: Array.from({ length: 200_000 }, (_, at) => `${at}`) })],
+  [
+    'slashes in the middle of an issuer',
+    () => faultsOf({ discoveryURL: `https://a${'/'.repeat(BODY_CHARACTERS)}b` }),
+  ],
+  [
+    'audiences of an issuer',
+    () => faultsOf({ audiences: Array.from({ length: 200_000 }, (_, at) => `${at}`) }),
+  ],
   ['blanks of an email', () => matchesFormat(`${' '.repeat(BODY_CHARACTERS)}(`, 'email')],
   ['zeros of an address', () => matchesFormat(`${'0'.repeat(BODY_CHARACTERS)}x.`, 'ipv4')],
   ['digits of a double', () => toDouble(`${'1'.repeat(BODY_CHARACTERS)}x`)],

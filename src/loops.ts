@@ -13,7 +13,10 @@ import { QueueMetrics } from './controllers/queue-metrics.ts'
 import { startInTurns } from './controllers/start-in-turns.ts'
 import type { Metrics } from './lib/metrics.ts'
 
-export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'> & {
+export type LoopsParts = Pick<
+  OwnLoopsParts,
+  'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'
+> & {
   readonly objects: ClusterObjects
   /** No other server shares the database: controllers need no election. */
   readonly isAlone: boolean
@@ -40,10 +43,32 @@ type Plane = Pick<
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, creates, openCharges, readAccessOf, remoteDocuments, startAvailability }: Plane,
+  {
+    handle,
+    registry,
+    allocation,
+    creates,
+    openCharges,
+    readAccessOf,
+    remoteDocuments,
+    startAvailability,
+  }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable {
-  const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, onFailed, clock, timers, log } = parts
+  const {
+    objects,
+    records,
+    port,
+    uid,
+    isAlone,
+    signers,
+    certificatePem,
+    metrics,
+    onFailed,
+    clock,
+    timers,
+    log,
+  } = parts
   const own = ownLoopStarts({
     handle,
     hasIdentity: config.featureGates.isOn('APIServerIdentity'),
@@ -88,9 +113,12 @@ export function startLoops(
   })
   const availabilityMetrics = new AvailabilityMetrics(metrics)
   const availability = (): AsyncDisposable => startAvailability(availabilityMetrics, timers)
-  const elections = () => CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
+  const elections = () =>
+    CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
   const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
-  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])], { onFailed })
+  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])], {
+    onFailed,
+  })
 }
 
 /** Disposing of it before that time starts nothing. */

@@ -52,7 +52,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has inside (`sea-main.ts`). */
 const standInName = 'etcd-stand-in'
-const standInFile = extname(import.meta.filename) === '.ts' ? `assets/${standInName}.ts` : `${standInName}.cjs`
+const standInFile =
+  extname(import.meta.filename) === '.ts' ? `assets/${standInName}.ts` : `${standInName}.cjs`
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const fault = nodeFault()
@@ -78,7 +79,9 @@ const parts: CommandParts = {
   cache: folder,
   fileOf,
   ownCommand: isSea() ? [process.execPath] : [process.execPath, fileOf('../bin/keelson')],
-  standInCommand: isSea() ? [process.execPath, standInName] : [process.execPath, fileOf(standInFile)],
+  standInCommand: isSea()
+    ? [process.execPath, standInName]
+    : [process.execPath, fileOf(standInFile)],
   version: version(),
   storeThread: typeof storeThread === 'undefined' ? undefined : storeThread,
 }
@@ -109,7 +112,10 @@ function fail(code: number, reasons: readonly string[]): void {
 
 function version(): string {
   const manifest: unknown = JSON.parse(readOwnFile('../package.json', import.meta.url))
-  const found = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : ''
+  const found =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest
+      ? manifest.version
+      : ''
   return typeof found === 'string' ? found : ''
 }
 

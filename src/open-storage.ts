@@ -62,8 +62,14 @@ export async function openStorage(
   const engine = owner.use(new MeasuredEngine(traced(own), { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leaseOptions = { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) }
-  const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), time, leaseOptions)
-  const encryption = owner.use(await createEncryption(config, { root, time, log, metrics, serverId }))
+  const leases = new Leases(
+    (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
+    time,
+    leaseOptions,
+  )
+  const encryption = owner.use(
+    await createEncryption(config, { root, time, log, metrics, serverId }),
+  )
   const { transformer } = encryption
   const store = new Store(engine, { transformer, leases, random })
   owner.use(startCompaction())
@@ -80,7 +86,9 @@ export async function openStorage(
   addCacheMetrics(metrics, cache, overrides.caches)
   if (sizePollMs > 0) {
     const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
-    owner.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
+    owner.use(
+      new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }),
+    )
   }
   return { root, engine, store, cache, overrides, encryption }
 }
@@ -95,15 +103,22 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
   } catch (cause) {
     const why = messageOf(cause)
     const { store } = config.etcd
-    if (store.kind === 'sqlite') throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
+    if (store.kind === 'sqlite')
+      throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
     const servers = etcdServers(config).join(', ')
-    throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
+    throw new Error(
+      `etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`,
+      { cause },
+    )
   }
 }
 
 /** What shares a lease expires together, in one transaction of etcd. */
 function countLeased(metrics: Metrics): (objects: number) => void {
   const help = 'Objects that shared a lease of etcd when another took its place.'
-  const counts = metrics.histogram({ name: 'etcd_lease_object_counts', help }, [10, 50, 100, 500, 1000, 2500, 5000])
+  const counts = metrics.histogram(
+    { name: 'etcd_lease_object_counts', help },
+    [10, 50, 100, 500, 1000, 2500, 5000],
+  )
   return (objects) => counts.with().observe(objects)
 }

@@ -65,13 +65,20 @@ export class Overrides implements AsyncDisposable {
     for (const [list, rows] of byServers) {
       const servers = list.split(';')
       const folders = new Set(
-        rows.map(({ group, resource }) => resourcePrefix({ group, plural: resource, isCustom: false })),
+        rows.map(({ group, resource }) =>
+          resourcePrefix({ group, plural: resource, isCustom: false }),
+        ),
       )
       const opened = await openEngine({ ...etcd, store: { ...main, servers } }, parts)
       const { root, clock, log, transformer, random, metrics, memory, traced, leaseOptions } = parts
       const { monotonicMs } = clock
       const engine = owned.use(
-        new MeasuredEngine(traced(opened.engine), { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
+        new MeasuredEngine(traced(opened.engine), {
+          root,
+          metrics,
+          monotonicMs,
+          sharesMetricsOf: parts.engine,
+        }),
       )
       const grant: GrantLease = (ttlSeconds, options) => engine.grantLease(ttlSeconds, options)
       const leases = new Leases(grant, clock, leaseOptions)
@@ -125,9 +132,11 @@ const overridesByServers = ({ overrides }: Config['etcd']): Map<string, Override
   Map.groupBy(overrides.filter(isStored), ({ servers }) => servers.join(';'))
 
 /** How many etcds there are besides the main one. */
-export const otherEtcds = ({ etcd }: Config): number => (etcd.store.kind === 'etcd' ? overridesByServers(etcd).size : 0)
+export const otherEtcds = ({ etcd }: Config): number =>
+  etcd.store.kind === 'etcd' ? overridesByServers(etcd).size : 0
 
 /** As upstream, Events of their own group are stored as those of the core group, whose override counts. */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
 
-const faultOf = (cache: Cache): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
+const faultOf = (cache: Cache): string | undefined =>
+  cache.isLive ? undefined : 'nothing is heard from etcd'

@@ -9,7 +9,10 @@ import { optimizeWhenUsed } from './lib/optimize-when-used.ts'
 declare const PROGRAM_ID: string
 
 const file = join(import.meta.dirname, 'program.cjs')
-runWithCodeCache({ file, id: PROGRAM_ID, storeThread: startStoreThread() }, cacheFolder(process.env))
+runWithCodeCache(
+  { file, id: PROGRAM_ID, storeThread: startStoreThread() },
+  cacheFolder(process.env),
+)
 // Not before: Node's own modules are compiled already, for its own flags, and would be compiled anew for others, which takes 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
@@ -19,7 +22,9 @@ if (process.argv[2] === 'dev') optimizeWhenUsed()
  */
 function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv
-  const hasOther = args.some((argument) => /^(?:--(?:ephemeral|etcd|store|help)|-h$)/.test(argument))
+  const hasOther = args.some((argument) =>
+    /^(?:--(?:ephemeral|etcd|store|help)|-h$)/.test(argument),
+  )
   if (command !== 'dev' || hasOther) return undefined
   try {
     const worker = new Worker(join(import.meta.dirname, 'sqlite-worker.cjs'))

@@ -22,7 +22,9 @@ const library = {
   // Test runners start Node with all kinds of flags, of which few change what V8 compiles.
   flags: cachedDataVersionTag().toString(16),
 }
-const { exports: loaded, save } = isOwnRealm() ? loadWithCodeCache(library, cacheFolder(process.env)) : loadHere()
+const { exports: loaded, save } = isOwnRealm()
+  ? loadWithCodeCache(library, cacheFolder(process.env))
+  : loadHere()
 const testing = checkTesting(loaded)
 const use = { isFirst: true }
 
@@ -43,7 +45,8 @@ function isOwnRealm(): boolean {
 function loadHere(): { readonly exports: unknown; readonly save: () => void } {
   // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- an own file, compiled in this realm
   const create: unknown = new Function(`return ${readFileSync(file, 'latin1')}`)()
-  if (typeof create !== 'function') throw new TypeError(`${file} is damaged: install the package again`)
+  if (typeof create !== 'function')
+    throw new TypeError(`${file} is damaged: install the package again`)
   return { exports: create(createRequire(file), file, import.meta.dirname), save: () => undefined }
 }
 
@@ -53,5 +56,7 @@ function checkTesting(value: unknown): typeof Testing {
 }
 
 function isTesting(value: unknown): value is typeof Testing {
-  return typeof value === 'object' && value !== null && 'startCluster' in value && 'Cluster' in value
+  return (
+    typeof value === 'object' && value !== null && 'startCluster' in value && 'Cluster' in value
+  )
 }

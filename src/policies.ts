@@ -24,15 +24,22 @@ export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
   /** To be started before the first request is accepted. */
-  readonly followed: readonly (FollowedPolicies<CompiledPolicy> | FollowedPolicies<CompiledMutations>)[]
+  readonly followed: readonly (
+    | FollowedPolicies<CompiledPolicy>
+    | FollowedPolicies<CompiledMutations>
+  )[]
 }
 
 export function createPolicies({ featureGates }: Config, parts: PoliciesParts): Policies {
   const { registry, accessIn, policyMetrics, conditionMetrics, log } = parts
-  const validating = new PolicyIndex<CompiledPolicy>('validating', registry, ({ policyName, name }) => {
-    policyMetrics.forget(policyName, name)
-    conditionMetrics.forgetPolicy(policyName)
-  })
+  const validating = new PolicyIndex<CompiledPolicy>(
+    'validating',
+    registry,
+    ({ policyName, name }) => {
+      policyMetrics.forget(policyName, name)
+      conditionMetrics.forgetPolicy(policyName)
+    },
+  )
   const mutating = new PolicyIndex<CompiledMutations>('mutating', registry, ({ policyName }) =>
     conditionMetrics.forgetPolicy(policyName),
   )

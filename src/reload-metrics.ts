@@ -10,14 +10,21 @@ export type ReloadMetricsOptions = {
   readonly reloads: () => Reloads
 }
 
-export function addReloadMetrics(metrics: Metrics, { what, serverId, reloads }: ReloadMetricsOptions): void {
+export function addReloadMetrics(
+  metrics: Metrics,
+  { what, serverId, reloads }: ReloadMetricsOptions,
+): void {
   const about = (name: string, help: string) => ({
     name: `apiserver_${what}_config_controller_${name}`,
     help: `${help} of ${what} configuration split by status and apiserver identity.`,
     labels: ['apiserver_id_hash', 'status'],
   })
-  const total = metrics.counter(about('automatic_reloads_total', 'Total number of automatic reloads'))
-  const last = metrics.gauge(about('automatic_reload_last_timestamp_seconds', 'Timestamp of the last automatic reload'))
+  const total = metrics.counter(
+    about('automatic_reloads_total', 'Total number of automatic reloads'),
+  )
+  const last = metrics.gauge(
+    about('automatic_reload_last_timestamp_seconds', 'Timestamp of the last automatic reload'),
+  )
   // Earlier names, for who has hidden metrics shown.
   const earlier = (outcome: string) =>
     metrics.counter({
@@ -26,7 +33,10 @@ export function addReloadMetrics(metrics: Metrics, { what, serverId, reloads }: 
       labels: ['apiserver_id_hash'],
       deprecatedSince: '1.30.0',
     })
-  const byOutcome = what === 'encryption' ? { success: earlier('success'), failure: earlier('failures') } : undefined
+  const byOutcome =
+    what === 'encryption'
+      ? { success: earlier('success'), failure: earlier('failures') }
+      : undefined
   const idHash = `sha256:${hash('sha256', serverId)}`
   metrics.onPrint(() => {
     for (const status of ['success', 'failure'] as const) {

@@ -1,7 +1,11 @@
 /** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
 import { readFileSync } from 'node:fs'
 import type { ClientCertificate } from './aggregation/client-certificate.ts'
-import { type AuthorityUse, type ClientAuthorities, joinPems } from './authentication/client-authorities.ts'
+import {
+  type AuthorityUse,
+  type ClientAuthorities,
+  joinPems,
+} from './authentication/client-authorities.ts'
 import type { Config } from './config/config.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import type { Listener } from './http/listener.ts'
@@ -34,7 +38,11 @@ export function loadCertificate(
 ): Pick<ReloadParts, 'certificate' | 'files'> {
   if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
   if (tls.kind === 'folder') {
-    const { certificate, ...files } = loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
+    const { certificate, ...files } = loadOrCreateCertificate(
+      tls.path,
+      [bindAddress, advertiseAddress],
+      wallMs(),
+    )
     return { certificate, files }
   }
   const { certificatePath, keyPath } = tls
@@ -66,7 +74,8 @@ function servingReloader({ listener, certificate, files, log }: ReloadParts): Fi
     ],
     {
       what: 'the serving certificate',
-      use: ([certificatePem = '', keyPem = '']) => listener.setCertificate({ certificatePem, keyPem }),
+      use: ([certificatePem = '', keyPem = '']) =>
+        listener.setCertificate({ certificatePem, keyPem }),
       log,
     },
   )
@@ -74,7 +83,12 @@ function servingReloader({ listener, certificate, files, log }: ReloadParts): Fi
 }
 
 function namedReloader(
-  { certificatePath, keyPath, certificatePem, keyPem }: Config['serving']['namedCertificates'][number],
+  {
+    certificatePath,
+    keyPath,
+    certificatePem,
+    keyPem,
+  }: Config['serving']['namedCertificates'][number],
   at: number,
   { listener, log }: ReloadParts,
 ): FileReloader {
@@ -91,7 +105,8 @@ function signingReloader(
   { signers, certificatePath, keyPath, certificatePem, keyPem }: Config['signing']['pairs'][number],
   { renewSigner, log }: ReloadParts,
 ): FileReloader {
-  const use = ([certificate = '', key = '']: readonly string[]): void => renewSigner(signers, certificate, key)
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    renewSigner(signers, certificate, key)
   const files = [
     { path: certificatePath, text: certificatePem },
     { path: keyPath, text: keyPem },
@@ -107,7 +122,8 @@ function proxyClientReloader(config: Config, { proxyClient, log }: ReloadParts):
     { path: config.proxyClient.certificatePath, text: certificatePem },
     { path: config.proxyClient.keyPath, text: keyPem },
   ]
-  const use = ([certificate = '', key = '']: readonly string[]): void => proxyClient.set(certificate, key)
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    proxyClient.set(certificate, key)
   return [new FileReloader(files, { what: 'the certificate for aggregated API servers', use, log })]
 }
 

@@ -73,7 +73,9 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
 
   /** For controllers: those of all APIServices that were asked for, the preferred ones of a group first. */
   versions(): readonly VersionContent[] {
-    const versions = [...this.discovery.versions()].toSorted((a, b) => byVersionPriority(a.service, b.service))
+    const versions = [...this.discovery.versions()].toSorted((a, b) =>
+      byVersionPriority(a.service, b.service),
+    )
     return versions.map(({ service: { group, version }, resources, isStale }) => ({
       group,
       version,
@@ -92,10 +94,14 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
       const id = `${one.plural}.${one.group}`
       if (one.isNamespaced && !found.has(id)) found.set(id, one)
     }
-    return { resources: [...found.values()], stale: stale.map(({ group, version }) => `${group}/${version}`) }
+    return {
+      resources: [...found.values()],
+      stale: stale.map(({ group, version }) => `${group}/${version}`),
+    }
   }
 
-  readonly handOn: RemoteDocuments['handOn'] = ({ name }, http, context) => this.#proxy({ http, context }, name)
+  readonly handOn: RemoteDocuments['handOn'] = ({ name }, http, context) =>
+    this.#proxy({ http, context }, name)
 
   #remoteOf(name: string): Remote {
     const remote = this.#apiServices.get(name)?.remote

@@ -109,10 +109,17 @@ export class ResourceAccess {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#parts.registry.all()) {
       // Objects of another database are not counted with the others.
-      if (resource.isCustom || !resource.isStored || isEvents(resource) || !this.#isOfMain(resource)) continue
+      if (
+        resource.isCustom ||
+        !resource.isStored ||
+        isEvents(resource) ||
+        !this.#isOfMain(resource)
+      )
+        continue
       const { prefix } = this.keysOf(resource)
       const known = newest.get(prefix)
-      if (known === undefined || compareVersions(resource.version, known.version) < 0) newest.set(prefix, resource)
+      if (known === undefined || compareVersions(resource.version, known.version) < 0)
+        newest.set(prefix, resource)
     }
     return [...newest].map(([prefix, resource]) => ({
       name: resource.plural,
@@ -162,14 +169,21 @@ export class ResourceAccess {
     const stored = converted?.()
     if (stored === undefined) return access
     const codec: ObjectCodec = {
-      decode: (value, key, revision) => access.decode({ value, key, revision, createRevision: 0, stale: false }),
+      decode: (value, key, revision) =>
+        access.decode({ value, key, revision, createRevision: 0, stale: false }),
       print: (object) => printWire(object, resource.shape),
       facts: new Facts(() => resource.selectableFields),
     }
     const home = cache.homeOf(codec)
     const database = { life: () => cache.databaseLife, isSettled: () => cache.isDatabaseSettled }
     const kept = this.#convertedItems
-    const converter = new Converter(resource, { webhook, kept, home, frames: cache.frames, database })
+    const converter = new Converter(resource, {
+      webhook,
+      kept,
+      home,
+      frames: cache.frames,
+      database,
+    })
     const { prefix } = access.keys
     if (this.#retired.has(resource)) converter.close()
     else this.#converters.set(prefix, [...(this.#converters.get(prefix) ?? []), converter])
@@ -187,7 +201,14 @@ export class ResourceAccess {
   #make(resource: Resource): Access {
     const { config, registry, cacheOf, storeOf, metrics, yaml, patterns, clock } = this.#parts
     const cache = cacheOf(resource)
-    const { admission, creates, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, onUpdatedOf } = this.#parts
+    const {
+      admission,
+      creates,
+      authorizeCreate,
+      authorizeUnsafeDelete,
+      confirmGrantOf,
+      onUpdatedOf,
+    } = this.#parts
     const { allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
@@ -261,7 +282,11 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
 const goKindOf = ({ isCustom, group, kind }: Resource): string =>
   isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`
 
-function inVersion(registry: Registry, resource: Resource, apiVersion: string): Resource | undefined {
+function inVersion(
+  registry: Registry,
+  resource: Resource,
+  apiVersion: string,
+): Resource | undefined {
   const { group, plural } = resource
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })

@@ -19,9 +19,15 @@ const [, , command, ...args] = process.argv
 if (command === 'etcd-stand-in') {
   process.argv.splice(2, 1)
   void import('./assets/etcd-stand-in.ts')
-} else if (command === 'serve' && Object.keys(serveEnvironment).some((name) => given[name] === undefined)) {
+} else if (
+  command === 'serve' &&
+  Object.keys(serveEnvironment).some((name) => given[name] === undefined)
+) {
   // In this process, so that its process id and signals are the server's.
-  process.execve?.(process.execPath, [process.execPath, command, ...args], { ...serveEnvironment, ...given })
+  process.execve?.(process.execPath, [process.execPath, command, ...args], {
+    ...serveEnvironment,
+    ...given,
+  })
 } else {
   start()
   // As in `packaged-main.ts`.

@@ -151,7 +151,11 @@ export type Seams = {
 }
 
 /** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
-export async function startServer(config: Config, surroundings: Surroundings, seams: Seams = {}): Promise<Server> {
+export async function startServer(
+  config: Config,
+  surroundings: Surroundings,
+  seams: Seams = {},
+): Promise<Server> {
   const { clock, log } = surroundings
   const startMs = clock.monotonicMs()
   await using parts = new AsyncDisposableStack()
@@ -209,7 +213,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   addServerMetrics(metrics, config.featureGates)
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
-  const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
+  const firstFill = parts.use(
+    new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }),
+  )
   const phase: Phase = {
     bootstrap: undefined,
     nodes: undefined,
@@ -218,7 +224,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isStopping: false,
     isLeaving: false,
   }
-  const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
+  const etcdFault = (): string | undefined =>
+    cache.isLive ? undefined : 'nothing is heard from etcd'
   const checks = createChecks({
     etcdFault,
     isStarted: () => true,
@@ -240,7 +247,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
-  const verbosity = surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
+  const verbosity =
+    surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
   const debug = {
     profiles: new Profiles(log),
     setVerbosity: (level: number) => {
@@ -255,7 +263,12 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const debugPages = createDebugPages({ ...debug, hasProfiles: config.hasProfiles })
   if (config.debugSocketPath !== null) {
     const { openDebugSocket } = await import('./profiles/debug-socket.ts')
-    parts.use(await openDebugSocket(config.debugSocketPath, createDebugPages({ ...debug, hasProfiles: true })))
+    parts.use(
+      await openDebugSocket(
+        config.debugSocketPath,
+        createDebugPages({ ...debug, hasProfiles: true }),
+      ),
+    )
   }
   const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
   const flowMetrics = new FlowMetrics(metrics, monotonicMs())
@@ -295,7 +308,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
-        checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
+        checkComponents([
+          { servers: etcdServers(config), fault: etcdFault() },
+          ...overrides.health(),
+        ]),
       createDocuments: (registry, answers) =>
         createDocuments({
           registry,
@@ -330,7 +346,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const limits = {
     connectionsMax: memory.connections,
     connectionsPerClientMax: Math.ceil(memory.connections / 2),
-    ...(config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }),
+    ...(config.streamsPerConnectionMax === null
+      ? {}
+      : { streamsMax: config.streamsPerConnectionMax }),
   }
   const untilKnown = new UntilKnown({
     handle: seams.aroundHandler?.(plane.handle) ?? plane.handle,
@@ -342,7 +360,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     handler: untilKnown.handle,
     ...certificate,
     clientCaPem: joinPems(plane.authorities.pems),
-    isIdentityHeader: identityHeaderTest(requestHeader === null ? undefined : identityHeadersOf(requestHeader)),
+    isIdentityHeader: identityHeaderTest(
+      requestHeader === null ? undefined : identityHeadersOf(requestHeader),
+    ),
     tlsMinVersion: config.tlsMinVersion,
     tlsCiphers: config.tlsCiphers ?? undefined,
     servesHttp2: config.servesHttp2,
@@ -361,7 +381,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
   const isEarly = seams.listen === undefined && (await isLate(known, time))
   if (isEarly) {
-    log('warn', 'roles, policies, webhooks or definitions cannot be read yet: most requests are refused')
+    log(
+      'warn',
+      'roles, policies, webhooks or definitions cannot be read yet: most requests are refused',
+    )
     parts.defer(() => listener.close({ graceMs, watchGraceMs }))
     await listen(listener, config)
   }
@@ -461,7 +484,10 @@ async function createEgressOf({ egress }: Config, metrics: Metrics, clock: Clock
 }
 
 /** Undefined: nothing is traced, and nothing of it is loaded. */
-async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
+async function createTracing(
+  { tracing }: Config,
+  parts: ExporterParts,
+): Promise<Tracing | undefined> {
   if (tracing === null) return undefined
   const loaded = await import('./tracing/tracing.ts')
   return new loaded.Tracing(tracing, parts)
@@ -483,9 +509,15 @@ type Phase = {
 type Known = { readonly graphFilled: Promise<void> | undefined }
 
 /** Resolves when the server knows what it decides requests by: roles, policies, webhooks, and which resources there are. */
-async function startKnown(plane: ControlPlane, parts: AsyncDisposableStack, phase: Phase): Promise<Known> {
+async function startKnown(
+  plane: ControlPlane,
+  parts: AsyncDisposableStack,
+  phase: Phase,
+): Promise<Known> {
   await Promise.all(
-    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
+    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) =>
+      parts.use(one).start(),
+    ),
   )
   // Never fails. Until then the server is not ready.
   void parts
@@ -511,7 +543,9 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
     await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
+    throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, {
+      cause,
+    })
   }
 }
 

@@ -14,7 +14,12 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   }
   await stopAll({
     phase,
-    loops: [{ [Symbol.asyncDispose]: async () => void steps.push(`loops${phase.isStopping ? ' not ready' : ''}`) }],
+    loops: [
+      {
+        [Symbol.asyncDispose]: async () =>
+          void steps.push(`loops${phase.isStopping ? ' not ready' : ''}`),
+      },
+    ],
     listener: { drain: step('drain'), close: step('close') },
     parts,
     // Longer than the loops need, so that the order is always the same.

@@ -37,19 +37,24 @@ export type Stopping = {
 /** Fails if some part does not stop. */
 export async function stopAll(stopping: Stopping): Promise<void> {
   const { phase, loops, parts, delayMs, log } = stopping
-  const tell = (name: string): void => log('info', '[graceful-termination] shutdown event', { name })
+  const tell = (name: string): void =>
+    log('info', '[graceful-termination] shutdown event', { name })
   phase.isStopping = true
   tell('ShutdownInitiated')
   const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
   await Promise.all([
     sleep(delayMs).then(() => tell('AfterShutdownDelayDuration')),
-    endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX).then(() => tell('PreShutdownHooksStopped')),
+    endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX).then(() =>
+      tell('PreShutdownHooksStopped'),
+    ),
   ])
   tell('NotAcceptingNewRequest')
   await (stopping.sendsRetryAfter ? refuseAndClose(stopping, tell) : close(stopping, tell))
   const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
   if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
-  throw new Error(`all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`)
+  throw new Error(
+    `all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`,
+  )
 }
 
 async function close({ listener, times }: Stopping, tell: (name: string) => void): Promise<void> {
@@ -59,7 +64,10 @@ async function close({ listener, times }: Stopping, tell: (name: string) => void
   tell('InFlightRequestsDrained')
 }
 
-async function refuseAndClose({ phase, listener, times }: Stopping, tell: (name: string) => void): Promise<void> {
+async function refuseAndClose(
+  { phase, listener, times }: Stopping,
+  tell: (name: string) => void,
+): Promise<void> {
   phase.isLeaving = true
   await listener.drain(times)
   tell('InFlightRequestsDrained')

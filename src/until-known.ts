@@ -38,7 +38,10 @@ export class UntilKnown {
     const refused = serviceUnavailable(MESSAGE)
     const auditId = newAuditId()
     const response = errorResponse(refused, auditId, { request, log, isRefusal: true })
-    return Promise.resolve({ ...response, headers: { ...response.headers, 'audit-id': auditId, 'retry-after': '1' } })
+    return Promise.resolve({
+      ...response,
+      headers: { ...response.headers, 'audit-id': auditId, 'retry-after': '1' },
+    })
   }
 
   /** From now on everything is answered. */

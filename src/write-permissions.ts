@@ -9,12 +9,28 @@ import type { RoleResource } from './rbac/role.ts'
 import type { WriteAccess } from './verbs/access.ts'
 
 export const createConfirmGrant =
-  (roles: FollowedRoles, plural: RoleResource, authorize: Authorize): NonNullable<WriteAccess['confirmGrant']> =>
+  (
+    roles: FollowedRoles,
+    plural: RoleResource,
+    authorize: Authorize,
+  ): NonNullable<WriteAccess['confirmGrant']> =>
   ({ user, namespace, context }, object, current) => {
     const { info, signal } = context
     assert(info.kind === 'resource', 'objects are written by paths of resources')
-    const parts = { index: roles.index, latest: (until?: AbortSignal) => roles.latest(until), authorize }
-    return confirmGrant(parts, { user, resource: plural, namespace, name: info.name, object, current, signal })
+    const parts = {
+      index: roles.index,
+      latest: (until?: AbortSignal) => roles.latest(until),
+      authorize,
+    }
+    return confirmGrant(parts, {
+      user,
+      resource: plural,
+      namespace,
+      name: info.name,
+      object,
+      current,
+      signal,
+    })
   }
 
 export const createAuthorizeCreate =

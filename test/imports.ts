@@ -45,7 +45,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   aggregation: ['cache', 'controllers', 'http2', 'storage', 'webhooks'],
   controllers: ['codec', 'schema', 'rbac', 'registry', 'admission', 'cache'],
   webhooks: ['codec', 'schema', 'http2'],
-  verbs: ['codec', 'schema', 'apply', 'patch', 'registry', 'admission', 'cache', 'storage', 'webhooks'],
+  verbs: [
+    'codec',
+    'schema',
+    'apply',
+    'patch',
+    'registry',
+    'admission',
+    'cache',
+    'storage',
+    'webhooks',
+  ],
   http2: [],
   http: ['codec', 'http2'],
   tracing: ['codec', 'config', 'etcd', 'storage'],
@@ -67,11 +77,26 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
   'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
-  'authenticators.ts': ['accounts.ts', 'admission', 'authentication', 'config', 'jwt-issuers.ts', 'webhooks'],
+  'authenticators.ts': [
+    'accounts.ts',
+    'admission',
+    'authentication',
+    'config',
+    'jwt-issuers.ts',
+    'webhooks',
+  ],
   'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
   'reload-metrics.ts': ['config'],
   'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
-  'open-storage.ts': ['cache', 'config', 'controllers', 'encryption.ts', 'overrides.ts', 'storage', 'tracing'],
+  'open-storage.ts': [
+    'cache',
+    'config',
+    'controllers',
+    'encryption.ts',
+    'overrides.ts',
+    'storage',
+    'tracing',
+  ],
   'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
   'remote-documents.ts': ['aggregation', 'discovery'],
@@ -92,7 +117,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'stop-all.ts': ['http'],
   'admission-chain.ts': ['admission', 'authorization', 'config', 'registry', 'webhooks'],
   'allocation.ts': ['allocators', 'cache', 'config', 'registry', 'resource-access.ts', 'storage'],
-  'authorizers.ts': ['authorization', 'config', 'rbac', 'registry', 'reload-metrics.ts', 'resource-access.ts'],
+  'authorizers.ts': [
+    'authorization',
+    'config',
+    'rbac',
+    'registry',
+    'reload-metrics.ts',
+    'resource-access.ts',
+  ],
   'followed-writes.ts': ['admission', 'rbac', 'registry', 'resource-access.ts', 'storage', 'verbs'],
   'policies.ts': ['admission', 'config', 'registry', 'resource-access.ts'],
   'write-permissions.ts': ['authorization', 'rbac', 'verbs'],
@@ -104,14 +136,28 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   dev: ['codec', 'config', 'server.ts', 'storage'],
   testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
   assets: [],
-  commands: ['assets', 'config', 'dev', 'encryption.ts', 'server.ts', 'storage', 'testing', 'webhooks'],
+  commands: [
+    'assets',
+    'config',
+    'dev',
+    'encryption.ts',
+    'server.ts',
+    'storage',
+    'testing',
+    'webhooks',
+  ],
   'main.ts': ['commands'],
   'packaged-main.ts': [],
   'packaged-testing.ts': ['testing'],
   'sea-main.ts': ['assets'],
 }
 /** These do not get `api` and `lib` for free. */
-const closed: Readonly<Record<string, readonly string[]>> = { lib: [], etcd: ['lib'], http2: ['lib'], api: ['lib'] }
+const closed: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  etcd: ['lib'],
+  http2: ['lib'],
+  api: ['lib'],
+}
 
 const partOf = (file: string): string => file.split('/')[0] ?? file
 
@@ -120,20 +166,30 @@ function mayImport(from: string, to: string): boolean {
   const own = allowed[from]
   if (own === undefined) return false
   if (own.includes('*'))
-    return to !== 'main.ts' && to !== 'dev' && to !== 'testing' && !(from === 'control-plane.ts' && to === 'server.ts')
+    return (
+      to !== 'main.ts' &&
+      to !== 'dev' &&
+      to !== 'testing' &&
+      !(from === 'control-plane.ts' && to === 'server.ts')
+    )
   const free = closed[from] ?? ['api', 'lib']
   return own.includes(to) || free.includes(to)
 }
 
-const specifier = /^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
+const specifier =
+  /^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(src, file), 'utf8')
   const found = [...text.matchAll(specifier)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
-  return found.filter((to) => to.startsWith('.')).map((to) => relative(src, join(src, dirname(file), to)))
+  return found
+    .filter((to) => to.startsWith('.'))
+    .map((to) => relative(src, join(src, dirname(file), to)))
 }
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+)
 const graph = new Map(files.map((file) => [file, importsOf(file)]))
 const faults: string[] = []
 
@@ -143,7 +199,9 @@ for (const [file, imports] of graph) {
     if (to.startsWith('..')) faults.push(`${file} imports ${to}, which is outside of src`)
     else if (!graph.has(to)) faults.push(`${file} imports ${to}, which is not there`)
     else if (!mayImport(partOf(file), partOf(to))) {
-      faults.push(`${file} imports ${to}: ${partOf(file)} may not import ${partOf(to)} (test/imports.ts has the table)`)
+      faults.push(
+        `${file} imports ${to}: ${partOf(file)} may not import ${partOf(to)} (test/imports.ts has the table)`,
+      )
     }
   }
 }

@@ -42,14 +42,40 @@ const root = join(import.meta.dirname, '..')
 /** Parts that read what an administrator or a developer wrote, not what a client sent. */
 const trusted = /^src\/(?:config|commands|dev|testing|assets|discovery|profiles|tracing|egress)\//
 
-const scans = new Set(['includes', 'indexOf', 'lastIndexOf', 'find', 'findIndex', 'findLast', 'findLastIndex'])
+const scans = new Set([
+  'includes',
+  'indexOf',
+  'lastIndexOf',
+  'find',
+  'findIndex',
+  'findLast',
+  'findLastIndex',
+])
 for (const name of ['some', 'every', 'filter']) scans.add(name)
 
 /** Functions that call their last argument for each item. */
-const iterations = new Set([...scans, 'map', 'flatMap', 'forEach', 'reduce', 'from', 'faultsOfEach', 'groupBy'])
+const iterations = new Set([
+  ...scans,
+  'map',
+  'flatMap',
+  'forEach',
+  'reduce',
+  'from',
+  'faultsOfEach',
+  'groupBy',
+])
 
 /** Functions that lists of any length are spread into. Other functions with a rest parameter, such as metrics, take a few arguments. */
-const takesMany = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'assign', 'fromCharCode'])
+const takesMany = new Set([
+  'push',
+  'unshift',
+  'splice',
+  'concat',
+  'max',
+  'min',
+  'assign',
+  'fromCharCode',
+])
 
 type Candidate = {
   readonly node: Node
@@ -132,7 +158,12 @@ function iterationAround(start: Node): Node | undefined {
 /** The list whose items a callback is called for; undefined if it is called otherwise. */
 function iteratedBy(callback: Node): Expression | undefined {
   const call = callback.parent
-  if (call === undefined || !isCallExpression(call) || !call.arguments.some((one) => one === callback)) return undefined
+  if (
+    call === undefined ||
+    !isCallExpression(call) ||
+    !call.arguments.some((one) => one === callback)
+  )
+    return undefined
   const { expression: callee } = call
   if (!iterations.has(nameOf(callee))) return undefined
   const [first] = call.arguments
@@ -153,7 +184,8 @@ function isWritten(list: Expression): boolean {
   if (isParenthesizedExpression(list)) return isWritten(list.expression)
   if (isConditionalExpression(list)) return isWritten(list.whenTrue) && isWritten(list.whenFalse)
   return (
-    isArrayLiteralExpression(list) && list.elements.every((one) => !isSpreadElement(one) || isShort(one.expression))
+    isArrayLiteralExpression(list) &&
+    list.elements.every((one) => !isSpreadElement(one) || isShort(one.expression))
   )
 }
 
@@ -185,7 +217,8 @@ function baseOf(expression: Expression): Expression | undefined {
   if (isCallExpression(expression)) {
     const { expression: callee, arguments: given } = expression
     const isMethod =
-      isPropertyAccessExpression(callee) && !/^(?:Object|Array|Map|JSON)$/.test(callee.expression.getText())
+      isPropertyAccessExpression(callee) &&
+      !/^(?:Object|Array|Map|JSON)$/.test(callee.expression.getText())
     const [first] = given
     return isMethod ? baseOf(callee.expression) : first && baseOf(first)
   }

@@ -38,7 +38,9 @@ export async function benchChain(): Promise<Figure[]> {
   const features = unconfigured()
   const chains = {
     none: [passing],
-    ...Object.fromEntries(Object.entries(features).map(([name, plugins]) => [name, [passing, ...plugins]])),
+    ...Object.fromEntries(
+      Object.entries(features).map(([name, plugins]) => [name, [passing, ...plugins]]),
+    ),
     'all of them': [passing, ...Object.values(features).flat()],
   }
   const running = pluginsOnByDefault.split(', ')
@@ -59,7 +61,9 @@ export async function benchChain(): Promise<Figure[]> {
   return [
     { name: 'admission of a create, nothing to ask', value: median(base), unit: 'µs' },
     ...others.map(({ name, costs }): Figure => {
-      const { value, low, high } = medianInterval(costs.map((one, round) => one - (base[round] ?? Number.NaN)))
+      const { value, low, high } = medianInterval(
+        costs.map((one, round) => one - (base[round] ?? Number.NaN)),
+      )
       return {
         name: `${name}, not configured: CPU added to a create`,
         value,
@@ -84,7 +88,9 @@ async function microsOf(admission: Admission): Promise<number> {
 }
 
 function unconfigured(): Readonly<Record<string, readonly Plugin[]>> {
-  const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+  const registry = new Registry(
+    builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  )
   const memory = new MemoryObjects()
   memory.put('namespaces', '', anObject('Namespace', 'n'))
   const objects = { get: memory.getNow, select: memory.select }
@@ -105,9 +111,13 @@ function unconfigured(): Readonly<Record<string, readonly Plugin[]>> {
     metrics: new HookMetrics(new Metrics()),
     convertYaml: async (json: Buffer) => ({ json }),
   }
-  const hooks = (): HookList => new HookList(registry, { getService: () => undefined, received: new ReceivedAnswers() })
+  const hooks = (): HookList =>
+    new HookList(registry, { getService: () => undefined, received: new ReceivedAnswers() })
   return {
-    webhooks: [createMutatingWebhooks(hooks(), hookParts), createValidatingWebhooks(hooks(), hookParts)],
+    webhooks: [
+      createMutatingWebhooks(hooks(), hookParts),
+      createValidatingWebhooks(hooks(), hookParts),
+    ],
     policies: [
       createMutatingPolicies({ ...policyParts, index: new PolicyIndex('mutating', registry) }),
       createValidatingPolicies({ ...policyParts, index: new PolicyIndex('validating', registry) }),

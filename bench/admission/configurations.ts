@@ -12,7 +12,9 @@ const LANES = 8
 const admission = '/apis/admissionregistration.k8s.io/v1'
 
 /** An object with this label has the webhook (the policy) called; others do not. */
-export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, string>> => ({ bench: what })
+export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, string>> => ({
+  bench: what,
+})
 
 /** Groups of a kind `Thing` that is the same in all of them: the rules that name ConfigMaps name that of the first, too. */
 export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
@@ -52,7 +54,10 @@ type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }
   const selector = { matchLabels: { team: `t${at}` } }
-  return { rule: rule('configmaps'), [at % 3 === 1 ? 'namespaceSelector' : 'objectSelector']: selector }
+  return {
+    rule: rule('configmaps'),
+    [at % 3 === 1 ? 'namespaceSelector' : 'objectSelector']: selector,
+  }
 }
 
 export const matchingObjects = (what: 'webhook' | 'policy'): Split => ({
@@ -68,7 +73,11 @@ const five = [
   "object.metadata.labels['bench'] == 'policy' && variables.keys.size() < 10",
 ]
 
-const webhookOf = (name: string, { rule: one, ...selectors }: Split, clientConfig: object): object => ({
+const webhookOf = (
+  name: string,
+  { rule: one, ...selectors }: Split,
+  clientConfig: object,
+): object => ({
   name: `${name}.example.com`,
   clientConfig,
   sideEffects: 'None',

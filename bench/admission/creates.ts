@@ -12,7 +12,15 @@ import { startEtcd } from '../../test/harness/etcd.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
 import { median } from '../interval.ts'
-import { type Arm, atFullLoad, type Difference, difference, overKept, runArms, type Slice } from '../server/arms.ts'
+import {
+  type Arm,
+  atFullLoad,
+  type Difference,
+  difference,
+  overKept,
+  runArms,
+  type Slice,
+} from '../server/arms.ts'
 import { type Figures, h2load, type Load } from '../server/h2load.ts'
 import { PackagedKeelson } from '../server/packaged.ts'
 import { type Target, targetOf } from '../server/targets.ts'
@@ -69,7 +77,8 @@ export async function benchAdmission({ runs, reference }: AdmissionBench): Promi
   const added = await compareArms(targets.ours, { runs, dir })
   const measured = new Map<string, Figures[]>()
   for (const target of Object.values(targets)) {
-    for (const labels of [plain, labelOf('webhook')]) await h2load(target, creates(labels, warmUp), dir)
+    for (const labels of [plain, labelOf('webhook')])
+      await h2load(target, creates(labels, warmUp), dir)
   }
   for (const together of plan(reference)) {
     for (let round = 0; round < runs * ROUNDS_PER_RUN; round++) {
@@ -96,23 +105,34 @@ async function start(
   await configure(ours, clientConfig)
   if (!reference) return { ours }
   const { clientUrl: theirUrl } = parts.use(await startEtcd())
-  const theirs = targetOf('reference', parts.use(await startReference({ etcdUrl: theirUrl })), theirUrl)
+  const theirs = targetOf(
+    'reference',
+    parts.use(await startReference({ etcdUrl: theirUrl })),
+    theirUrl,
+  )
   await configure(theirs, clientConfig)
   await sleep(SETTLE_MS)
   return { ours, reference: theirs }
 }
 
-const [namedGroup, otherGroup, againGroup] = twinGroups.map((group) => `/apis/${group}/v1/namespaces/default/things`)
+const [namedGroup, otherGroup, againGroup] = twinGroups.map(
+  (group) => `/apis/${group}/v1/namespaces/default/things`,
+)
 
 /** The plain ones are as long as those with the policy's label. */
 const arms: readonly Arm[] = [
   { name: 'policy', sent: { method: 'POST', path: uri, headers, body: body(labelOf('policy')) } },
   { name: 'plain', sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain1' }) } },
-  { name: 'plain again', sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain2' }) } },
-  ...Object.entries({ named: namedGroup, other: otherGroup, 'other again': againGroup }).map(([name, path = '']) => ({
-    name,
-    sent: { method: 'POST', path, headers, body: bodyOfTwin(path, body(plain)) },
-  })),
+  {
+    name: 'plain again',
+    sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain2' }) },
+  },
+  ...Object.entries({ named: namedGroup, other: otherGroup, 'other again': againGroup }).map(
+    ([name, path = '']) => ({
+      name,
+      sent: { method: 'POST', path, headers, body: bodyOfTwin(path, body(plain)) },
+    }),
+  ),
 ]
 
 function bodyOfTwin(path: string, text: string): string {
@@ -132,15 +152,23 @@ async function compareArms(
   { runs, dir }: { readonly runs: number; readonly dir: string },
 ): Promise<Figure[]> {
   const rounds = runs * SLICES_PER_RUN
-  const loaded = await runArms(arms, { rounds, warmUp: WARM_UP_ROUNDS }, atFullLoad(target, full, dir))
+  const loaded = await runArms(
+    arms,
+    { rounds, warmUp: WARM_UP_ROUNDS },
+    atFullLoad(target, full, dir),
+  )
   using waiting = overKept(target, few)
   const paced = await runArms(arms, { rounds, warmUp: 2 }, waiting.run)
   using one = overKept(target, alone)
   const quiet = await runArms(arms, { rounds, warmUp: 1 }, one.run)
-  const cpu = (name: string): number[] => (loaded.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
-  const cold = (name: string): number[] => (paced.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
-  const time = (name: string): number[] => (quiet.get(name) ?? []).map(({ halfMicros }: Slice) => halfMicros)
-  const rate = (name: string): number[] => (loaded.get(name) ?? []).map(({ perSecond }: Slice) => perSecond)
+  const cpu = (name: string): number[] =>
+    (loaded.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
+  const cold = (name: string): number[] =>
+    (paced.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
+  const time = (name: string): number[] =>
+    (quiet.get(name) ?? []).map(({ halfMicros }: Slice) => halfMicros)
+  const rate = (name: string): number[] =>
+    (loaded.get(name) ?? []).map(({ perSecond }: Slice) => perSecond)
   const unmatched = '500 webhooks, 1,000 policies elsewhere'
   const policy = 'a policy of five validations'
   return [
@@ -151,7 +179,10 @@ async function compareArms(
       note: 'what follows, unless it says otherwise',
     },
     figure(`${unmatched}: CPU added`, difference(cpu('named'), cpu('other')), UNMATCHED_MICROS_MAX),
-    figure('the same of two kinds that no rule names', difference(cpu('other again'), cpu('other'))),
+    figure(
+      'the same of two kinds that no rule names',
+      difference(cpu('other again'), cpu('other')),
+    ),
     figure(`${unmatched}: CPU added, a few at once`, difference(cold('named'), cold('other'))),
     figure(
       `${unmatched}: time added, one after the other`,
@@ -161,11 +192,19 @@ async function compareArms(
     figure(`${policy}: CPU added`, difference(cpu('policy'), cpu('plain')), POLICY_MICROS_MAX),
     figure('the same without a policy on both sides', difference(cpu('plain again'), cpu('plain'))),
     figure(`${policy}: CPU added, a few at once`, difference(cold('policy'), cold('plain'))),
-    figure(`${policy}: time added, one after the other`, difference(time('policy'), time('plain')), POLICY_MICROS_MAX),
+    figure(
+      `${policy}: time added, one after the other`,
+      difference(time('policy'), time('plain')),
+      POLICY_MICROS_MAX,
+    ),
   ]
 }
 
-const figure = (name: string, { value, low, high, heavier, lighter }: Difference, below?: number): Figure => ({
+const figure = (
+  name: string,
+  { value, low, high, heavier, lighter }: Difference,
+  below?: number,
+): Figure => ({
   name,
   value,
   unit: 'µs',
@@ -198,7 +237,8 @@ const halfMs = ({ p50 = Number.NaN }: Figures): number => p50
 const eachMs = ({ perSecond }: Figures): number => 1000 / perSecond
 
 function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: boolean): Figure[] {
-  const of = (key: string, value: (figures: Figures) => number): number[] => (measured.get(key) ?? []).map(value)
+  const of = (key: string, value: (figures: Figures) => number): number[] =>
+    (measured.get(key) ?? []).map(value)
   /** What one takes more than the other, in the same round. */
   const added = (
     heavier: string,
@@ -227,7 +267,11 @@ function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: bo
       unit: 'ms',
       ...added('ours: hundred webhook', 'ours: hundred', halfMs),
     },
-    { name: 'a webhook: CPU added', unit: 'µs', ...added('ours: hundred webhook', 'ours: hundred', cpu) },
+    {
+      name: 'a webhook: CPU added',
+      unit: 'µs',
+      ...added('ours: hundred webhook', 'ours: hundred', cpu),
+    },
   ]
   return reference ? [...figures, ...against(of)] : figures
 }

@@ -15,9 +15,14 @@ import { celAuthorizer } from '../../src/authorization/cel-authorizer.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 /** As a server has them: what a request costs depends on all that is in them. */
-const stored = { uid: '0a5c7c5e-6f1c-4f2c-9a55-0c1f0f7f2a11', creationTimestamp: '2026-01-01T00:00:00Z' }
+const stored = {
+  uid: '0a5c7c5e-6f1c-4f2c-9a55-0c1f0f7f2a11',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+}
 const managed = (fieldsV1: string): Fields => ({
   ...stored,
   managedFields: [
@@ -33,7 +38,9 @@ const managed = (fieldsV1: string): Fields => ({
 })
 const namespace = anObject('Namespace', 'n', {
   metadata: {
-    ...managed('{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/metadata.name":{},"f:team":{}}}}'),
+    ...managed(
+      '{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/metadata.name":{},"f:team":{}}}}',
+    ),
     labels: { 'kubernetes.io/metadata.name': 'n', team: 'a' },
   },
   spec: { finalizers: ['kubernetes'] },
@@ -61,15 +68,24 @@ const expressions = [
   "namespaceObject.metadata.labels['team'] == 'a' && variables.names.size() < 10",
 ]
 
-function run(count: number, spec: (at: number) => Fields): (write: Attributes) => void | Promise<void> {
+function run(
+  count: number,
+  spec: (at: number) => Fields,
+): (write: Attributes) => void | Promise<void> {
   const index = new PolicyIndex<CompiledPolicy>('validating', registry)
   for (let at = 0; at < count; at++) {
     const bound = { policyName: `p${at}`, validationActions: ['Deny'] }
     index.setPolicy(
       `p${at}`,
-      new Policy(anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) }), compilePolicy),
+      new Policy(
+        anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) }),
+        compilePolicy,
+      ),
     )
-    index.setBinding(`p${at}`, readBinding(anObject('ValidatingAdmissionPolicyBinding', `p${at}`, { spec: bound })))
+    index.setBinding(
+      `p${at}`,
+      readBinding(anObject('ValidatingAdmissionPolicyBinding', `p${at}`, { spec: bound })),
+    )
   }
   const plugin = createValidatingPolicies({
     index,
@@ -78,7 +94,11 @@ function run(count: number, spec: (at: number) => Fields): (write: Attributes) =
     resourcesOf: () => [],
     convertByWebhook: async (object) => object,
     authorizerOf: (context, requestResource) =>
-      celAuthorizer({ authorize: () => ({ verdict: 'allow', reason: '' }), user: context.user, requestResource }),
+      celAuthorizer({
+        authorize: () => ({ verdict: 'allow', reason: '' }),
+        user: context.user,
+        requestResource,
+      }),
     answerPattern: async (question) => question.answer(),
     metrics: { count: () => undefined },
     clock: { monotonicMs: () => performance.now() },
@@ -87,7 +107,10 @@ function run(count: number, spec: (at: number) => Fields): (write: Attributes) =
   return (write) => plugin.validate?.(write)
 }
 
-const podOwners = `{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:containers":{${['a', 'b']
+const podOwners = `{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:containers":{${[
+  'a',
+  'b',
+]
   .map(
     (name) =>
       `"k:{\\"name\\":\\"${name}\\"}":{".":{},"f:env":{".":{},"f:x":{}},"f:image":{},"f:name":{},"f:resources":{}}`,
@@ -127,12 +150,17 @@ const LINE_BYTES = 64
 
 function emptyCaches(): number {
   let sum = 0
-  for (let at = 0; at < elsewhereInMemory.length; at += LINE_BYTES / 8) sum += elsewhereInMemory[at] ?? 0
+  for (let at = 0; at < elsewhereInMemory.length; at += LINE_BYTES / 8)
+    sum += elsewhereInMemory[at] ?? 0
   return sum
 }
 
 /** Half of the creates take less, by the clock: what takes place between them does not count. */
-async function measureCold(what: string, validate: ReturnType<typeof run>, write: () => Attributes): Promise<void> {
+async function measureCold(
+  what: string,
+  validate: ReturnType<typeof run>,
+  write: () => Attributes,
+): Promise<void> {
   const times: number[] = []
   for (let at = 0; at < COLD_WRITES * 2; at++) {
     const one = write()
@@ -150,7 +178,11 @@ async function measureCold(what: string, validate: ReturnType<typeof run>, write
 const COLD_WRITES = 5_000
 
 /** CPU of this thread and of those that collect its garbage: on a busy machine the clock shows what others do. */
-async function measure(what: string, validate: ReturnType<typeof run>, object = pod): Promise<void> {
+async function measure(
+  what: string,
+  validate: ReturnType<typeof run>,
+  object = pod,
+): Promise<void> {
   const plural = object === pod ? 'pods' : 'configmaps'
   const costs: number[] = []
   const write = (): Attributes => attributes({ plural, object, user, options: () => createOptions })
@@ -166,16 +198,25 @@ async function measure(what: string, validate: ReturnType<typeof run>, object = 
     if (round >= ROUNDS) costs.push((own + system) / WRITES)
   }
   costs.sort((a, b) => a - b)
-  console.log(`${what}: ${(costs[ROUNDS >> 1] ?? 0).toFixed(2)} µs of CPU, at best ${(costs[0] ?? 0).toFixed(2)}`)
+  console.log(
+    `${what}: ${(costs[ROUNDS >> 1] ?? 0).toFixed(2)} µs of CPU, at best ${(costs[0] ?? 0).toFixed(2)}`,
+  )
 }
 
-const createOptions = { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldValidation: 'Ignore' }
+const createOptions = {
+  kind: 'CreateOptions',
+  apiVersion: 'meta.k8s.io/v1',
+  fieldValidation: 'Ignore',
+}
 
 const matching = (resource: string): Fields => ({
   failurePolicy: 'Fail',
   matchConstraints: { resourceRules: [rule(resource)] },
   variables: [{ name: 'names', expression: 'object.spec.containers.map(c, c.name)' }],
-  validations: expressions.map((expression) => ({ expression, messageExpression: "'no: ' + object.metadata.name" })),
+  validations: expressions.map((expression) => ({
+    expression,
+    messageExpression: "'no: ' + object.metadata.name",
+  })),
 })
 
 await measure(
@@ -200,7 +241,10 @@ const otherObjects = (): Fields => ({
 await measure('1000 policies of other objects', run(1_000, otherObjects))
 const eachOther = (at: number): Fields => ({
   ...matching('pods'),
-  matchConstraints: { resourceRules: [rule('pods')], objectSelector: { matchLabels: { app: `a${at}` } } },
+  matchConstraints: {
+    resourceRules: [rule('pods')],
+    objectSelector: { matchLabels: { app: `a${at}` } },
+  },
 })
 await measure('1000 policies, each of other objects', run(1_000, eachOther))
 await measure(

@@ -21,7 +21,11 @@ const schema = {
     hosts: { type: 'array', maxItems: 10, items: { type: 'string', maxLength: 63 } },
   },
 } as const
-const object = { replicas: 3, minReplicas: 2, hosts: ['a.example.com', 'b.example.com', 'c.example.com'] }
+const object = {
+  replicas: 3,
+  minReplicas: 2,
+  hosts: ['a.example.com', 'b.example.com', 'c.example.com'],
+}
 
 const comparison = 'self.minReplicas <= self.replicas'
 const loop = 'self.hosts.all(h, h.matches("^[a-z0-9.-]+$") && h.endsWith(".example.com"))'

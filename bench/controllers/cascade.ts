@@ -16,10 +16,21 @@ for (const propagationPolicy of ['Background', 'Foreground']) {
   await post(server, '/api/v1/namespaces', { metadata: { name: namespace } })
   const path = `/api/v1/namespaces/${namespace}/configmaps`
   const { metadata } = await post(server, path, { metadata: { name: 'owner' } })
-  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid, blockOwnerDeletion: true }
-  await inParallel(dependents, (at) => post(server, path, { metadata: { name: `d${at}`, ownerReferences: [owner] } }))
+  const owner = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: 'owner',
+    uid: metadata.uid,
+    blockOwnerDeletion: true,
+  }
+  await inParallel(dependents, (at) =>
+    post(server, path, { metadata: { name: `d${at}`, ownerReferences: [owner] } }),
+  )
   const cpuBefore = cpuSeconds(server.pid)
-  await client.ask({ method: 'DELETE', path: `${path}/owner?propagationPolicy=${propagationPolicy}` })
+  await client.ask({
+    method: 'DELETE',
+    path: `${path}/owner?propagationPolicy=${propagationPolicy}`,
+  })
   const seconds = await secondsUntil(async () => {
     const list = JSON.parse((await client.ask({ path: `${path}?limit=1` })).toString())
     return list.items.length === 0
@@ -27,6 +38,10 @@ for (const propagationPolicy of ['Background', 'Foreground']) {
   const name = `${dependents} dependents are gone after, in the ${namespace}`
   console.log(describeFigure({ name, value: seconds, unit: 's', target: { below: SECONDS_MAX } }))
   console.log(
-    describeFigure({ name: 'CPU of the server meanwhile', value: cpuSeconds(server.pid) - cpuBefore, unit: 's' }),
+    describeFigure({
+      name: 'CPU of the server meanwhile',
+      value: cpuSeconds(server.pid) - cpuBefore,
+      unit: 's',
+    }),
   )
 }

@@ -38,17 +38,33 @@ function measure(name: string, ownerOf: (at: number) => number | undefined): voi
     const owners: OwnerReference[] =
       owner === undefined
         ? []
-        : [{ apiVersion: 'v1', kind: 'K', name: String(owner), uid: uidAt(owner), blocks: true, fields: {} }]
+        : [
+            {
+              apiVersion: 'v1',
+              kind: 'K',
+              name: String(owner),
+              uid: uidAt(owner),
+              blocks: true,
+              fields: {},
+            },
+          ]
     const head: ObjectHead = { uid: uidAt(at), isMarked: false, finalizers: [], owners }
     graph.set(key, head)
   }
   const bytes = (heapBytes() - before) / objects
   console.log(
-    describeFigure({ name: `${name} (${graph.size} nodes)`, value: bytes, unit: 'B', target: { below: BYTES_MAX } }),
+    describeFigure({
+      name: `${name} (${graph.size} nodes)`,
+      value: bytes,
+      unit: 'B',
+      target: { below: BYTES_MAX },
+    }),
   )
 }
 
-measure('ten dependents an owner, three generations', (at) => (at < objects / 100 ? undefined : Math.floor(at / 10)))
+measure('ten dependents an owner, three generations', (at) =>
+  at < objects / 100 ? undefined : Math.floor(at / 10),
+)
 measure('one dependent an owner', (at) => (at % 2 === 0 ? undefined : at - 1))
 measure('each the owner of the next', (at) => (at === 0 ? undefined : at - 1))
 measure('nobody owns anybody', () => undefined)

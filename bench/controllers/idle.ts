@@ -18,8 +18,17 @@ await sleep(SETTLE_MS)
 const pids = [without.pid, controlled.pid]
 const before = pids.map(cpuSeconds)
 await sleep(1000 * seconds)
-const [base = 0, all = 0] = pids.map((pid, at) => (100 * (cpuSeconds(pid) - (before[at] ?? 0))) / seconds)
+const [base = 0, all = 0] = pids.map(
+  (pid, at) => (100 * (cpuSeconds(pid) - (before[at] ?? 0))) / seconds,
+)
 console.log(describeFigure({ name: 'an idle server without controllers', value: base, unit: '%' }))
 console.log(describeFigure({ name: 'one with all of them', value: all, unit: '%' }))
 const target = { below: PERCENT_MAX }
-console.log(describeFigure({ name: 'idle controllers cost, of a core', value: all - base, unit: '%', target }))
+console.log(
+  describeFigure({
+    name: 'idle controllers cost, of a core',
+    value: all - base,
+    unit: '%',
+    target,
+  }),
+)

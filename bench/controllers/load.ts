@@ -18,12 +18,22 @@ export async function startControlled(controllers = '*'): Promise<Controlled> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd({ args: ['--quota-backend-bytes', String(8 << 30)] }))
   const keelson = stack.use(
-    await startKeelson({ etcdUrl: etcd.clientUrl, args: controllers === '' ? [] : [`--controllers=${controllers}`] }),
+    await startKeelson({
+      etcdUrl: etcd.clientUrl,
+      args: controllers === '' ? [] : [`--controllers=${controllers}`],
+    }),
   )
-  const client = stack.use(new Http2Client({ name: 'keelson', server: keelson.url, token: keelson.token }))
+  const client = stack.use(
+    new Http2Client({ name: 'keelson', server: keelson.url, token: keelson.token }),
+  )
   const definitions = stack.use(new DefinitionsClient(keelson.url))
   const owned = stack.move()
-  return { client, definitions, pid: keelson.pid, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return {
+    client,
+    definitions,
+    pid: keelson.pid,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }
 
 /** The first kinds are built in, the rest custom ones of `bench/server/definitions.ts`. */
@@ -31,24 +41,45 @@ const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   { path: '/api/v1/namespaces/$ns/configmaps', object: { data: { text: 'x'.repeat(500) } } },
   { path: '/api/v1/namespaces/$ns/secrets', object: { stringData: { text: 'x'.repeat(100) } } },
   { path: '/api/v1/namespaces/$ns/serviceaccounts', object: {} },
-  { path: '/api/v1/namespaces/$ns/services', object: { spec: { ports: [{ port: 80 }], clusterIP: 'None' } } },
+  {
+    path: '/api/v1/namespaces/$ns/services',
+    object: { spec: { ports: [{ port: 80 }], clusterIP: 'None' } },
+  },
   { path: '/api/v1/namespaces/$ns/endpoints', object: {} },
   { path: '/api/v1/namespaces/$ns/limitranges', object: { spec: { limits: [] } } },
-  { path: '/api/v1/namespaces/$ns/pods', object: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
+  {
+    path: '/api/v1/namespaces/$ns/pods',
+    object: { spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
   {
     path: '/api/v1/namespaces/$ns/podtemplates',
     object: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
   },
-  { path: '/apis/coordination.k8s.io/v1/namespaces/$ns/leases', object: { spec: { leaseDurationSeconds: 10 } } },
+  {
+    path: '/apis/coordination.k8s.io/v1/namespaces/$ns/leases',
+    object: { spec: { leaseDurationSeconds: 10 } },
+  },
   { path: '/apis/rbac.authorization.k8s.io/v1/namespaces/$ns/roles', object: { rules: [] } },
   {
     path: '/apis/rbac.authorization.k8s.io/v1/namespaces/$ns/rolebindings',
-    object: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }, subjects: [] },
+    object: {
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+      subjects: [],
+    },
   },
-  { path: '/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies', object: { spec: { podSelector: {} } } },
-  { path: '/apis/policy/v1/namespaces/$ns/poddisruptionbudgets', object: { spec: { minAvailable: 1 } } },
+  {
+    path: '/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies',
+    object: { spec: { podSelector: {} } },
+  },
+  {
+    path: '/apis/policy/v1/namespaces/$ns/poddisruptionbudgets',
+    object: { spec: { minAvailable: 1 } },
+  },
   { path: '/apis/apps/v1/namespaces/$ns/controllerrevisions', object: { revision: 1, data: {} } },
-  { path: '/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices', object: { addressType: 'IPv4', endpoints: [] } },
+  {
+    path: '/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices',
+    object: { addressType: 'IPv4', endpoints: [] },
+  },
 ]
 
 /** The collections of some kinds, defined if they have to be. */
@@ -61,12 +92,19 @@ export async function collectionsOf(
   await definitions.waitUntilServed(custom)
   const defined = Array.from({ length: custom }, (_, at) => ({
     path: `/apis/${groupOf(at)}/v1/namespaces/$ns/things${at}`,
-    object: { apiVersion: `${groupOf(at)}/v1`, kind: `Thing${at}`, spec: { field1: 'x'.repeat(100) } },
+    object: {
+      apiVersion: `${groupOf(at)}/v1`,
+      kind: `Thing${at}`,
+      spec: { field1: 'x'.repeat(100) },
+    },
   }))
   return [...builtIn.slice(0, kinds), ...defined]
 }
 
-export async function inParallel(count: number, run: (at: number) => Promise<unknown>): Promise<void> {
+export async function inParallel(
+  count: number,
+  run: (at: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0
   const work = async (): Promise<void> => {
     while (next < count) await run(next++)
@@ -81,7 +119,12 @@ export async function post(
   path: string,
   object: object,
 ): Promise<{ metadata: { uid: string; name: string } }> {
-  const answer = await client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(object) })
+  const answer = await client.ask({
+    method: 'POST',
+    path,
+    headers: json,
+    body: JSON.stringify(object),
+  })
   return JSON.parse(answer.toString())
 }
 

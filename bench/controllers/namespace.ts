@@ -17,12 +17,17 @@ const [first] = collections
 await inParallel(objects, async (at) => {
   const collection = collections[at % collections.length] ?? first
   if (collection === undefined) return
-  await post(server, collection.path.replace('$ns', 'full'), { metadata: { name: `o${at}` }, ...collection.object })
+  await post(server, collection.path.replace('$ns', 'full'), {
+    metadata: { name: `o${at}` },
+    ...collection.object,
+  })
 })
 const cpuBefore = cpuSeconds(server.pid)
 const namespace = '/api/v1/namespaces/full'
 await server.client.ask({ method: 'DELETE', path: namespace })
-const seconds = await secondsUntil(async () => (await server.client.status({ path: namespace })) === 404)
+const seconds = await secondsUntil(
+  async () => (await server.client.status({ path: namespace })) === 404,
+)
 const cpu = cpuSeconds(server.pid) - cpuBefore
 const name = `a namespace of ${objects} objects of ${kinds} kinds is gone after`
 console.log(describeFigure({ name, value: seconds, unit: 's', target: { below: SECONDS_MAX } }))

@@ -32,7 +32,13 @@ export const startEncryptedWriter = (options: EncryptedWriterOptions): ChildProc
 
 type Put = { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
 
-async function main({ endpoint, plugin, perSecond, seconds, valueBytes }: EncryptedWriterOptions): Promise<void> {
+async function main({
+  endpoint,
+  plugin,
+  perSecond,
+  seconds,
+  valueBytes,
+}: EncryptedWriterOptions): Promise<void> {
   using made = await transformerOf(kmsConfig(plugin))
   const puts: Put[] = []
   for (let at = 0; at < KEYS; at++) {

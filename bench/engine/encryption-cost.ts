@@ -35,9 +35,14 @@ async function main(provider: Costly, plugin: string): Promise<Cost> {
   if (provider === 'cipher') return { create: await bestOf(cipherAlone()), read: 0 }
   if (provider === 'none') return { create: await bestOf(() => creates(identity)), read: 0 }
   const keys = [{ name: 'bench', secret: createSecretKey(randomBytes(32)) }]
-  using made = await transformerOf(provider === 'kms' ? kmsConfig(plugin) : { kind: provider, keys })
+  using made = await transformerOf(
+    provider === 'kms' ? kmsConfig(plugin) : { kind: provider, keys },
+  )
   const { transformer } = made
-  return { create: await bestOf(() => creates(transformer)), read: await bestOf(await readsOf(transformer)) }
+  return {
+    create: await bestOf(() => creates(transformer)),
+    read: await bestOf(await readsOf(transformer)),
+  }
 }
 
 /** What no code of ours can go below: one value through node:crypto. */

@@ -42,12 +42,21 @@ export async function benchEncryption(): Promise<Figure[]> {
 async function costs(plugin: string): Promise<Figure[]> {
   const alone = await costOf('cipher', plugin)
   const none = await costOf('none', plugin)
-  const floor = { name: 'encryption: 1 KB of AES-GCM in node:crypto alone', value: alone.create, unit: 'µs' }
+  const floor = {
+    name: 'encryption: 1 KB of AES-GCM in node:crypto alone',
+    value: alone.create,
+    unit: 'µs',
+  }
   const figures: Figure[] = [floor]
   for (const { name, provider, ...target } of providers) {
     const { create, read } = await costOf(provider, plugin)
     figures.push(
-      { name: `encryption: ${name}, added to a create of 1 KB`, value: create - none.create, unit: 'µs', ...target },
+      {
+        name: `encryption: ${name}, added to a create of 1 KB`,
+        value: create - none.create,
+        unit: 'µs',
+        ...target,
+      },
       { name: `encryption: ${name}, a value of 1 KB read`, value: read, unit: 'µs' },
     )
   }
@@ -83,7 +92,13 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
 
 /** How far the cache is behind a server that writes at a pace: from the acknowledgement of a write until it is seen. */
 async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promise<Figure[]> {
-  const options = { endpoint, plugin, perSecond: FEED_PER_SECOND, seconds: FEED_SECONDS, valueBytes: VALUE_BYTES }
+  const options = {
+    endpoint,
+    plugin,
+    perSecond: FEED_PER_SECOND,
+    seconds: FEED_SECONDS,
+    valueBytes: VALUE_BYTES,
+  }
   const child = startEncryptedWriter(options)
   const behindMs: number[] = []
   const seen: Promise<void>[] = []

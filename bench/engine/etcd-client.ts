@@ -36,7 +36,9 @@ export async function benchClient(options: { readonly seconds: number }): Promis
   const oracle = openOracle(new URL(etcd.clientUrl).host)
   const { kv } = client
   const value = Buffer.alloc(VALUE_BYTES, 'v')
-  const keys = Array.from({ length: KEYS }, (_, index) => Buffer.from(`/bench/some/longer/prefix/key-${index}`))
+  const keys = Array.from({ length: KEYS }, (_, index) =>
+    Buffer.from(`/bench/some/longer/prefix/key-${index}`),
+  )
   let turn = 0
   const nextKey = (): Buffer => keys[turn++ % KEYS] ?? value
   try {
@@ -83,7 +85,10 @@ const figure = (name: string, { ratio, ours, grpc, oursCpuUs, grpcCpuUs }: Ratio
 
 type Tally = { operations: number; seconds: number; cpuUs: number }
 
-async function compare(seconds: number, sides: { readonly ours: Operation; readonly grpc: Operation }): Promise<Ratio> {
+async function compare(
+  seconds: number,
+  sides: { readonly ours: Operation; readonly grpc: Operation },
+): Promise<Ratio> {
   const ours: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const turnSeconds = seconds / TURNS
@@ -105,7 +110,11 @@ async function compare(seconds: number, sides: { readonly ours: Operation; reado
   }
 }
 
-async function load(operation: Operation, seconds: number, tally: Tally | undefined): Promise<void> {
+async function load(
+  operation: Operation,
+  seconds: number,
+  tally: Tally | undefined,
+): Promise<void> {
   const startedMs = performance.now()
   const startedCpu = process.cpuUsage()
   const untilMs = startedMs + seconds * 1000

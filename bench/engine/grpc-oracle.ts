@@ -4,7 +4,10 @@ import { Client, credentials, loadPackageDefinition, type ServiceError } from '@
 import { loadSync } from '@grpc/proto-loader'
 
 /** A call with the names and types of the proto file; int64 come as numbers. */
-export type OracleCall = (method: 'Range' | 'Put' | 'DeleteRange' | 'Txn', request: object) => Promise<unknown>
+export type OracleCall = (
+  method: 'Range' | 'Put' | 'DeleteRange' | 'Txn',
+  request: object,
+) => Promise<unknown>
 
 export type Oracle = { readonly call: OracleCall; readonly close: () => void }
 
@@ -25,13 +28,20 @@ export function openOracle(host: string): Oracle {
       new Promise((resolve, reject) => {
         const invoke: unknown = Reflect.get(client, method)
         if (!isInvoke(invoke)) throw new Error(`the proto file has no ${method}`)
-        invoke.call(client, request, (error, answer) => (error === null ? resolve(answer) : reject(error)))
+        invoke.call(client, request, (error, answer) =>
+          error === null ? resolve(answer) : reject(error),
+        )
       }),
   }
 }
 
 function newClient(loaded: unknown, host: string): Client {
-  if (typeof loaded !== 'object' || loaded === null || !('KV' in loaded) || typeof loaded.KV !== 'function') {
+  if (
+    typeof loaded !== 'object' ||
+    loaded === null ||
+    !('KV' in loaded) ||
+    typeof loaded.KV !== 'function'
+  ) {
     throw new Error('the proto file has no KV service')
   }
   const client: unknown = Reflect.construct(loaded.KV, [host, credentials.createInsecure()])

@@ -15,7 +15,8 @@ export async function benchLatest({ seconds }: { readonly seconds: number }): Pr
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.cache.start()
-  for (let n = 0; n < OBJECTS; n++) await plain.store.create(key(n), encode(`object-${n}`, 'x'.repeat(1000)))
+  for (let n = 0; n < OBJECTS; n++)
+    await plain.store.create(key(n), encode(`object-${n}`, 'x'.repeat(1000)))
   const reader = plain.reader('latest')
   await reader.list(plain.range('latest'), 'latest')
   const bytes = Buffer.from(key(0))
@@ -93,4 +94,5 @@ async function checkLinearizable(
   return tally
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0

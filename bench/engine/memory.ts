@@ -20,15 +20,26 @@ const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /** History that nobody needs is compacted away, as the server does, or etcd would hold gigabytes. */
 const COMPACT_EVERY_MS = 10_000
 
-export async function benchMemory({ updates = 1_000_000 }: { readonly updates?: number }): Promise<Figure[]> {
-  await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(16 << 30), '--snapshot-count', '10000'] })
+export async function benchMemory({
+  updates = 1_000_000,
+}: {
+  readonly updates?: number
+}): Promise<Figure[]> {
+  await using etcd = await startEtcd({
+    args: ['--quota-backend-bytes', String(16 << 30), '--snapshot-count', '10000'],
+  })
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const child = fork(import.meta.filename, [etcd.clientUrl], {
     execArgv: nodeFlags,
     env: { ...process.env, ...environment },
   })
   try {
-    const load = { endpoint: etcd.clientUrl, resources: 1, keysPerResource: OBJECTS, valueBytes: OBJECT_BYTES }
+    const load = {
+      endpoint: etcd.clientUrl,
+      resources: 1,
+      keysPerResource: OBJECTS,
+      valueBytes: OBJECT_BYTES,
+    }
     const [empty] = await ask(child, 'empty')
     await writeMany({ ...load, count: OBJECTS })
     const [filled] = await ask(child, 'fill')
@@ -40,7 +51,11 @@ export async function benchMemory({ updates = 1_000_000 }: { readonly updates?: 
     const storedBytes = OBJECTS * OBJECT_BYTES
     const times = (rss: number): number => (rss - empty.rss) / storedBytes
     return [
-      { name: `memory of ${OBJECTS} objects of 2 KB, listed`, value: times(filled.rss), unit: 'times' },
+      {
+        name: `memory of ${OBJECTS} objects of 2 KB, listed`,
+        value: times(filled.rss),
+        unit: 'times',
+      },
       {
         name: `memory after ${updates} random updates`,
         value: times(churned.rss),
@@ -135,7 +150,8 @@ async function measured(endpoint: string): Promise<void> {
   const follow = async (): Promise<void> => {
     const watcher = await reader.watch({ range: plain.range('bench0'), start: { initial: 'any' } })
     for await (const events of watcher) {
-      for (const event of events) if ('frame' in event) seen.events += event.frame().length > 0 ? 1 : 0
+      for (const event of events)
+        if ('frame' in event) seen.events += event.frame().length > 0 ? 1 : 0
     }
   }
   process.on('message', (question: string) => {
@@ -159,4 +175,5 @@ async function measured(endpoint: string): Promise<void> {
   })
 }
 
-if (process.argv[1] === import.meta.filename && process.argv[2] !== undefined) await measured(process.argv[2])
+if (process.argv[1] === import.meta.filename && process.argv[2] !== undefined)
+  await measured(process.argv[2])

@@ -22,7 +22,9 @@ const QUOTA_BYTES = 8 * 2 ** 30
 const SETTLED_MS = 5_000
 const PAGE_ROWS = 500
 
-const { values: flags } = parseArgs({ options: { objects: { type: 'string' }, etcd: { type: 'boolean' } } })
+const { values: flags } = parseArgs({
+  options: { objects: { type: 'string' }, etcd: { type: 'boolean' } },
+})
 const OBJECTS = Number(flags.objects ?? 1_000_000)
 const keelson = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 
@@ -61,7 +63,11 @@ async function listWhileWriting(folder: string): Promise<void> {
   const writing = async (): Promise<void> => {
     for (; !isOver; writes++) {
       const beganMs = performance.now()
-      await engine.change({ key: `/bench/${writes}`, expected: 0, write: { put: Buffer.from('x') } })
+      await engine.change({
+        key: `/bench/${writes}`,
+        expected: 0,
+        write: { put: Buffer.from('x') },
+      })
       slowestMs = Math.max(slowestMs, performance.now() - beganMs)
     }
   }
@@ -75,7 +81,12 @@ async function listWhileWriting(folder: string): Promise<void> {
   const range = rangeOf('/registry/')
   let [from, revision, listed]: [string | undefined, number, number] = [range.from, 0, 0]
   while (from !== undefined) {
-    const page = await engine.range({ from, to: range.to, limit: PAGE_ROWS, ...(revision > 0 && { revision }) })
+    const page = await engine.range({
+      from,
+      to: range.to,
+      limit: PAGE_ROWS,
+      ...(revision > 0 && { revision }),
+    })
     listed += page.values.length
     revision = page.revision
     const last = page.values.at(-1)

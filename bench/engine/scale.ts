@@ -14,7 +14,12 @@ export async function benchScale(): Promise<Figure[]> {
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(8 << 30)] })
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.cache.start()
-  await writeMany({ endpoint: etcd.clientUrl, resources: 1, keysPerResource: OBJECTS, count: OBJECTS })
+  await writeMany({
+    endpoint: etcd.clientUrl,
+    resources: 1,
+    keysPerResource: OBJECTS,
+    count: OBJECTS,
+  })
   return [...(await large(plain)), ...(await manyWatchers(plain)), ...(await manyResources(plain))]
 }
 
@@ -25,7 +30,11 @@ async function large(plain: PlainCache): Promise<Figure[]> {
   const fillSeconds = (performance.now() - began) / 1000
   const rss = process.memoryUsage.rss() - before
   return [
-    { name: `first list of ${items.length} objects of 1 KB from etcd`, value: fillSeconds, unit: 's' },
+    {
+      name: `first list of ${items.length} objects of 1 KB from etcd`,
+      value: fillSeconds,
+      unit: 's',
+    },
     { name: 'memory per object of 1 KB', value: rss / items.length, unit: 'bytes' },
   ]
 }
@@ -36,7 +45,8 @@ async function manyWatchers(plain: PlainCache): Promise<Figure[]> {
   const { revision } = await reader.list(range, 'latest')
   const before = process.memoryUsage.rss()
   const watchers: Watcher[] = []
-  for (let i = 0; i < WATCHERS; i++) watchers.push(await reader.watch({ range, start: { after: revision } }))
+  for (let i = 0; i < WATCHERS; i++)
+    watchers.push(await reader.watch({ range, start: { after: revision } }))
   let seen = 0
   for (const watcher of watchers) {
     const pull = (): void => {
@@ -77,6 +87,10 @@ async function manyResources(plain: PlainCache): Promise<Figure[]> {
   return [
     { name: `first list of each of ${RESOURCES} empty resources`, value: took, unit: 's' },
     { name: 'memory per live, empty resource', value: rss / RESOURCES, unit: 'bytes' },
-    { name: 'a write shows in the last of them after', value: performance.now() - written, unit: 'ms' },
+    {
+      name: 'a write shows in the last of them after',
+      value: performance.now() - written,
+      unit: 'ms',
+    },
   ]
 }

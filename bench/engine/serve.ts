@@ -25,7 +25,9 @@ async function fill(plain: PlainCache): Promise<void> {
       Array.from({ length: 100 }, (_, i) =>
         plain.store.create(
           `${root}list/default/object-${n + i}`,
-          Buffer.from(`{"kind":"Plain","apiVersion":"v1","metadata":{"name":"o"},"value":"${'x'.repeat(940)}"}`),
+          Buffer.from(
+            `{"kind":"Plain","apiVersion":"v1","metadata":{"name":"o"},"value":"${'x'.repeat(940)}"}`,
+          ),
         ),
       ),
     )
@@ -68,7 +70,9 @@ async function benchWatch(plain: PlainCache, endpoint: string, seconds: number):
   const alone = await load(endpoint, seconds)
   const tally = { deliveries: 0, bytes: 0 }
   const watchers = await Promise.all(
-    Array.from({ length: WATCHERS }, () => reader.watch({ range: plain.range('bench0'), start: { initial: 'any' } })),
+    Array.from({ length: WATCHERS }, () =>
+      reader.watch({ range: plain.range('bench0'), start: { initial: 'any' } }),
+    ),
   )
   for (const watcher of watchers) drain(watcher, { deliveries: 0, bytes: 0 })
   await sleep(200)
@@ -93,7 +97,10 @@ async function benchWatch(plain: PlainCache, endpoint: string, seconds: number):
 }
 
 /** The processor time that the process takes while the resource is written to. */
-async function load(endpoint: string, seconds: number): Promise<{ cpuUs: number; writes: number; seconds: number }> {
+async function load(
+  endpoint: string,
+  seconds: number,
+): Promise<{ cpuUs: number; writes: number; seconds: number }> {
   const writer = startWriter({ endpoint, resources: 1, pace: EVENTS_PER_SECOND })
   await sleep(500)
   const before = process.cpuUsage()

@@ -44,15 +44,20 @@ const engines: Record<string, Engine> = {
   memory: stack.use(new MemoryEngine()),
 }
 const put = Buffer.alloc(VALUE_BYTES, 'x')
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 for (const writers of [1, 16, 100]) {
   const results = new Map<string, { creates: number[]; reads: number[]; turns: number[] }>()
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, engine] of Object.entries(engines)) {
       const keyOf = (n: number): string => `/bench/${writers}/${round}/${n}`
-      const created = await rate(writers, (n) => engine.change({ key: keyOf(n), expected: 0, write: { put } }))
-      const read = await rate(writers, (n) => engine.range({ from: keyOf(n % 100), to: keyAfter(keyOf(n % 100)) }))
+      const created = await rate(writers, (n) =>
+        engine.change({ key: keyOf(n), expected: 0, write: { put } }),
+      )
+      const read = await rate(writers, (n) =>
+        engine.range({ from: keyOf(n % 100), to: keyAfter(keyOf(n % 100)) }),
+      )
       const known = results.get(name) ?? { creates: [], reads: [], turns: [] }
       results.set(name, known)
       known.creates.push(created.perSecond)

@@ -2,7 +2,10 @@
 import { silent } from '../../src/lib/log.ts'
 import { Metrics } from '../../src/lib/metrics.ts'
 import { systemTime } from '../../src/lib/timers.ts'
-import { ConfiguredProviders, type ProviderConfig } from '../../src/storage/encryption/configured-providers.ts'
+import {
+  ConfiguredProviders,
+  type ProviderConfig,
+} from '../../src/storage/encryption/configured-providers.ts'
 import { Encryption } from '../../src/storage/encryption/encryption.ts'
 import { KmsMetrics } from '../../src/storage/encryption/kms/metrics.ts'
 import { TransformationMetrics } from '../../src/storage/encryption/metrics.ts'
@@ -24,7 +27,11 @@ export async function transformerOf(
   const metrics = new Metrics()
   const kmsMetrics = new KmsMetrics(metrics, 'bench', systemTime)
   const rules = [{ resources: ['secrets'], providers: [config] }]
-  const providers = await ConfiguredProviders.create(rules, { time: systemTime, log: silent, metrics: kmsMetrics })
+  const providers = await ConfiguredProviders.create(rules, {
+    time: systemTime,
+    log: silent,
+    metrics: kmsMetrics,
+  })
   await providers.start()
   const transformer = new Encryption(providers.byResource, {
     root,

@@ -8,7 +8,11 @@ import { EtcdClient } from '../../src/etcd/client.ts'
 
 const CONCURRENCY = 32
 
-export type Written = { readonly writes: number; readonly revision: number; readonly seconds: number }
+export type Written = {
+  readonly writes: number
+  readonly revision: number
+  readonly seconds: number
+}
 
 export class Writer {
   readonly #child: ChildProcess
@@ -54,10 +58,17 @@ export function writeMany(options: WriterOptions & { readonly count: number }): 
   return startWriter(options).done()
 }
 
-const benchKey = (resource: number, n: number): string => `/registry/bench${resource}/default/object-${n}`
+const benchKey = (resource: number, n: number): string =>
+  `/registry/bench${resource}/default/object-${n}`
 
 async function main(options: WriterOptions): Promise<void> {
-  const { endpoint, resources, pace = 0, count = Number.POSITIVE_INFINITY, random = false } = options
+  const {
+    endpoint,
+    resources,
+    pace = 0,
+    count = Number.POSITIVE_INFINITY,
+    random = false,
+  } = options
   const { keysPerResource = 1_000, valueBytes = 1_024 } = options
   await using client = new EtcdClient({ endpoints: [endpoint] })
   let isStopped = false
@@ -71,7 +82,9 @@ async function main(options: WriterOptions): Promise<void> {
     while (!isStopped && started < count) {
       const n = started++
       if (pace > 0) await untilMs(began + (n / pace) * 1000)
-      const k = random ? Math.floor(Math.random() * keysPerResource) : Math.floor(n / resources) % keysPerResource
+      const k = random
+        ? Math.floor(Math.random() * keysPerResource)
+        : Math.floor(n / resources) % keysPerResource
       const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"name":"object-${k}"},"value":"${n}-`
       const value = Buffer.from(`${text.padEnd(valueBytes - 2, 'x')}"}`)
       const answer = await client.kv.put({ key: Buffer.from(benchKey(n % resources, k)), value })
@@ -79,7 +92,11 @@ async function main(options: WriterOptions): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, lane))
-  const written: Written = { writes: started, revision, seconds: (performance.now() - began) / 1000 }
+  const written: Written = {
+    writes: started,
+    revision,
+    seconds: (performance.now() - began) / 1000,
+  }
   await new Promise((resolve) => process.send?.(written, resolve))
   process.disconnect()
 }

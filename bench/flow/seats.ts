@@ -55,7 +55,12 @@ function createFlows(): FlowControl {
   })
   for (const { object } of flowControlObjects) {
     const name = textOf(fieldsOf(object['metadata'])['name'])
-    const read: KubeObject = { ...object, apiVersion: '', kind: textOf(object['kind']), metadata: { name, uid: name } }
+    const read: KubeObject = {
+      ...object,
+      apiVersion: '',
+      kind: textOf(object['kind']),
+      metadata: { name, uid: name },
+    }
     if (read['kind'] === 'FlowSchema') flows.setSchema(name, readSchema(read))
     else flows.setLevel(name, readLevel(read))
   }
@@ -121,14 +126,17 @@ function crowded(): number {
   const { level, series } = flow
   const { queuing } = level.spec
   if (queuing === undefined) throw new Error('accounts wait in queues')
-  const hands = Array.from({ length: 20 }, (_, at) => handOf(hashOfFlow('service-accounts', `user-${at}`), queuing))
+  const hands = Array.from({ length: 20 }, (_, at) =>
+    handOf(hashOfFlow('service-accounts', `user-${at}`), queuing),
+  )
   const seated: FlowRequest[] = []
   let next = 0
   const ask = (): void => {
     const asked = { user: { name: '' }, info: info('get') }
     const request = new FlowRequest({ series, distinguisher: '', work: oneSeat, asked })
     request.onSeated = () => void seated.push(request)
-    if (level.queues.enter(request, hands[next++ % hands.length] ?? new Hand([0])) === 'seated') seated.push(request)
+    if (level.queues.enter(request, hands[next++ % hands.length] ?? new Hand([0])) === 'seated')
+      seated.push(request)
   }
   while (level.queues.waiting < WAITING) ask()
   let ended = 0

@@ -31,12 +31,17 @@ const OTHERS_MICROS_MAX = 0.1
 const POD_BYTES_MAX = 1_000
 
 const namespaceOf = (at: number): string => `team-namespace-${(at % TEMPLATES) % NAMESPACES}`
-const nameOf = (at: number): string => `application-${at % TEMPLATES}-5d8c7b9f4-${(at * 7919).toString(36)}`
-const nodeOf = (at: number): string => `worker-${Math.floor(at / (PODS / NODES))}.zone-a.example.com`
+const nameOf = (at: number): string =>
+  `application-${at % TEMPLATES}-5d8c7b9f4-${(at * 7919).toString(36)}`
+const nodeOf = (at: number): string =>
+  `worker-${Math.floor(at / (PODS / NODES))}.zone-a.example.com`
 
 function pod(at: number): KubeObject {
   const app = `application-${at % TEMPLATES}`
-  const env = Array.from({ length: 12 }, (_, number) => ({ name: `SETTING_${number}`, value: `value of ${number}` }))
+  const env = Array.from({ length: 12 }, (_, number) => ({
+    name: `SETTING_${number}`,
+    value: `value of ${number}`,
+  }))
   const managed = Object.fromEntries(
     env.map(({ name }) => [`k:{"name":"${name}"}`, { '.': {}, 'f:name': {}, 'f:value': {} }]),
   )
@@ -66,7 +71,9 @@ function pod(at: number): KubeObject {
           projected: {
             sources: [
               { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
-              { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+              {
+                configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+              },
             ],
           },
         },
@@ -83,7 +90,11 @@ function pod(at: number): KubeObject {
       nodeName: nodeOf(at),
       serviceAccountName: `${app}-account`,
     },
-    status: { phase: 'Running', podIP: '10.1.2.3', conditions: [{ type: 'Ready', status: 'True' }] },
+    status: {
+      phase: 'Running',
+      podIP: '10.1.2.3',
+      conditions: [{ type: 'Ready', status: 'True' }],
+    },
   }
 }
 
@@ -104,7 +115,11 @@ function itemOf(object: KubeObject, { isDecoded }: { readonly isDecoded: boolean
     keep: () => undefined,
   }
   const { namespace, name } = object.metadata
-  const item = new Item(home, { key: `/registry/pods/${namespace}/${name}`, revision: 1, createRevision: 1 })
+  const item = new Item(home, {
+    key: `/registry/pods/${namespace}/${name}`,
+    revision: 1,
+    createRevision: 1,
+  })
   item.wire()
   item.decoded = isDecoded ? object : undefined
   return item
@@ -138,7 +153,9 @@ function eventMicros(kind: 'decoded' | 'parsed' | 'moved'): number {
   const graph = new NodeGraph()
   const shared = new SharedLists()
   fill(graph, shared)
-  const items = Array.from({ length: 100 }, (_, at) => itemOf(pod(at), { isDecoded: kind !== 'parsed' }))
+  const items = Array.from({ length: 100 }, (_, at) =>
+    itemOf(pod(at), { isDecoded: kind !== 'parsed' }),
+  )
   const run = (): void => {
     for (let event = 0; event < EVENTS; event++) {
       const at = event % items.length
@@ -162,7 +179,11 @@ function decisionMicros(name: string, { isAllowed, isNode = true }: Asking): num
   const rules = bootstrapRules('system:node', defaultGates)
   const parts = { graph, rules: () => rules, gates: defaultGates }
   const user = isNode
-    ? { name: `system:node:${nodeOf(0)}`, uid: '', groups: ['system:nodes', 'system:authenticated'] }
+    ? {
+        name: `system:node:${nodeOf(0)}`,
+        uid: '',
+        groups: ['system:nodes', 'system:authenticated'],
+      }
     : { name: 'system:serviceaccount:default:default', uid: '', groups: ['system:authenticated'] }
   const namespace = namespaceOf(0)
   const asked = {
@@ -199,14 +220,24 @@ export function benchNodes(): Figure[] {
       target: { below: POD_BYTES_MAX },
       note: `pods of ${bytes} bytes`,
     },
-    { name: 'event of a pod: status, written here', value: eventMicros('decoded'), unit: 'µs', target: below },
+    {
+      name: 'event of a pod: status, written here',
+      value: eventMicros('decoded'),
+      unit: 'µs',
+      target: below,
+    },
     {
       name: 'event of a pod: status, written elsewhere',
       value: eventMicros('parsed'),
       unit: 'µs',
       target: { below: PARSED_MICROS_MAX },
     },
-    { name: 'event of a pod: deleted, created', value: eventMicros('moved'), unit: 'µs', target: below },
+    {
+      name: 'event of a pod: deleted, created',
+      value: eventMicros('moved'),
+      unit: 'µs',
+      target: below,
+    },
     {
       name: 'a node reads a secret of its pod',
       value: decisionMicros('application-0-certificates', { isAllowed: true }),

@@ -46,7 +46,11 @@ const role = (place: Place, rules: KubeObject[string]): KubeObject => ({
   rules,
 })
 
-const binding = (place: Place, roleRef: string, subjects: readonly (readonly [string, string])[]): KubeObject => ({
+const binding = (
+  place: Place,
+  roleRef: string,
+  subjects: readonly (readonly [string, string])[],
+): KubeObject => ({
   apiVersion,
   kind: place.namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
   metadata: place,
@@ -60,14 +64,28 @@ const binding = (place: Place, roleRef: string, subjects: readonly (readonly [st
 
 /** As they are decoded: no two share anything. */
 function* roles(): Generator<KubeObject> {
-  for (let at = 0; at < CLUSTER_ROLES; at++) yield copy(role({ name: `cluster-role-${at}` }, longRules))
+  for (let at = 0; at < CLUSTER_ROLES; at++)
+    yield copy(role({ name: `cluster-role-${at}` }, longRules))
   for (let at = 0; at < NAMESPACES; at++) {
     const namespace = `team-namespace-${at}`
     for (let of = 0; of < ROLES_EACH; of++) {
       const rules = [
-        { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods', 'services', 'configmaps'] },
-        { verbs: ['create', 'update', 'patch', 'delete'], apiGroups: ['apps'], resources: ['deployments'] },
-        { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: [`secret-of-team-${at}-${of}`] },
+        {
+          verbs: ['get', 'list', 'watch'],
+          apiGroups: [''],
+          resources: ['pods', 'services', 'configmaps'],
+        },
+        {
+          verbs: ['create', 'update', 'patch', 'delete'],
+          apiGroups: ['apps'],
+          resources: ['deployments'],
+        },
+        {
+          verbs: ['get'],
+          apiGroups: [''],
+          resources: ['secrets'],
+          resourceNames: [`secret-of-team-${at}-${of}`],
+        },
       ]
       yield copy(role({ name: `role-${of}`, namespace }, rules))
     }
@@ -77,14 +95,22 @@ function* roles(): Generator<KubeObject> {
 function* bindings(): Generator<KubeObject> {
   for (let at = 0; at < CLUSTER_BINDINGS; at++) {
     const name = `cluster-binding-${at}`
-    yield copy(binding({ name }, `cluster-role-${at % CLUSTER_ROLES}`, [['Group', `cluster-group-${at % 50}`]]))
+    yield copy(
+      binding({ name }, `cluster-role-${at % CLUSTER_ROLES}`, [
+        ['Group', `cluster-group-${at % 50}`],
+      ]),
+    )
   }
   for (let at = 0; at < NAMESPACES; at++) {
     const namespace = `team-namespace-${at}`
     for (let of = 0; of < BINDINGS_EACH; of++) {
       const subject =
-        of % 2 === 0 ? (['User', `person-${at}-${of}`] as const) : (['Group', `team-${at}-${of}`] as const)
-      yield copy(binding({ name: `binding-${of}`, namespace }, `role-${of % ROLES_EACH}`, [subject]))
+        of % 2 === 0
+          ? (['User', `person-${at}-${of}`] as const)
+          : (['Group', `team-${at}-${of}`] as const)
+      yield copy(
+        binding({ name: `binding-${of}`, namespace }, `role-${of % ROLES_EACH}`, [subject]),
+      )
     }
   }
 }
@@ -125,7 +151,12 @@ function weigh(): number {
   return heapUsed - before
 }
 
-const asks = (verb: string, plural: string, namespace: string, more: object = {}): AccessAttributes => ({
+const asks = (
+  verb: string,
+  plural: string,
+  namespace: string,
+  more: object = {},
+): AccessAttributes => ({
   kind: 'resource',
   verb,
   group: '',
@@ -175,7 +206,10 @@ const shapes: readonly Shape[] = [
   {
     name: 'refused: 100 long ClusterRoles',
     user: user('somebody', clusterGroups),
-    asks: asks('patch', 'resources19-11', 'team-namespace-77', { group: 'group18.example.com', subresource: 'status' }),
+    asks: asks('patch', 'resources19-11', 'team-namespace-77', {
+      group: 'group18.example.com',
+      subresource: 'status',
+    }),
     isAllowed: false,
   },
   {
@@ -196,7 +230,9 @@ export function benchRoles(): Figure[] {
   const bytes = weigh()
   const { index, ms } = build()
   const count =
-    NAMESPACES * (BINDINGS_EACH + ROLES_EACH * RULES_EACH) + CLUSTER_BINDINGS + CLUSTER_ROLES * longRules.length
+    NAMESPACES * (BINDINGS_EACH + ROLES_EACH * RULES_EACH) +
+    CLUSTER_BINDINGS +
+    CLUSTER_ROLES * longRules.length
   return [
     {
       name: `RBAC: index of ${index.size.bindings} bindings, ${index.size.roles} roles`,
@@ -215,7 +251,11 @@ export function benchRoles(): Figure[] {
   ]
 }
 
-function decide(index: RoleIndex, { name, user: who, asks: what, isAllowed }: Shape, below: number): Figure {
+function decide(
+  index: RoleIndex,
+  { name, user: who, asks: what, isAllowed }: Shape,
+  below: number,
+): Figure {
   const run = (rounds: number): void => {
     for (let round = 0; round < rounds; round++) {
       const { verdict } = authorizeByRoles(index, who, what)
@@ -226,5 +266,10 @@ function decide(index: RoleIndex, { name, user: who, asks: what, isAllowed }: Sh
   const before = process.cpuUsage()
   run(ROUNDS)
   const { user: userMicros, system } = process.cpuUsage(before)
-  return { name: `RBAC: ${name}`, value: (userMicros + system) / ROUNDS, unit: 'µs CPU', target: { below } }
+  return {
+    name: `RBAC: ${name}`,
+    value: (userMicros + system) / ROUNDS,
+    unit: 'µs CPU',
+    target: { below },
+  }
 }

@@ -27,7 +27,12 @@ const container = {
 const deployment: KubeObject = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: { name: 'web', namespace: 'shop', labels: { app: 'web' }, annotations: { team: 'shop' } },
+  metadata: {
+    name: 'web',
+    namespace: 'shop',
+    labels: { app: 'web' },
+    annotations: { team: 'shop' },
+  },
   spec: {
     replicas: 3,
     selector: { matchLabels: { app: 'web' } },
@@ -52,11 +57,23 @@ export function benchRegistry(): Figure[] {
   const { user, system } = process.cpuUsage(before)
   if (faults > 0) throw new Error('the Deployment of the bench is not valid')
   const value = (user + system) / ROUNDS
-  return [{ name: 'default and validate a Deployment', value, unit: 'µs CPU', target: { below: MICROS_MAX } }]
+  return [
+    {
+      name: 'default and validate a Deployment',
+      value,
+      unit: 'µs CPU',
+      target: { below: MICROS_MAX },
+    },
+  ]
 }
 
 function run(resource: Resource, rounds: number): number {
-  const writer = { user: anonymousUser, now: () => '2026-03-01T10:00:00Z', warn: () => undefined, newId: () => 'u' }
+  const writer = {
+    user: anonymousUser,
+    now: () => '2026-03-01T10:00:00Z',
+    warn: () => undefined,
+    newId: () => 'u',
+  }
   let faults = 0
   for (let round = 0; round < rounds; round++) {
     const object = resource.prepareCreate(resource.shape.setDefaults(deployment), writer)

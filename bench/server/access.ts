@@ -23,7 +23,10 @@ const longRules = Array.from({ length: RULES_BEFORE }, (_, rule) => ({
   apiGroups: [`group${rule}.example.com`],
   resources: Array.from({ length: 12 }, (_unused, at) => `resources${rule}-${at}`),
 }))
-const role = { metadata, rules: [...longRules, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] }
+const role = {
+  metadata,
+  rules: [...longRules, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+}
 const binding = {
   metadata,
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
@@ -38,23 +41,28 @@ export async function benchAccess({ runs }: { readonly runs: number }): Promise<
   await allow(masters)
   const group: Target = { ...masters, name: 'by a group', token: USER_TOKEN }
   const { loads: reports } = await benchServers({ targets: [masters, group], only: loads, runs })
-  return Object.entries(reports).flatMap(([load, { masters: without, 'by a group': by }]): Figure[] => {
-    if (without === undefined || by === undefined) return []
-    return [
-      {
-        name: `${load}: CPU, allowed by a group against masters`,
-        value: by.cpuMicros / without.cpuMicros,
-        unit: 'times',
-        target: { below: TIMES_MAX },
-        note: `${by.cpuMicros.toFixed(0)} against ${without.cpuMicros.toFixed(0)} µs`,
-      },
-    ]
-  })
+  return Object.entries(reports).flatMap(
+    ([load, { masters: without, 'by a group': by }]): Figure[] => {
+      if (without === undefined || by === undefined) return []
+      return [
+        {
+          name: `${load}: CPU, allowed by a group against masters`,
+          value: by.cpuMicros / without.cpuMicros,
+          unit: 'times',
+          target: { below: TIMES_MAX },
+          note: `${by.cpuMicros.toFixed(0)} against ${without.cpuMicros.toFixed(0)} µs`,
+        },
+      ]
+    },
+  )
 }
 
 async function allow(target: Target): Promise<void> {
   using client = createClient(target)
-  for (const [resource, body] of Object.entries({ clusterroles: role, clusterrolebindings: binding })) {
+  for (const [resource, body] of Object.entries({
+    clusterroles: role,
+    clusterrolebindings: binding,
+  })) {
     const { status } = await client.request({
       method: 'POST',
       path: `${rbac}/${resource}`,

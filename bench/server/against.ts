@@ -8,7 +8,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApiServerOptions, type ApiServerProcess, startApiServer } from '../../test/harness/api-server.ts'
+import {
+  type ApiServerOptions,
+  type ApiServerProcess,
+  startApiServer,
+} from '../../test/harness/api-server.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import type { Figure } from '../figure.ts'
 import { watchOthers } from '../host.ts'
@@ -29,7 +33,15 @@ const REPEATS_PER_RUN = 6
 /** Between two turns: time for connections to close. */
 const PAUSE_MS = 200
 
-export const againstLoads: readonly string[] = ['get', 'get-any', 'create', 'patch', 'apply', 'page', 'list']
+export const againstLoads: readonly string[] = [
+  'get',
+  'get-any',
+  'create',
+  'patch',
+  'apply',
+  'page',
+  'list',
+]
 
 export type AgainstOptions = {
   readonly commit: string
@@ -68,7 +80,10 @@ type RunOptions = { readonly loads: readonly Workload[]; readonly directory: str
 type Pair = { readonly before: Target; readonly after: Target; readonly ourSeconds: () => number }
 
 /** Starts both servers on a new etcd and runs every load on them. */
-async function measureRun(programs: Programs, { loads, directory }: RunOptions): Promise<Map<string, Round[]>> {
+async function measureRun(
+  programs: Programs,
+  { loads, directory }: RunOptions,
+): Promise<Map<string, Round[]>> {
   await using etcd = await startEtcd()
   const optionsOf = (name: string): ApiServerOptions => ({
     etcdUrl: etcd.clientUrl,
@@ -80,8 +95,10 @@ async function measureRun(programs: Programs, { loads, directory }: RunOptions):
     before: targetOf('before', before, etcd.clientUrl),
     after: targetOf('after', after, etcd.clientUrl),
     ourSeconds: () =>
-      [etcd.pid, before.pid, after.pid, process.pid].reduce((sum, pid) => sum + cpuSeconds(pid), 0) +
-      endedChildrenSeconds(process.pid),
+      [etcd.pid, before.pid, after.pid, process.pid].reduce(
+        (sum, pid) => sum + cpuSeconds(pid),
+        0,
+      ) + endedChildrenSeconds(process.pid),
   }
   for (const target of [pair.before, pair.after]) await prepare(target, { scale: 1, directory })
   const measured = new Map<string, Round[]>()
@@ -111,7 +128,8 @@ async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Pr
     await sleep(PAUSE_MS)
     const others = watchOthers(pair.ourSeconds)
     const { cpuMicros, failed } = await load.run(target)
-    if (failed > 0) throw new Error(`${load.name}: ${failed} requests to the server "${target.name}" failed`)
+    if (failed > 0)
+      throw new Error(`${load.name}: ${failed} requests to the server "${target.name}" failed`)
     return { cpuMicros, ...others() }
   }
   return roundOf(
@@ -122,10 +140,15 @@ async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Pr
 }
 
 /** Starts a server of any commit. An older one may not have every flag that the tests of this checkout use. */
-async function startAnyVersion(program: string, options: ApiServerOptions): Promise<ApiServerProcess> {
+async function startAnyVersion(
+  program: string,
+  options: ApiServerOptions,
+): Promise<ApiServerProcess> {
   const command = [program, 'serve'] as const
   return await startApiServer(command, options).catch(async (error: unknown) => {
-    const unknown = [...String(error).matchAll(/unknown flag: --([\w-]+)|--([\w-]+) is not a flag/g)]
+    const unknown = [
+      ...String(error).matchAll(/unknown flag: --([\w-]+)|--([\w-]+) is not a flag/g),
+    ]
     const omit = unknown.flatMap(([, name, other]) => name ?? other ?? [])
     if (omit.length === 0) throw error
     return await startApiServer(command, { ...options, omit })
@@ -134,7 +157,10 @@ async function startAnyVersion(program: string, options: ApiServerOptions): Prom
 
 function figureOf(load: string, rounds: readonly Round[], commit: string): Figure {
   const { value, low, high, below } = judge(rounds)
-  const [before, after] = [median(rounds.map((round) => round.before)), median(rounds.map((round) => round.after))]
+  const [before, after] = [
+    median(rounds.map((round) => round.before)),
+    median(rounds.map((round) => round.after)),
+  ]
   return {
     name: `${load}: CPU against ${commit}`,
     value,

@@ -19,7 +19,11 @@ export type Rounds = {
 }
 
 /** Of each round, for each request in its slice: CPU of the server, and the time that half of the answers took. */
-export type Slice = { readonly cpuMicros: number; readonly halfMicros: number; readonly perSecond: number }
+export type Slice = {
+  readonly cpuMicros: number
+  readonly halfMicros: number
+  readonly perSecond: number
+}
 
 export type RunSlice = (sent: Sent) => Promise<Slice>
 
@@ -50,7 +54,10 @@ export type Kept = {
 }
 
 /** Slices over connections that are kept, by a client that takes as much CPU as the server: the server waits for it. */
-export function overKept(target: Target, { requests, connections, lanes }: Kept): Disposable & { run: RunSlice } {
+export function overKept(
+  target: Target,
+  { requests, connections, lanes }: Kept,
+): Disposable & { run: RunSlice } {
   const parts = new DisposableStack()
   const clients = Array.from({ length: connections }, () => parts.use(new Http2Client(target)))
   return {
@@ -74,9 +81,20 @@ export function overKept(target: Target, { requests, connections, lanes }: Kept)
 export type Full = { readonly requests: number; readonly clients: number; readonly streams: number }
 
 /** Slices by h2load, as fast as the server answers. Each begins with connections of its own, the same in all arms. */
-export function atFullLoad(target: Target, { requests, clients, streams }: Full, directory: string): RunSlice {
+export function atFullLoad(
+  target: Target,
+  { requests, clients, streams }: Full,
+  directory: string,
+): RunSlice {
   return async ({ path, body, ...sent }) => {
-    const load = { ...sent, uri: path, ...(body === undefined ? {} : { body }), amount: { requests }, clients, streams }
+    const load = {
+      ...sent,
+      uri: path,
+      ...(body === undefined ? {} : { body }),
+      amount: { requests },
+      clients,
+      streams,
+    }
     const { failed, cpuMicros, p50 = Number.NaN, perSecond } = await h2load(target, load, directory)
     if (failed > 0) throw new Error(`${path}: ${failed} of ${requests} requests failed`)
     return { cpuMicros, halfMicros: p50 * 1000, perSecond }

@@ -52,9 +52,11 @@ const loads: Readonly<Record<string, Load>> = {
   },
 }
 
-const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1] ?? Number.NaN
+const median = (all: readonly number[]): number =>
+  all.toSorted((a, b) => a - b)[all.length >> 1] ?? Number.NaN
 
-const medianOf = (of: (figures: Figures) => number, all: readonly Figures[]): number => median(all.map(of))
+const medianOf = (of: (figures: Figures) => number, all: readonly Figures[]): number =>
+  median(all.map(of))
 
 await using parts = new AsyncDisposableStack()
 parts.defer(() => rmSync(dir, { recursive: true, force: true }))
@@ -62,12 +64,19 @@ const etcd = parts.use(await startEtcd())
 const targets = []
 for (const { name, tree, args } of contenders) {
   const program = [join(tree, 'bin', 'keelson'), 'serve'] as const
-  const server: ApiServerProcess = parts.use(await startApiServer(program, { etcdUrl: etcd.clientUrl, args }))
+  const server: ApiServerProcess = parts.use(
+    await startApiServer(program, { etcdUrl: etcd.clientUrl, args }),
+  )
   targets.push(targetOf(name, server, etcd.clientUrl))
 }
 const [first] = targets
 if (first === undefined) throw new Error('there is nobody to measure')
-const created = { ...loads['create'], uri: maps, amount: { requests: 1 }, body: '{"metadata":{"name":"bench"}}' }
+const created = {
+  ...loads['create'],
+  uri: maps,
+  amount: { requests: 1 },
+  body: '{"metadata":{"name":"bench"}}',
+}
 await h2load(first, { ...created, clients: 1, streams: 1 }, dir)
 
 for (const [what, load] of Object.entries(loads)) {
@@ -85,8 +94,12 @@ for (const [what, load] of Object.entries(loads)) {
   for (const [name, all] of figures) {
     const cpu = medianOf(({ cpuMicros }) => cpuMicros, all)
     const perSecond = medianOf((one) => one.perSecond, all)
-    const cpuRatio = median(all.map((one, round) => one.cpuMicros / (base[round]?.cpuMicros ?? Number.NaN)))
-    const rateRatio = median(all.map((one, round) => one.perSecond / (base[round]?.perSecond ?? Number.NaN)))
+    const cpuRatio = median(
+      all.map((one, round) => one.cpuMicros / (base[round]?.cpuMicros ?? Number.NaN)),
+    )
+    const rateRatio = median(
+      all.map((one, round) => one.perSecond / (base[round]?.perSecond ?? Number.NaN)),
+    )
     const p50 = medianOf((one) => one.p50 ?? Number.NaN, all)
     console.log(
       `${what.padEnd(16)} ${name.padEnd(13)} ${perSecond.toFixed(0).padStart(6)}/s x${rateRatio.toFixed(3)}  ${cpu.toFixed(1).padStart(6)} µs CPU x${cpuRatio.toFixed(3)}  p50 ${p50.toFixed(2)} ms`,

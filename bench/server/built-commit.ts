@@ -5,7 +5,16 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '../../test/compat/json.ts'
 
@@ -70,10 +79,14 @@ export function buildCommit(commit: string): string {
 function installPackages(worktree: string): string {
   const lock = readFileSync(join(worktree, 'package-lock.json'))
   if (lock.equals(readFileSync(join(root, 'package-lock.json')))) return join(root, 'node_modules')
-  const folder = join(cache, `packages-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`)
+  const folder = join(
+    cache,
+    `packages-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`,
+  )
   if (!existsSync(folder)) {
     moveInto(folder, (into) => {
-      for (const file of ['package.json', 'package-lock.json']) cpSync(join(worktree, file), join(into, file))
+      for (const file of ['package.json', 'package-lock.json'])
+        cpSync(join(worktree, file), join(into, file))
       // `npm ci` refuses a lock file without the packages of other platforms, which not every registry has.
       run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], into)
     })

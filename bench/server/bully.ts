@@ -66,9 +66,17 @@ const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
 const json = { 'content-type': 'application/json' }
 /** Members of no group that is exempt. */
 const [bullyToken, goodToken] = ['alice-token', 'bob-token']
-const kubelet = { 'impersonate-user': 'system:node:good', 'impersonate-group': 'system:nodes', ...json }
+const kubelet = {
+  'impersonate-user': 'system:node:good',
+  'impersonate-group': 'system:nodes',
+  ...json,
+}
 
-type Times = { readonly get: readonly number[]; readonly create: readonly number[]; readonly lease: readonly number[] }
+type Times = {
+  readonly get: readonly number[]
+  readonly create: readonly number[]
+  readonly lease: readonly number[]
+}
 
 type Report = {
   readonly idle: Times
@@ -87,7 +95,11 @@ type Report = {
   readonly note: string
 }
 
-export async function benchBully({ reference }: { readonly reference: boolean }): Promise<Figure[]> {
+export async function benchBully({
+  reference,
+}: {
+  readonly reference: boolean
+}): Promise<Figure[]> {
   using built = new PackagedKeelson()
   const ours = await measureCalmly('keelson', (options) => built.start(options), full)
   const theirs = reference ? await measureCalmly('reference', startReference, full) : undefined
@@ -136,8 +148,16 @@ function figuresOf(ours: Report, theirs: Report | undefined, { restSeconds }: Si
   return figures
 }
 
-async function measureCalmly(name: string, start: Start, size: Size, tries = TRIES): Promise<Report> {
-  const { best, all } = await calmest(() => measure(name, start, size), { stolenMax: STOLEN_MAX, tries })
+async function measureCalmly(
+  name: string,
+  start: Start,
+  size: Size,
+  tries = TRIES,
+): Promise<Report> {
+  const { best, all } = await calmest(() => measure(name, start, size), {
+    stolenMax: STOLEN_MAX,
+    tries,
+  })
   const note = `the host took ${all.map(({ stolen }) => percent(stolen)).join(', ')} of the processors`
   return {
     ...best,
@@ -196,19 +216,26 @@ async function prepare(target: Target, { objects, largeObjects }: Size): Promise
   using client = new Http2Client(target)
   const make = (path: string, object: object): Promise<Buffer> =>
     client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(object) })
-  for (const name of ['listed', 'large', 'good']) await make('/api/v1/namespaces', { metadata: { name } })
+  for (const name of ['listed', 'large', 'good'])
+    await make('/api/v1/namespaces', { metadata: { name } })
   for (const [name, user] of [
     ['bully', 'alice'],
     ['good', 'bob'],
   ]) {
     await make('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
       metadata: { name },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'cluster-admin',
+      },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
     })
   }
   const data = { text: 'x'.repeat(800) }
-  await inLanes({ count: objects, lanes: 32 }, (at) => make(listed, { metadata: { name: `listed-${at}` }, data }))
+  await inLanes({ count: objects, lanes: 32 }, (at) =>
+    make(listed, { metadata: { name: `listed-${at}` }, data }),
+  )
   const long = { text: 'x'.repeat(LARGE_BYTES) }
   await inLanes({ count: largeObjects, lanes: 4 }, (at) =>
     make(large, { metadata: { name: `large-${at}` }, data: long }),
@@ -286,7 +313,10 @@ function bully(
   // What they are answered does not count: most of it is 429.
   const flood = (load: Parameters<typeof h2load>[1]): Promise<unknown> =>
     h2load(bullying, load, directory).catch(() => undefined)
-  const floods = Promise.all([flood({ uri: listed, amount, clients: listers, streams: 1 }), flood(creating)])
+  const floods = Promise.all([
+    flood({ uri: listed, amount, clients: listers, streams: 1 }),
+    flood(creating),
+  ])
   return { end: () => slow(), ended: floods }
 }
 
@@ -325,7 +355,9 @@ function mainThread(pid: number | undefined): {
   readonly waitedMs: number
   readonly atMs: number
 } {
-  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
+    .split(' ')
+    .map(Number)
   return { ranMs: ran / 1e6, waitedMs: waited / 1e6, atMs: performance.now() }
 }
 

@@ -39,7 +39,11 @@ const LEASE_SECONDS = 40
  */
 const REST_MS = 6 * (LEASE_SECONDS / 4) * 1000
 
-export type ClusterOptions = { readonly nodes: number; readonly pods: number; readonly reference: boolean }
+export type ClusterOptions = {
+  readonly nodes: number
+  readonly pods: number
+  readonly reference: boolean
+}
 
 type Run = {
   readonly readySeconds: number
@@ -72,7 +76,10 @@ export async function benchCluster(options: ClusterOptions): Promise<Figure[]> {
   return theirs === undefined ? figuresOf(ours) : compare(ours, theirs)
 }
 
-async function runCluster(name: 'keelson' | 'reference', { nodes, pods }: ClusterOptions): Promise<Run> {
+async function runCluster(
+  name: 'keelson' | 'reference',
+  { nodes, pods }: ClusterOptions,
+): Promise<Run> {
   await using etcd = await startEtcd()
   // The clients' own limits are raised below; the servers' must not be what is measured.
   const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
@@ -88,7 +95,10 @@ async function runCluster(name: 'keelson' | 'reference', { nodes, pods }: Cluste
   return run
 }
 
-async function startComponents(server: ApiServerProcess, started: AsyncDisposableStack): Promise<void> {
+async function startComponents(
+  server: ApiServerProcess,
+  started: AsyncDisposableStack,
+): Promise<void> {
   const kubectl = started.use(await kubectlFor(server))
   const kubeconfig = join(kubectl.dir, 'config')
   started.use(
@@ -101,7 +111,12 @@ async function startComponents(server: ApiServerProcess, started: AsyncDisposabl
       '--concurrent-replicaset-syncs=20',
     ]),
   )
-  started.use(await startComponent('kube-scheduler', kubeconfig, ['--kube-api-qps=1000', '--kube-api-burst=2000']))
+  started.use(
+    await startComponent('kube-scheduler', kubeconfig, [
+      '--kube-api-qps=1000',
+      '--kube-api-burst=2000',
+    ]),
+  )
   const [port = 0] = await freePorts(1)
   // Without a configuration kwok plays its own fast stages: a node is Ready and a Pod Running as soon as it sees them.
   const flags = [
@@ -186,7 +201,8 @@ async function measureRest({
   }
 }
 
-const total = (counts: RequestCounts): number => [...counts.values()].reduce((sum, count) => sum + count, 0)
+const total = (counts: RequestCounts): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0)
 
 async function createNodes(client: Client, count: number): Promise<void> {
   let next = 0
@@ -200,31 +216,45 @@ async function readyNodes(client: Client): Promise<number> {
   const nodes = await itemsOf(client, '/api/v1/nodes?resourceVersion=0')
   return nodes.filter((object) =>
     arrayAt(object, 'status', 'conditions').some(
-      (condition) => valueAt(condition, 'type') === 'Ready' && valueAt(condition, 'status') === 'True',
+      (condition) =>
+        valueAt(condition, 'type') === 'Ready' && valueAt(condition, 'status') === 'True',
     ),
   ).length
 }
 
 /** All were made, as their Deployments tell, and none is in another phase. */
 async function areRunning(client: Client, count: number): Promise<boolean> {
-  const deployments = await itemsOf(client, '/apis/apps/v1/namespaces/default/deployments?resourceVersion=0')
-  const made = deployments.reduce<number>((sum, object) => sum + Number(valueAt(object, 'status', 'replicas') ?? 0), 0)
+  const deployments = await itemsOf(
+    client,
+    '/apis/apps/v1/namespaces/default/deployments?resourceVersion=0',
+  )
+  const made = deployments.reduce<number>(
+    (sum, object) => sum + Number(valueAt(object, 'status', 'replicas') ?? 0),
+    0,
+  )
   if (made < count) return false
-  const others = '/api/v1/namespaces/default/pods?resourceVersion=0&fieldSelector=status.phase!%3DRunning'
+  const others =
+    '/api/v1/namespaces/default/pods?resourceVersion=0&fieldSelector=status.phase!%3DRunning'
   return (await itemsOf(client, others)).length === 0
 }
 
 async function until(what: string, isReached: () => Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + RUNNING_MAX_MS
   while (!(await isReached())) {
-    if (performance.now() > deadlineMs) throw new Error(`${what}: not after ${RUNNING_MAX_MS / 1000} s`)
+    if (performance.now() > deadlineMs)
+      throw new Error(`${what}: not after ${RUNNING_MAX_MS / 1000} s`)
     await sleep(POLL_MS)
   }
 }
 
 async function post(client: Client, path: string, object: unknown): Promise<void> {
   const headers = { 'content-type': 'application/json' }
-  const { status, raw } = await client.request({ method: 'POST', path, headers, body: JSON.stringify(object) })
+  const { status, raw } = await client.request({
+    method: 'POST',
+    path,
+    headers,
+    body: JSON.stringify(object),
+  })
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${raw.toString('utf8')}`)
 }
 
@@ -258,7 +288,11 @@ function node(index: number): unknown {
 
 function deployment(index: number, replicas: number): unknown {
   const labels = { app: `app-${index}` }
-  const container = { name: 'web', image: 'example.com/web:1', resources: { requests: { cpu: '10m' } } }
+  const container = {
+    name: 'web',
+    image: 'example.com/web:1',
+    resources: { requests: { cpu: '10m' } },
+  }
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -271,7 +305,8 @@ function deployment(index: number, replicas: number): unknown {
   }
 }
 
-const waits = ({ p50, p99, max }: Waits): string => `${p50.toFixed(1)}, ${p99.toFixed(1)}, ${max.toFixed(0)} ms`
+const waits = ({ p50, p99, max }: Waits): string =>
+  `${p50.toFixed(1)}, ${p99.toFixed(1)}, ${max.toFixed(0)} ms`
 
 function describeRun(name: string, run: Run): string {
   return [
@@ -283,7 +318,14 @@ function describeRun(name: string, run: Run): string {
   ].join('; ')
 }
 
-const describeRest = ({ corePercent, writes, cpuMillisPerWrite, requests, cpuMillisPerRequest, most }: Rest): string =>
+const describeRest = ({
+  corePercent,
+  writes,
+  cpuMillisPerWrite,
+  requests,
+  cpuMillisPerRequest,
+  most,
+}: Rest): string =>
   [
     `at rest ${corePercent.toFixed(1)} % of a core for ${writes} writes of ${cpuMillisPerWrite.toFixed(2)} ms`,
     `${requests} requests of ${cpuMillisPerRequest.toFixed(2)} ms, most of them ${most}`,
@@ -295,7 +337,11 @@ function figuresOf(run: Run): Figure[] {
     { name: 'cluster: CPU on the way', value: run.cpuSeconds, unit: 's' },
     { name: 'cluster: CPU at rest', value: run.rest.corePercent, unit: '%' },
     { name: 'cluster: CPU at rest by the write', value: run.rest.cpuMillisPerWrite, unit: 'ms' },
-    { name: 'cluster: CPU at rest by the request', value: run.rest.cpuMillisPerRequest, unit: 'ms' },
+    {
+      name: 'cluster: CPU at rest by the request',
+      value: run.rest.cpuMillisPerRequest,
+      unit: 'ms',
+    },
     { name: 'cluster: memory when all run', value: run.endMiB, unit: 'MiB' },
     { name: 'cluster: memory at rest', value: run.restMiB, unit: 'MiB' },
     { name: 'cluster: 99th percentile of a probe on the way', value: run.probe.p99, unit: 'ms' },

@@ -24,7 +24,10 @@ export async function benchAgainstReference(options: {
   await using keelson = await built.start({ etcdUrl: ourEtcd.clientUrl, args })
   await using reference = await startReference({ etcdUrl: theirEtcd.clientUrl, args })
   const { loads, memory } = await benchServers({
-    targets: [targetOf('reference', reference, theirEtcd.clientUrl), targetOf('keelson', keelson, ourEtcd.clientUrl)],
+    targets: [
+      targetOf('reference', reference, theirEtcd.clientUrl),
+      targetOf('keelson', keelson, ourEtcd.clientUrl),
+    ],
     etcd: { name: 'bare etcd', server: bareEtcd.clientUrl, pid: bareEtcd.pid },
     only: options.only ?? usualLoads,
     runs: options.runs ?? 3,
@@ -60,7 +63,11 @@ export async function benchAlone(options: {
   return Object.entries(loads).flatMap(([load, { keelson: report }]): Figure[] => {
     if (report === undefined) return []
     return [
-      { name: `${load}: time of half of the requests`, value: report.p50 ?? Number.NaN, unit: 'ms' },
+      {
+        name: `${load}: time of half of the requests`,
+        value: report.p50 ?? Number.NaN,
+        unit: 'ms',
+      },
       { name: `${load}: CPU of a request`, value: report.cpuMicros / 1000, unit: 'ms' },
     ]
   })

@@ -14,7 +14,10 @@ const WATCHES = 20
 const DEPLOYMENTS = 200
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
-const strategic = { 'content-type': 'application/strategic-merge-patch+json', accept: 'application/json' }
+const strategic = {
+  'content-type': 'application/strategic-merge-patch+json',
+  accept: 'application/json',
+}
 const protobuf = 'application/vnd.kubernetes.protobuf'
 const deployments = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`
 const events = `/api/v1/namespaces/${NAMESPACE}/events`
@@ -39,16 +42,28 @@ async function prepare(target: Target): Promise<void> {
 async function measure(target: Target, rounds: number): Promise<Figures> {
   using client = new Http2Client(target)
   let bytesSeen = 0
-  const watch = { path: `${deployments}?watch=1&resourceVersion=0`, headers: { accept: `${protobuf};stream=watch` } }
-  for (let at = 0; at < WATCHES; at++) await client.watch(watch, (piece) => (bytesSeen += piece.length))
+  const watch = {
+    path: `${deployments}?watch=1&resourceVersion=0`,
+    headers: { accept: `${protobuf};stream=watch` },
+  }
+  for (let at = 0; at < WATCHES; at++)
+    await client.watch(watch, (piece) => (bytesSeen += piece.length))
   const began = Date.now()
   const figures = await measureLanes(target, { count: rounds, lanes: LANES }, async (at) => {
     const query = `labelSelector=app%3D${appName(at % APPS)}&resourceVersion=0`
-    const list = { path: `${podsPath(filteredPods.namespace)}?${query}`, headers: { accept: protobuf } }
+    const list = {
+      path: `${podsPath(filteredPods.namespace)}?${query}`,
+      headers: { accept: protobuf },
+    }
     const { length } = await client.ask(list)
     await client.ask({ method: 'POST', path: events, headers: json, body: event(`${began}-${at}`) })
     const path = `${deployments}/d-${at % DEPLOYMENTS}/status`
-    await client.ask({ method: 'PATCH', path, headers: strategic, body: deploymentStatus(`${began}-${at}`) })
+    await client.ask({
+      method: 'PATCH',
+      path,
+      headers: strategic,
+      body: deploymentStatus(`${began}-${at}`),
+    })
     return length
   })
   return { ...figures, note: `${(bytesSeen / 1e6).toFixed(0)} MB of events` }
@@ -59,7 +74,12 @@ const event = (name: string): string =>
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `d.${name}` },
-    involvedObject: { kind: 'Deployment', apiVersion: 'apps/v1', name: 'd-0', namespace: NAMESPACE },
+    involvedObject: {
+      kind: 'Deployment',
+      apiVersion: 'apps/v1',
+      name: 'd-0',
+      namespace: NAMESPACE,
+    },
     reason: 'ScalingReplicaSet',
     message: 'Scaled up replica set d-0-5d4f8c7 from 0 to 1',
     type: 'Normal',

@@ -34,7 +34,8 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   using client = new SoakClient(keelson.url)
   await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
   for (const version of ['v1', 'v2'] as const)
-    while ((await client.call('GET', pathOf('k0', version)).catch(() => undefined))?.status !== 200) await sleep(50)
+    while ((await client.call('GET', pathOf('k0', version)).catch(() => undefined))?.status !== 200)
+      await sleep(50)
   await write(client, 'POST', { objects })
   const bytes = await countBytes(keelson.url, pathOf('k0', 'v1'))
   await sleep(IDLE_MS)
@@ -59,15 +60,30 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
       unit: 's',
       note: `${cpu.toFixed(1)} s of CPU`,
     },
-    { name: 'conversions of each object', value: converted / objects, unit: '', target: { below: 1.001 } },
+    {
+      name: 'conversions of each object',
+      value: converted / objects,
+      unit: '',
+      target: { below: 1.001 },
+    },
     {
       name: 'conversions of each change, for all watchers',
       value: (hook.objects - reviewsBefore) / CHANGES,
       unit: '',
       target: { below: 1.001 },
     },
-    { name: 'most objects in one review', value: hook.objectsMax, unit: '', target: { below: 501 } },
-    { name: 'longest review', value: hook.bytesMax / 1024, unit: 'KiB', target: { below: REVIEW_BYTES_MAX / 1024 } },
+    {
+      name: 'most objects in one review',
+      value: hook.objectsMax,
+      unit: '',
+      target: { below: 501 },
+    },
+    {
+      name: 'longest review',
+      value: hook.bytesMax / 1024,
+      unit: 'KiB',
+      target: { below: REVIEW_BYTES_MAX / 1024 },
+    },
     {
       name: 'memory for converted objects, by their size',
       value: ((after - before) * MIB) / bytes,
@@ -97,8 +113,15 @@ async function write(
       const name = nameOf(at)
       const found = method === 'PUT' ? await client.call('GET', `${path}/${name}`) : undefined
       const body = found?.body ?? bodyOf('k0', 'v1', { name, value: 'x'.repeat(VALUE_BYTES) })
-      const changed = isRecord(body) && method === 'PUT' ? { ...body, spec: { value: 'y'.repeat(VALUE_BYTES) } } : body
-      const { status } = await client.call(method, method === 'PUT' ? `${path}/${name}` : path, changed)
+      const changed =
+        isRecord(body) && method === 'PUT'
+          ? { ...body, spec: { value: 'y'.repeat(VALUE_BYTES) } }
+          : body
+      const { status } = await client.call(
+        method,
+        method === 'PUT' ? `${path}/${name}` : path,
+        changed,
+      )
       if (status >= 300) throw new Error(`${method} ${name}: ${status}`)
     }
   }
@@ -133,7 +156,9 @@ class Crowd implements Disposable {
     )
     for (const at of this.#counts.keys()) {
       const session = this.#sessions[Math.floor(at / WATCHERS_PER_CONNECTION)]
-      const stream = session?.request(headersOf(`${pathOf('k0', 'v2')}?watch=1&timeoutSeconds=3000`))
+      const stream = session?.request(
+        headersOf(`${pathOf('k0', 'v2')}?watch=1&timeoutSeconds=3000`),
+      )
       stream?.on('data', (chunk: Buffer) => this.#count(at, chunk)).on('error', () => undefined)
     }
   }
@@ -141,7 +166,8 @@ class Crowd implements Disposable {
   async until(lines: number): Promise<void> {
     while (this.#counts.some((count) => count < lines)) await sleep(50)
     const [extra] = this.#counts.filter((count) => count > lines)
-    if (extra !== undefined) throw new Error(`a watcher has seen ${extra} events instead of ${lines}`)
+    if (extra !== undefined)
+      throw new Error(`a watcher has seen ${extra} events instead of ${lines}`)
   }
 
   [Symbol.dispose](): void {

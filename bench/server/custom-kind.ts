@@ -9,7 +9,8 @@ type Schema = { readonly [keyword: string]: Json }
 const group = 'bench.example.com'
 const plural = 'platforms'
 
-export const customPath = (namespace: string): string => `/apis/${group}/v1/namespaces/${namespace}/${plural}`
+export const customPath = (namespace: string): string =>
+  `/apis/${group}/v1/namespaces/${namespace}/${plural}`
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 const label = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
@@ -28,11 +29,24 @@ const fields = (properties: { readonly [name: string]: Schema }, more: Schema = 
   properties,
   ...more,
 })
-const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', maxItems: 16, items, ...more })
-const map = (values: Schema): Schema => ({ type: 'object', maxProperties: 32, additionalProperties: values })
+const list = (items: Schema, more: Schema = {}): Schema => ({
+  type: 'array',
+  maxItems: 16,
+  items,
+  ...more,
+})
+const map = (values: Schema): Schema => ({
+  type: 'object',
+  maxProperties: 32,
+  additionalProperties: values,
+})
 
 const intOrString: Schema = { 'x-kubernetes-int-or-string': true }
-const amount: Schema = { ...intOrString, anyOf: [{ type: 'integer' }, { type: 'string' }], pattern: quantity }
+const amount: Schema = {
+  ...intOrString,
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  pattern: quantity,
+}
 
 /** 27 fields. */
 const part: Schema = fields(
@@ -106,17 +120,27 @@ const schema: Schema = fields(
         minReplicas: whole(0, 1000, { default: 1 }),
         maxReplicas: whole(0, 1000, { default: 10 }),
         hosts: list(text({ format: 'hostname' }), { 'x-kubernetes-list-type': 'set' }),
-        ports: list(fields({ name: text({ pattern: label }), number: whole(1, 65535) }), { maxItems: 10 }),
-        tls: fields({ secretName: text(), minVersion: text({ enum: ['1.2', '1.3'], default: '1.3' }) }),
+        ports: list(fields({ name: text({ pattern: label }), number: whole(1, 65535) }), {
+          maxItems: 10,
+        }),
+        tls: fields({
+          secretName: text(),
+          minVersion: text({ enum: ['1.2', '1.3'], default: '1.3' }),
+        }),
         storage: fields({
           size: text({ pattern: quantity, maxLength: 20 }),
-          className: text({ 'x-kubernetes-validations': [rule('self == oldSelf', { message: 'is for ever' })] }),
+          className: text({
+            'x-kubernetes-validations': [rule('self == oldSelf', { message: 'is for ever' })],
+          }),
         }),
         selector: map(text({ maxLength: 63 })),
         serviceAccountName: text({ maxLength: 63, pattern: label }),
         isPaused: { type: 'boolean', default: false },
         revisionHistoryLimit: whole(0, 100, { default: 10 }),
-        update: fields({ type: text({ enum: ['Rolling', 'Recreate'], default: 'Rolling' }), maxSurge: intOrString }),
+        update: fields({
+          type: text({ enum: ['Rolling', 'Recreate'], default: 'Rolling' }),
+          maxSurge: intOrString,
+        }),
         web: part,
         worker: part,
         cache: part,
@@ -130,7 +154,10 @@ const schema: Schema = fields(
       phase: text({ enum: ['Pending', 'Ready', 'Failed'] }),
       readyReplicas: whole(0, 1000),
       observedGeneration: { type: 'integer', format: 'int64' },
-      conditions: list(condition, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+      conditions: list(condition, {
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['type'],
+      }),
     }),
   },
   { 'x-kubernetes-validations': [rule('self.metadata.name.size() <= 63')] },
@@ -145,7 +172,13 @@ export const definition = JSON.stringify({
     names: { plural, kind: 'Platform' },
     scope: 'Namespaced',
     versions: [
-      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, subresources: { status: {} } },
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: { status: {} },
+      },
     ],
   },
 })
@@ -157,7 +190,11 @@ const examplePart = (name: string): Json => ({
   workingDir: '/var/lib/platform',
   replicas: 3,
   port: 'http',
-  labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'platform', tier: 'standard' },
+  labels: {
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/part-of': 'platform',
+    tier: 'standard',
+  },
   env: [
     { name: 'LOG_FORMAT', value: 'json' },
     { name: 'LOG_LEVEL', value: 'info' },
@@ -172,7 +209,9 @@ const examplePart = (name: string): Json => ({
   timeout: '1m30s',
 })
 
-export const customObject = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
+export const customObject = (
+  metadata: { readonly name: string } | { readonly generateName: string },
+): string =>
   JSON.stringify({
     apiVersion: `${group}/v1`,
     kind: 'Platform',

@@ -14,23 +14,36 @@ const OK = 200
 const CREATED = 201
 const NOT_FOUND = 404
 
-type Sent = { readonly method?: string; readonly path: string; readonly body?: object; readonly accept?: string }
+type Sent = {
+  readonly method?: string
+  readonly path: string
+  readonly body?: object
+  readonly accept?: string
+}
 type Answer = { readonly status: number; readonly body: Buffer }
 
 export const groupOf = (at: number): string => `g${Math.floor(at / PER_GROUP)}.bench.example.com`
 const pluralOf = (at: number): string => `things${at}`
 const nameOf = (at: number): string => `${pluralOf(at)}.${groupOf(at)}`
-const collectionOf = (at: number): string => `/apis/${groupOf(at)}/v1/namespaces/default/${pluralOf(at)}`
+const collectionOf = (at: number): string =>
+  `/apis/${groupOf(at)}/v1/namespaces/default/${pluralOf(at)}`
 
 /** Of a kind with 60 described fields. */
 export function definition(at: number): object {
   const properties = Object.fromEntries(
     Array.from({ length: FIELDS }, (_, field) => [
       `field${field}`,
-      { type: 'string', description: `What field ${field} of this kind is about, in one line.`, maxLength: 100 },
+      {
+        type: 'string',
+        description: `What field ${field} of this kind is about, in one line.`,
+        maxLength: 100,
+      },
     ]),
   )
-  const schema = { type: 'object', properties: { spec: { type: 'object', properties }, status: { type: 'object' } } }
+  const schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties }, status: { type: 'object' } },
+  }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -48,7 +61,10 @@ export class DefinitionsClient implements Disposable {
   readonly #session: ClientHttp2Session
 
   constructor(url: string) {
-    this.#session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: 4 << 20 } })
+    this.#session = connect(url, {
+      rejectUnauthorized: false,
+      settings: { initialWindowSize: 4 << 20 },
+    })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(16 << 20))
     this.#session.setMaxListeners(0)
   }
@@ -58,8 +74,13 @@ export class DefinitionsClient implements Disposable {
   }
 
   async create(at: number): Promise<void> {
-    const { status, body } = await this.ask({ method: 'POST', path: definitionsPath, body: definition(at) })
-    if (status !== CREATED) throw new Error(`definition ${at}: ${status} ${body.toString().slice(0, 500)}`)
+    const { status, body } = await this.ask({
+      method: 'POST',
+      path: definitionsPath,
+      body: definition(at),
+    })
+    if (status !== CREATED)
+      throw new Error(`definition ${at}: ${status} ${body.toString().slice(0, 500)}`)
   }
 
   createAll(count: number): Promise<void> {
@@ -81,14 +102,21 @@ export class DefinitionsClient implements Disposable {
 
   async deleteAll(count: number): Promise<void> {
     await inParallel(count, (at) => this.delete(at))
-    while ((await this.ask({ path: `${definitionsPath}?limit=1` })).body.includes('"name":"things')) {
+    while (
+      (await this.ask({ path: `${definitionsPath}?limit=1` })).body.includes('"name":"things')
+    ) {
       await sleep(LOOK_AGAIN_MS)
     }
   }
 
   async createObject(at: number): Promise<void> {
     const spec = { field0: 'a' }
-    const body = { apiVersion: `${groupOf(at)}/v1`, kind: `Thing${at}`, metadata: { name: 'first' }, spec }
+    const body = {
+      apiVersion: `${groupOf(at)}/v1`,
+      kind: `Thing${at}`,
+      metadata: { name: 'first' },
+      spec,
+    }
     const { status } = await this.ask({ method: 'POST', path: collectionOf(at), body })
     if (status !== CREATED) throw new Error(`an object of definition ${at}: ${status}`)
   }
@@ -100,7 +128,8 @@ export class DefinitionsClient implements Disposable {
 
   /** Asks until the definition is gone, then until nobody serves its objects: how long the second took. */
   async waitUntilWithdrawn(at: number): Promise<number> {
-    while ((await this.ask({ path: `${definitionsPath}/${nameOf(at)}` })).status !== NOT_FOUND) continue
+    while ((await this.ask({ path: `${definitionsPath}/${nameOf(at)}` })).status !== NOT_FOUND)
+      continue
     const began = performance.now()
     while ((await this.ask({ path: collectionOf(at) })).status !== NOT_FOUND) continue
     return performance.now() - began

@@ -22,11 +22,24 @@ export const deleteCollection = ({ scale, directory }: WorkloadOptions): Workloa
 
 async function measure(target: Target, objects: number, directory: string): Promise<Figures> {
   const metadata = { generateName: 'cm-', labels: { delete: 'yes' } }
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'x'.repeat(1000) } })
+  const body = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata,
+    data: { text: 'x'.repeat(1000) },
+  })
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
   await h2load(target, { uri: configMaps, amount: { requests: objects }, headers, body }, directory)
   using client = new Http2Client(target)
   const sent = { method: 'DELETE', path: `${configMaps}?labelSelector=delete%3Dyes` }
-  const figures = await measureLanes(target, { count: 1, lanes: 1 }, async () => (await client.ask(sent)).length)
-  return { ...figures, perSecond: figures.perSecond * objects, cpuMicros: figures.cpuMicros / objects }
+  const figures = await measureLanes(
+    target,
+    { count: 1, lanes: 1 },
+    async () => (await client.ask(sent)).length,
+  )
+  return {
+    ...figures,
+    perSecond: figures.perSecond * objects,
+    cpuMicros: figures.cpuMicros / objects,
+  }
 }

@@ -1,6 +1,7 @@
 /** Just enough of etcd's protocol to load it bare: two requests as gRPC frames. */
 
-export const putRequest = (key: string, value: string): Buffer => Buffer.concat([field(1, key), field(2, value)])
+export const putRequest = (key: string, value: string): Buffer =>
+  Buffer.concat([field(1, key), field(2, value)])
 
 /** A linearizable read of one key. */
 export const rangeRequest = (key: string): Buffer => field(1, key)

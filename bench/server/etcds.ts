@@ -48,13 +48,19 @@ async function measure(isApart: boolean): Promise<Measured> {
     const own = client()
     for (let at = 0; performance.now() < untilMs; at++) {
       const startMs = performance.now()
-      await created(own, 'configmaps', { metadata: { name: `m-${at}` }, data: { x: 'x'.repeat(500) } })
+      await created(own, 'configmaps', {
+        metadata: { name: `m-${at}` },
+        data: { x: 'x'.repeat(500) },
+      })
       waitsMs.push(performance.now() - startMs)
       const restMs = 1000 / MAPS_PER_SECOND - (performance.now() - startMs)
       if (restMs > 1) await new Promise((resolve) => setTimeout(resolve, restMs))
     }
   }
-  await Promise.all([mapLane(), ...Array.from({ length: EVENT_LANES }, (_, lane) => eventLane(lane))])
+  await Promise.all([
+    mapLane(),
+    ...Array.from({ length: EVENT_LANES }, (_, lane) => eventLane(lane)),
+  ])
   waitsMs.sort((a, b) => a - b)
   const at = (share: number): number => waitsMs[Math.floor(waitsMs.length * share)] ?? Number.NaN
   return { eventsPerSecond: events / SECONDS, p50Ms: at(0.5), p99Ms: at(0.99) }

@@ -152,7 +152,8 @@ async function measure(
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
       await warmUp(target, turnWarmUpRequests)
       const figures = await h2load(target, load, dir)
-      if (figures.failed > 0) throw new Error(`${figures.failed} requests to "${target.name}" failed`)
+      if (figures.failed > 0)
+        throw new Error(`${figures.failed} requests to "${target.name}" failed`)
       all.get(target.name)?.push(figures)
     }
   }

@@ -41,7 +41,11 @@ type List = {
 }
 
 const lists: readonly List[] = [
-  { name: 'by-node', about: 'those on one node', path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${nodeName(7)}` },
+  {
+    name: 'by-node',
+    about: 'those on one node',
+    path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${nodeName(7)}`,
+  },
   {
     name: 'by-label',
     about: 'the 1 % with a label',
@@ -82,7 +86,8 @@ export function filteredLists({ scale, directory }: WorkloadOptions): Workload[]
     name: list.name.startsWith('by-') ? `list-${list.name}` : list.name,
     about: `LIST ${list.about} of ${filteredPods.count} pods, latest`,
     prepare,
-    run: (target) => measure(target, list, { count: Math.ceil(requests / (list.fewer ?? 1)), directory }),
+    run: (target) =>
+      measure(target, list, { count: Math.ceil(requests / (list.fewer ?? 1)), directory }),
   })
   const kubectlGet: Workload = {
     name: 'kubectl-get',
@@ -131,7 +136,11 @@ function measure(target: Target, list: List, { count, directory }: Runs): Promis
   const { path, accept = 'application/json', isPaged = false } = list
   if (isPaged) return measurePages(target, list, count)
   const amount = { requests: count }
-  return h2load(target, { uri: path, amount, clients: LANES, streams: 1, headers: { accept } }, directory)
+  return h2load(
+    target,
+    { uri: path, amount, clients: LANES, streams: 1, headers: { accept } },
+    directory,
+  )
 }
 
 async function measurePages(target: Target, { path }: List, count: number): Promise<Figures> {

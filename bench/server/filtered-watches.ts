@@ -46,7 +46,8 @@ const watches: readonly Watches[] = [
     name: 'watch-by-name',
     about: 'one Pod each',
     count: pods.nodes,
-    path: (at) => `${podsPath(pods.namespace)}?watch=1&fieldSelector=metadata.name%3D${podName(at)}`,
+    path: (at) =>
+      `${podsPath(pods.namespace)}?watch=1&fieldSelector=metadata.name%3D${podName(at)}`,
   },
   {
     name: 'watch-by-namespace',
@@ -71,7 +72,10 @@ async function measure(
   { count, path }: Watches,
   { scale, directory }: WorkloadOptions,
 ): Promise<Figures> {
-  const paths = Array.from({ length: pods.count }, (_, at) => `${podsPath(pods.namespace)}/${podName(at)}/status`)
+  const paths = Array.from(
+    { length: pods.count },
+    (_, at) => `${podsPath(pods.namespace)}/${podName(at)}/status`,
+  )
   const changed = Math.round(pods.count * scale)
   const unwatched = Math.round(changed * (1 - WATCHED_SHARE))
   const change = (uri: readonly string[]): Promise<Figures> => changePods(target, uri, directory)
@@ -88,7 +92,10 @@ async function measure(
 
 /** One client: several would all begin with the first Pod. */
 function changePods(target: Target, uri: readonly string[], directory: string): Promise<Figures> {
-  const status = { message: `changed at ${Date.now()}`, conditions: [{ type: 'Ready', status: 'True' }] }
+  const status = {
+    message: `changed at ${Date.now()}`,
+    conditions: [{ type: 'Ready', status: 'True' }],
+  }
   return h2load(
     target,
     {
@@ -98,7 +105,10 @@ function changePods(target: Target, uri: readonly string[], directory: string): 
       clients: 1,
       streams: 64,
       method: 'PATCH',
-      headers: { 'content-type': 'application/strategic-merge-patch+json', accept: 'application/json' },
+      headers: {
+        'content-type': 'application/strategic-merge-patch+json',
+        accept: 'application/json',
+      },
       body: JSON.stringify({ status }),
     },
     directory,
@@ -120,12 +130,18 @@ class Watching implements Disposable {
   }
 
   async start(count: number, path: (at: number) => string): Promise<void> {
-    for (let at = 0; at < count; at += WATCHES_PER_CONNECTION) this.#clients.push(new Http2Client(this.#target))
-    const list = (await this.#clients[0]?.ask({ path: `${podsPath(pods.namespace)}?limit=1` }))?.toString('utf8') ?? ''
+    for (let at = 0; at < count; at += WATCHES_PER_CONNECTION)
+      this.#clients.push(new Http2Client(this.#target))
+    const list =
+      (await this.#clients[0]?.ask({ path: `${podsPath(pods.namespace)}?limit=1` }))?.toString(
+        'utf8',
+      ) ?? ''
     const version = /"resourceVersion":"(\d+)"/.exec(list)?.[1]
     await inLanes({ count, lanes: LANES }, async (at) => {
       const client = this.#clients[Math.floor(at / WATCHES_PER_CONNECTION)]
-      await client?.watch({ path: `${path(at)}&resourceVersion=${version}` }, (piece) => this.#count(piece))
+      await client?.watch({ path: `${path(at)}&resourceVersion=${version}` }, (piece) =>
+        this.#count(piece),
+      )
     })
   }
 

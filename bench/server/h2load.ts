@@ -61,7 +61,11 @@ export async function h2load(target: Target, load: Load, directory: string): Pro
   }
 }
 
-function argumentsOf(target: Target, load: Load, { log, directory }: { log: string; directory: string }): string[] {
+function argumentsOf(
+  target: Target,
+  load: Load,
+  { log, directory }: { log: string; directory: string },
+): string[] {
   const { uri, amount, clients = 4, streams = 8, perSecond, headers = {}, method, body } = load
   const file = (kind: string, data: string | Buffer): string => {
     const path = join(directory, `${kind}-${randomUUID()}`)
@@ -69,7 +73,11 @@ function argumentsOf(target: Target, load: Load, { log, directory }: { log: stri
     return path
   }
   const token = target.token === undefined ? {} : { authorization: `Bearer ${target.token}` }
-  const all = Object.entries({ ...token, ...headers, ...(method === undefined ? {} : { ':method': method }) })
+  const all = Object.entries({
+    ...token,
+    ...headers,
+    ...(method === undefined ? {} : { ':method': method }),
+  })
   return [
     '--log-file',
     log,
@@ -92,7 +100,10 @@ function run(args: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('h2load', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout }, (error, output) => {
       if (error === null || output !== '') resolve(output)
-      else reject(new Error('h2load did not run: install it (Debian: nghttp2-client)', { cause: error }))
+      else
+        reject(
+          new Error('h2load did not run: install it (Debian: nghttp2-client)', { cause: error }),
+        )
     })
   })
 }

@@ -20,7 +20,10 @@ export class Http2Client implements Disposable {
   constructor({ name, server, token = '' }: Target) {
     this.#name = name
     this.#token = token
-    this.#session = connect(server, { rejectUnauthorized: false, settings: { initialWindowSize: WINDOW_BYTES } })
+    this.#session = connect(server, {
+      rejectUnauthorized: false,
+      settings: { initialWindowSize: WINDOW_BYTES },
+    })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES))
     // Each stream reports what went wrong to the one who waits for it.
     this.#session.on('error', () => this.#session.destroy())
@@ -69,7 +72,10 @@ export class Http2Client implements Disposable {
     })
   }
 
-  #send({ method = 'GET', path, headers = {}, body }: Sent, onError: (error: Error) => void): ClientHttp2Stream {
+  #send(
+    { method = 'GET', path, headers = {}, body }: Sent,
+    onError: (error: Error) => void,
+  ): ClientHttp2Stream {
     const stream = this.#session.request({
       [constants.HTTP2_HEADER_METHOD]: method,
       [constants.HTTP2_HEADER_PATH]: path,

@@ -17,7 +17,8 @@ const json = 'application/json'
 const protobuf = 'application/vnd.kubernetes.protobuf'
 const path = podsPath(filteredPods.namespace)
 const listPath = `${path}?resourceVersion=0`
-const streaming = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+const streaming =
+  'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
 /** The bookmark after the last of the objects has this annotation. */
 const END = 'k8s.io/initial-events-end'
 
@@ -42,7 +43,11 @@ const starts: readonly Start[] = [
     start: (client: Http2Client) => list(client, protobuf),
     listed: protobuf,
   },
-  { name: 'informer-stream', about: 'a streaming list in JSON', start: (client: Http2Client) => stream(client, json) },
+  {
+    name: 'informer-stream',
+    about: 'a streaming list in JSON',
+    start: (client: Http2Client) => stream(client, json),
+  },
   {
     name: 'informer-stream-protobuf',
     about: 'a streaming list in protobuf',
@@ -58,7 +63,9 @@ export function informers({ scale, directory }: WorkloadOptions): Workload[] {
       about: `an informer of ${filteredPods.count} pods starts with ${about}`,
       prepare,
       run: (target) =>
-        listed === undefined ? measure(target, start, count) : measureLists(target, { listed, count, directory }),
+        listed === undefined
+          ? measure(target, start, count)
+          : measureLists(target, { listed, count, directory }),
     },
     {
       name: `${name}-cold`,
@@ -85,7 +92,11 @@ export function informers({ scale, directory }: WorkloadOptions): Workload[] {
 const prepare = (target: Target): Promise<void> => createManyPods(target, filteredPods)
 
 /** One after the other: they begin with a connection, as informers do. */
-function measure(target: Target, start: (client: Http2Client) => Promise<number>, count: number): Promise<Figures> {
+function measure(
+  target: Target,
+  start: (client: Http2Client) => Promise<number>,
+  count: number,
+): Promise<Figures> {
   return measureLanes(target, { count, lanes: 1 }, async () => {
     using client = new Http2Client(target)
     return await start(client)
@@ -102,8 +113,12 @@ function measureLists(target: Target, { listed, count, directory }: Lists): Prom
 }
 
 /** The old server is killed: what it does before it ends is not what is measured. */
-async function measureRestart(target: Target, start: (client: Http2Client) => Promise<number>): Promise<Figures> {
-  if (target.restart === undefined) throw new Error(`${target.name}: this load starts the server again, and cannot`)
+async function measureRestart(
+  target: Target,
+  start: (client: Http2Client) => Promise<number>,
+): Promise<Figures> {
+  if (target.restart === undefined)
+    throw new Error(`${target.name}: this load starts the server again, and cannot`)
   const beganMs = performance.now()
   await target.restart('SIGKILL')
   using client = new Http2Client(target)

@@ -14,7 +14,10 @@ const ROUNDS = 1000
 const LANES = 16
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
-const strategic = { 'content-type': 'application/strategic-merge-patch+json', accept: 'application/json' }
+const strategic = {
+  'content-type': 'application/strategic-merge-patch+json',
+  accept: 'application/json',
+}
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 
 export const kubelets = ({ scale }: Pick<WorkloadOptions, 'scale'>): Workload => ({
@@ -38,7 +41,8 @@ async function prepare(target: Target): Promise<void> {
 async function measure(target: Target, rounds: number): Promise<Figures> {
   using connections = new DisposableStack()
   const players: Kubelet[] = []
-  for (let at = 0; at < KUBELETS; at++) players.push(new Kubelet(connections.use(new Http2Client(target)), at))
+  for (let at = 0; at < KUBELETS; at++)
+    players.push(new Kubelet(connections.use(new Http2Client(target)), at))
   await inLanes({ count: KUBELETS, lanes: LANES }, async (at) => await players[at]?.start())
   const message = `at ${Date.now()}`
   const figures = await measureLanes(target, { count: rounds, lanes: LANES }, async (at) => {

@@ -5,7 +5,10 @@ import type { Target } from './targets.ts'
 
 export type Lanes = { readonly count: number; readonly lanes: number }
 
-export async function inLanes({ count, lanes }: Lanes, run: (at: number) => Promise<unknown>): Promise<void> {
+export async function inLanes(
+  { count, lanes }: Lanes,
+  run: (at: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0
   const lane = async (): Promise<void> => {
     while (next < count) await run(next++)

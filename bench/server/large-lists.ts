@@ -61,7 +61,12 @@ export async function benchLargeLists(): Promise<Figure[]> {
 /** By h2load, in a process of its own: who reads three gigabytes has no time to measure anything. */
 async function listAtOnce(url: string): Promise<void> {
   const each = ['-n', String(LISTS), '-c', String(LISTS), '-m', '1', '-w', '22', '-W', '24']
-  const { stdout } = await promisify(execFile)('h2load', [...each, '-H', `authorization: Bearer ${ADMIN_TOKEN}`, url])
+  const { stdout } = await promisify(execFile)('h2load', [
+    ...each,
+    '-H',
+    `authorization: Bearer ${ADMIN_TOKEN}`,
+    url,
+  ])
   if (!stdout.includes(`${LISTS} succeeded`)) throw new Error(`not every list succeeded: ${stdout}`)
 }
 
@@ -81,7 +86,10 @@ async function fill(endpoint: string): Promise<void> {
 }
 
 function open(url: string): { session: ClientHttp2Session } & Disposable {
-  const session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: 4 << 20 } })
+  const session = connect(url, {
+    rejectUnauthorized: false,
+    settings: { initialWindowSize: 4 << 20 },
+  })
   session.on('connect', () => session.setLocalWindowSize(16 << 20))
   return { session, [Symbol.dispose]: () => session.destroy() }
 }
@@ -120,4 +128,5 @@ async function ping(session: ClientHttp2Session, signal: AbortSignal): Promise<n
   return waits
 }
 
-if (import.meta.main) for (const figure of await benchLargeLists()) console.log(describeFigure(figure))
+if (import.meta.main)
+  for (const figure of await benchLargeLists()) console.log(describeFigure(figure))

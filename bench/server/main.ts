@@ -73,7 +73,8 @@ export async function benchServers({
   try {
     const chosen = chooseLoads(only, { scale, directory })
     for (const target of targets) {
-      if (chosen.some((workload) => workload.prepare === undefined)) await prepare(target, { scale, directory })
+      if (chosen.some((workload) => workload.prepare === undefined))
+        await prepare(target, { scale, directory })
       print(`${target.name}: prepared, RSS ${residentMiB(target.pid).toFixed(0)} MiB`)
     }
     const loads: Record<string, Record<string, LoadReport>> = {}
@@ -88,7 +89,10 @@ export async function benchServers({
 }
 
 /** Returns the loads with these names, or all loads if no name is given. */
-export function chooseLoads(only: readonly string[], { scale, directory }: WorkloadOptions): Workload[] {
+export function chooseLoads(
+  only: readonly string[],
+  { scale, directory }: WorkloadOptions,
+): Workload[] {
   const all = [
     ...workloads({ scale, directory }),
     ...filteredLists({ scale, directory }),
@@ -102,7 +106,9 @@ export function chooseLoads(only: readonly string[], { scale, directory }: Workl
   ]
   for (const name of only)
     if (!all.some((workload) => workload.name === name))
-      throw new Error(`no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`)
+      throw new Error(
+        `no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`,
+      )
   return all.filter(({ name }) => only.length === 0 || only.includes(name))
 }
 
@@ -110,10 +116,16 @@ type Lane = { readonly target: Target; readonly run: Workload['run']; readonly f
 
 async function benchWorkload(
   workload: Workload,
-  { targets, etcd, runs, print }: Required<Pick<BenchOptions, 'targets' | 'etcd' | 'runs' | 'print'>>,
+  {
+    targets,
+    etcd,
+    runs,
+    print,
+  }: Required<Pick<BenchOptions, 'targets' | 'etcd' | 'runs' | 'print'>>,
 ): Promise<Record<string, LoadReport>> {
   const lanes: Lane[] = targets.map((target) => ({ target, run: workload.run, figures: [] }))
-  if (etcd !== undefined && workload.bare !== undefined) lanes.push({ target: etcd, run: workload.bare, figures: [] })
+  if (etcd !== undefined && workload.bare !== undefined)
+    lanes.push({ target: etcd, run: workload.bare, figures: [] })
   for (let round = -(workload.warmUps ?? WARM_UPS); round < runs; round++) {
     for (const { target, run, figures } of lanes) {
       const figure = await run(target)
@@ -159,7 +171,10 @@ function formatReport(name: string, report: LoadReport, figures: readonly Figure
   ].join('  ')
 }
 
-function memoryOf(targets: readonly Target[], print: (line: string) => void): BenchReport['memory'] {
+function memoryOf(
+  targets: readonly Target[],
+  print: (line: string) => void,
+): BenchReport['memory'] {
   const entries = targets.map(({ name, pid }): [string, { nowMiB: number; peakMiB: number }] => {
     const memory = { nowMiB: residentMiB(pid), peakMiB: residentMiB(pid, 'peak') }
     print(`\n${name}: RSS ${memory.nowMiB.toFixed(0)} MiB, peak ${memory.peakMiB.toFixed(0)} MiB`)
@@ -196,7 +211,8 @@ async function main(argv: readonly string[]): Promise<void> {
     runs: Number(values.runs),
     scale: Number(values.scale),
   })
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ ...loads, memory }, null, 1))
+  if (values.json !== undefined)
+    writeFileSync(values.json, JSON.stringify({ ...loads, memory }, null, 1))
 }
 
 if (import.meta.main) await main(process.argv.slice(2))

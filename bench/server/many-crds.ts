@@ -85,7 +85,11 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
 }
 
 /** From the answer to the first one that shows it, in milliseconds. */
-async function comingAndGoing(client: DefinitionsClient, first: number, where: string): Promise<Figure[]> {
+async function comingAndGoing(
+  client: DefinitionsClient,
+  first: number,
+  where: string,
+): Promise<Figure[]> {
   const served: number[] = []
   const withdrawn: number[] = []
   for (let at = first; at < first + SINGLES; at++) {
@@ -106,7 +110,10 @@ async function comingAndGoing(client: DefinitionsClient, first: number, where: s
       note: spread(sorted),
     }
   }
-  return [figure('served after its acceptance, slowest', served), figure('withdrawn after its end, slowest', withdrawn)]
+  return [
+    figure('served after its acceptance, slowest', served),
+    figure('withdrawn after its end, slowest', withdrawn),
+  ]
 }
 
 async function documentFigures(client: DefinitionsClient): Promise<Figure[]> {
@@ -117,10 +124,32 @@ async function documentFigures(client: DefinitionsClient): Promise<Figure[]> {
   const group = await timed(ask(`/openapi/v3/apis/${groupOf(0)}/v1`))
   const whole = await timed(ask('/openapi/v2'))
   return [
-    { name: '/apis with all of them, median', value: apis.ms, unit: 'ms', target: { below: 20 }, note: apis.note },
-    { name: '/openapi/v3 for the first time', value: index.ms, unit: 'ms', target: { below: 1_000 }, note: index.note },
-    { name: '/openapi/v3 after that, median', value: indexAgain.ms, unit: 'ms', target: { below: 20 } },
-    { name: '/openapi/v3 of one group of 10, first', value: group.ms, unit: 'ms', note: group.note },
+    {
+      name: '/apis with all of them, median',
+      value: apis.ms,
+      unit: 'ms',
+      target: { below: 20 },
+      note: apis.note,
+    },
+    {
+      name: '/openapi/v3 for the first time',
+      value: index.ms,
+      unit: 'ms',
+      target: { below: 1_000 },
+      note: index.note,
+    },
+    {
+      name: '/openapi/v3 after that, median',
+      value: indexAgain.ms,
+      unit: 'ms',
+      target: { below: 20 },
+    },
+    {
+      name: '/openapi/v3 of one group of 10, first',
+      value: group.ms,
+      unit: 'ms',
+      note: group.note,
+    },
     { name: '/openapi/v2 for the first time', value: whole.ms, unit: 'ms', note: whole.note },
   ]
 }
@@ -158,7 +187,12 @@ async function startAnother(etcdUrl: string): Promise<Figure[]> {
   const cpu = cpuSeconds(keelson.pid)
   await sleep(IDLE_MS)
   return [
-    { name: 'another server is ready after', value: ms, unit: 'ms', note: `${cpu.toFixed(1)} s of CPU` },
+    {
+      name: 'another server is ready after',
+      value: ms,
+      unit: 'ms',
+      note: `${cpu.toFixed(1)} s of CPU`,
+    },
     { name: 'memory of that server', value: residentMiB(keelson.pid), unit: 'MiB' },
   ]
 }
@@ -205,7 +239,9 @@ class Pinger {
   async #ping(): Promise<number[]> {
     const waits: number[] = []
     while (!this.#stopping.signal.aborted) {
-      const { ms } = await timed(() => this.#client.ask({ path: '/api/v1/namespaces/default?resourceVersion=0' }))
+      const { ms } = await timed(() =>
+        this.#client.ask({ path: '/api/v1/namespaces/default?resourceVersion=0' }),
+      )
       waits.push(ms)
       await sleep(PING_EVERY_MS)
     }
@@ -217,5 +253,6 @@ const spread = (sorted: readonly number[]): string =>
   `half of ${sorted.length} under ${sorted[sorted.length >> 1]?.toFixed(1)} ms, 99 % under ${sorted[Math.floor(sorted.length * 0.99)]?.toFixed(1)} ms`
 
 if (import.meta.main) {
-  for (const figure of await benchManyDefinitions(Number(process.argv[2] ?? COUNT))) console.log(describeFigure(figure))
+  for (const figure of await benchManyDefinitions(Number(process.argv[2] ?? COUNT)))
+    console.log(describeFigure(figure))
 }

@@ -16,7 +16,11 @@ const SEEN_POLL_MS = 100
 /** Each has one in a hundred Pods. */
 export const APPS = 100
 
-export type ManyPods = { readonly namespace: string; readonly count: number; readonly nodes: number }
+export type ManyPods = {
+  readonly namespace: string
+  readonly count: number
+  readonly nodes: number
+}
 
 export const podName = (index: number): string => `p-${digits(index, 7)}`
 export const nodeName = (index: number): string => `n-${digits(index, 5)}`
@@ -28,22 +32,30 @@ const digits = (value: number, length: number): string => `${value}`.padStart(le
 const json = { 'content-type': 'application/json' }
 
 /** A second time it finds them. */
-export async function createManyPods(target: Target, { namespace, count, nodes }: ManyPods): Promise<void> {
-  if (target.etcd === undefined) throw new Error(`${target.name}: this load needs the server's etcd (,etcd=URL)`)
+export async function createManyPods(
+  target: Target,
+  { namespace, count, nodes }: ManyPods,
+): Promise<void> {
+  if (target.etcd === undefined)
+    throw new Error(`${target.name}: this load needs the server's etcd (,etcd=URL)`)
   using client = new Http2Client(target)
   const path = podsPath(namespace)
   if (await isServed(client, `${path}/${podName(count - 1)}`)) return
   await createNamespace(client, namespace)
   const first = { name: 'p-xxxxxxx', node: 'n-xxxxx', app: 'a-xxxx' }
   const answer: unknown = JSON.parse(
-    (await client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(pod(first)) })).toString('utf8'),
+    (
+      await client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(pod(first)) })
+    ).toString('utf8'),
   )
-  const uid = isRecord(answer) && isRecord(answer['metadata']) ? String(answer['metadata']['uid']) : ''
+  const uid =
+    isRecord(answer) && isRecord(answer['metadata']) ? String(answer['metadata']['uid']) : ''
   await using etcd = new EtcdClient({ endpoints: [target.etcd] })
   const keyOf = (name: string): Buffer => Buffer.from(`/registry/pods/${namespace}/${name}`)
   const { kvs } = await etcd.kv.range({ key: keyOf(first.name) })
   const stored = kvs[0]?.value
-  if (stored === undefined) throw new Error(`${target.name}: its etcd does not have the Pod that it created`)
+  if (stored === undefined)
+    throw new Error(`${target.name}: its etcd does not have the Pod that it created`)
   await inLanes({ count, lanes: LANES }, (index) => {
     const value = Buffer.from(stored)
     replaceAll(value, first.name, podName(index))
@@ -65,15 +77,18 @@ export async function createNamespace(client: Http2Client, name: string): Promis
 async function waitUntilServed(client: Http2Client, path: string): Promise<void> {
   const deadlineMs = performance.now() + SEEN_WITHIN_MS
   while (!(await isServed(client, path))) {
-    if (performance.now() > deadlineMs) throw new Error(`GET ${path}: not served long after it was written`)
+    if (performance.now() > deadlineMs)
+      throw new Error(`GET ${path}: not served long after it was written`)
     await sleep(SEEN_POLL_MS)
   }
 }
 
-const isServed = async (client: Http2Client, path: string): Promise<boolean> => (await client.status({ path })) === 200
+const isServed = async (client: Http2Client, path: string): Promise<boolean> =>
+  (await client.status({ path })) === 200
 
 function replaceAll(bytes: Buffer, from: string, to: string): void {
-  for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + to.length)) bytes.write(to, at)
+  for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + to.length))
+    bytes.write(to, at)
 }
 
 /** About 2.4 KB when the server has added what it adds. */
@@ -87,7 +102,10 @@ const pod = ({ name, node, app }: { name: string; node: string; app: string }): 
       {
         name: 'web',
         image: 'example.com/web:1',
-        env: Array.from({ length: 10 }, (_, at) => ({ name: `VARIABLE_${at}`, value: `value-${at}` })),
+        env: Array.from({ length: 10 }, (_, at) => ({
+          name: `VARIABLE_${at}`,
+          value: `value-${at}`,
+        })),
         resources: { requests: { cpu: '10m' } },
       },
     ],

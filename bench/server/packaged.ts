@@ -5,7 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ApiServerOptions, type ApiServerProcess, startApiServer } from '../../test/harness/api-server.ts'
+import {
+  type ApiServerOptions,
+  type ApiServerProcess,
+  startApiServer,
+} from '../../test/harness/api-server.ts'
 import { installPackage } from '../../test/harness/package.ts'
 
 export class PackagedKeelson implements Disposable {

@@ -7,7 +7,12 @@ import type { Target } from './targets.ts'
 const PAUSE_MS = 50
 const PATH = '/api/v1/namespaces/default/configmaps/probe'
 
-export type Waits = { readonly p50: number; readonly p99: number; readonly max: number; readonly count: number }
+export type Waits = {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  readonly count: number
+}
 
 /** Reads and changes a ConfigMap in turn until it is stopped. */
 export class Probe implements Disposable {
@@ -52,10 +57,15 @@ export class Probe implements Disposable {
     }
   }
 
-  async #time(request: { method: string; headers?: Readonly<Record<string, string>>; body?: string }): Promise<void> {
+  async #time(request: {
+    method: string
+    headers?: Readonly<Record<string, string>>
+    body?: string
+  }): Promise<void> {
     const began = performance.now()
     const { status, raw } = await this.#client.request({ path: PATH, ...request })
-    if (status !== 200) throw new Error(`probe: ${request.method} ${PATH}: ${status} ${raw.toString('utf8')}`)
+    if (status !== 200)
+      throw new Error(`probe: ${request.method} ${PATH}: ${status} ${raw.toString('utf8')}`)
     this.#times.push(performance.now() - began)
   }
 }

@@ -27,13 +27,16 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
 }
 
 /** The second field is the command in brackets and may hold spaces; utime, stime, cutime and cstime are the 12th to 15th after it. */
-const statOf = (pid: number): string[] => (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
+const statOf = (pid: number): string[] =>
+  (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
 
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     // The first figure of a thread is its time on a processor.
-    nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+    nanoseconds += Number(
+      readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
+    )
   }
   return nanoseconds / 1e9
 }

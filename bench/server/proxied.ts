@@ -44,10 +44,14 @@ export async function benchProxied({ runs, reference }: ProxiedBench): Promise<F
   const args = proxyFlags(dir)
   const { clientUrl } = parts.use(await startEtcd())
   const built = parts.use(new PackagedKeelson())
-  const targets = [targetOf('Keelson', parts.use(await built.start({ etcdUrl: clientUrl, args })), clientUrl)]
+  const targets = [
+    targetOf('Keelson', parts.use(await built.start({ etcdUrl: clientUrl, args })), clientUrl),
+  ]
   if (reference) {
     const { clientUrl: theirs } = parts.use(await startEtcd())
-    targets.push(targetOf('reference', parts.use(await startReference({ etcdUrl: theirs, args })), theirs))
+    targets.push(
+      targetOf('reference', parts.use(await startReference({ etcdUrl: theirs, args })), theirs),
+    )
   }
   for (const target of targets) await register(target, address)
   const figures: Figure[] = []
@@ -68,11 +72,14 @@ export async function benchProxied({ runs, reference }: ProxiedBench): Promise<F
 
 function report(name: string, [ours = [], theirs]: readonly (readonly Figures[])[]): Figure[] {
   const note = `${cpu(ours).toFixed(0)} µs of CPU each`
-  if (theirs === undefined) return [{ name: `proxied ${name}`, value: rate(ours), unit: '1/s', note }]
+  if (theirs === undefined)
+    return [{ name: `proxied ${name}`, value: rate(ours), unit: '1/s', note }]
   return [
     {
       name: `proxied ${name}: rate against the reference`,
-      value: median(ours.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN))),
+      value: median(
+        ours.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN)),
+      ),
       unit: 'times',
       target: { atLeast: REFERENCE_TIMES },
       note: `${rate(ours).toFixed(0)} against ${rate(theirs).toFixed(0)} a second; ${note} against ${cpu(theirs).toFixed(0)}`,
@@ -91,7 +98,10 @@ function proxyFlags(dir: string): string[] {
   return [`--proxy-client-cert-file=${certificate}`, `--proxy-client-key-file=${key}`]
 }
 
-async function register({ server, token = '' }: Target, { port, caBundle }: ServerAddress): Promise<void> {
+async function register(
+  { server, token = '' }: Target,
+  { port, caBundle }: ServerAddress,
+): Promise<void> {
   using client = new SteadyClient(server, token)
   const create = async (path: string, body: object): Promise<void> => {
     const { status, text } = await client.call('POST', path, body)
@@ -112,15 +122,28 @@ async function register({ server, token = '' }: Target, { port, caBundle }: Serv
       service: { namespace: 'default', name: 'remote', port },
     },
   })
-  await until(async () => (await client.call('GET', `${things}/short`)).status === 200, `${server} passes requests on`)
+  await until(
+    async () => (await client.call('GET', `${things}/short`)).status === 200,
+    `${server} passes requests on`,
+  )
 }
 
 if (process.argv.includes('--serve') && import.meta.main) {
   const verbs = ['get', 'list']
-  const resources = [{ name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs }]
+  const resources = [
+    { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs },
+  ]
   const bodies = new Map([
-    [discovery, Buffer.from(JSON.stringify({ kind: 'APIResourceList', groupVersion: `${group}/v1`, resources }))],
-    [`${things}/short`, Buffer.from(JSON.stringify({ kind: 'Thing', text: 'x'.repeat(SHORT_BYTES) }))],
+    [
+      discovery,
+      Buffer.from(
+        JSON.stringify({ kind: 'APIResourceList', groupVersion: `${group}/v1`, resources }),
+      ),
+    ],
+    [
+      `${things}/short`,
+      Buffer.from(JSON.stringify({ kind: 'Thing', text: 'x'.repeat(SHORT_BYTES) })),
+    ],
     [things, Buffer.from(JSON.stringify({ kind: 'ThingList', text: 'x'.repeat(LONG_BYTES) }))],
   ])
   await serveForked(['remote.default.svc'], (request, reply) => {

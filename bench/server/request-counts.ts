@@ -7,8 +7,11 @@ export type RequestCounts = ReadonlyMap<string, number>
 export async function requestCounts(client: Client): Promise<RequestCounts> {
   const { raw } = await client.request({ method: 'GET', path: '/metrics' })
   const counts = new Map<string, number>()
-  for (const [, labels = '', count] of raw.toString('utf8').matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {
-    const label = (name: string): string => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
+  for (const [, labels = '', count] of raw
+    .toString('utf8')
+    .matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {
+    const label = (name: string): string =>
+      new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
     const what = [label('resource'), label('subresource')].filter((part) => part !== '').join('/')
     const key = `${label('verb')} ${what}`
     counts.set(key, (counts.get(key) ?? 0) + Number(count))

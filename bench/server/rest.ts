@@ -23,7 +23,10 @@ const SECONDS = 10
 const STATUS_EVERY = 3
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
-const strategic = { 'content-type': 'application/strategic-merge-patch+json', accept: 'application/json' }
+const strategic = {
+  'content-type': 'application/strategic-merge-patch+json',
+  accept: 'application/json',
+}
 const protobuf = 'application/vnd.kubernetes.protobuf;stream=watch'
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 const nodes = '/api/v1/nodes'
@@ -60,7 +63,10 @@ async function measure(target: Target, seconds: number): Promise<Figures> {
   let bytes = 0
   for (const { path, accept } of watches) {
     const watcher = connections.use(new Http2Client(target))
-    await watcher.watch({ path: `${path}?watch=1`, headers: { accept } }, (piece) => (bytes += piece.length))
+    await watcher.watch(
+      { path: `${path}?watch=1`, headers: { accept } },
+      (piece) => (bytes += piece.length),
+    )
   }
   const writer = connections.use(new Writer(target))
   await writer.start()
@@ -103,7 +109,9 @@ class Writer implements Disposable {
 
   async start(): Promise<void> {
     for (let at = 0; at < NODES; at++)
-      this.#versions.push(Promise.resolve(versionOf(await this.#client.ask({ path: `${leases}/${nodeName(at)}` }))))
+      this.#versions.push(
+        Promise.resolve(versionOf(await this.#client.ask({ path: `${leases}/${nodeName(at)}` }))),
+      )
   }
 
   async write(at: number): Promise<void> {
@@ -118,14 +126,23 @@ class Writer implements Disposable {
     await renewed
   }
 
-  async #renew(index: number, version: Promise<string | undefined> | undefined): Promise<string | undefined> {
+  async #renew(
+    index: number,
+    version: Promise<string | undefined> | undefined,
+  ): Promise<string | undefined> {
     const path = `${leases}/${nodeName(index)}`
     const body = lease(index, await version)
     return versionOf(await this.#client.ask({ method: 'PUT', path, headers: json, body }))
   }
 }
 
-const conditionTypes = ['Ready', 'OutOfDisk', 'MemoryPressure', 'DiskPressure', 'NetworkUnavailable']
+const conditionTypes = [
+  'Ready',
+  'OutOfDisk',
+  'MemoryPressure',
+  'DiskPressure',
+  'NetworkUnavailable',
+]
 
 const conditions = (): unknown[] =>
   conditionTypes.map((type) => ({
@@ -139,7 +156,9 @@ const conditions = (): unknown[] =>
 
 /** The message changes with each: within a second the times of two heartbeats are the same. */
 const status = (): string =>
-  JSON.stringify({ status: { conditions: conditions(), nodeInfo: { ...nodeInfo, bootID: `${performance.now()}` } } })
+  JSON.stringify({
+    status: { conditions: conditions(), nodeInfo: { ...nodeInfo, bootID: `${performance.now()}` } },
+  })
 
 const nodeInfo = {
   machineID: '',

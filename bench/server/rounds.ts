@@ -34,7 +34,8 @@ export function roundsThatCount(rounds: readonly Round[], count: number): readon
   return rounds.toSorted((one, other) => disturbanceOf(one) - disturbanceOf(other)).slice(0, count)
 }
 
-const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number => (isDisturbed ? stolen + others : 0)
+const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number =>
+  isDisturbed ? stolen + others : 0
 
 export type Judgement = Interval & {
   /** The least ratio that is a regression: more than 3 % worse, and by more than the spread of the rounds. */
@@ -53,11 +54,14 @@ export function describeRounds(rounds: readonly Round[], count: number): string 
   const ratio = medianInterval(counted.map(({ before, after }) => after / before)).value.toFixed(3)
   const disturbed = rounds.filter(({ isDisturbed }) => isDisturbed)
   if (disturbed.length === 0) return `${ratio} times`
-  const percent = (of: (round: Round) => number): string => `${(Math.max(...disturbed.map(of)) * 100).toFixed(0)} %`
+  const percent = (of: (round: Round) => number): string =>
+    `${(Math.max(...disturbed.map(of)) * 100).toFixed(0)} %`
   const kept = counted.filter(({ isDisturbed }) => isDisturbed).length
   return [
     `${ratio} times; ${disturbed.length} of ${rounds.length} rounds were disturbed`,
     `(other processes up to ${percent(({ others }) => others)}, steal up to ${percent(({ stolen }) => stolen)})`,
-    kept === 0 ? 'and were repeated' : `and were repeated: the machine was not quiet, ${kept} of them count`,
+    kept === 0
+      ? 'and were repeated'
+      : `and were repeated: the machine was not quiet, ${kept} of them count`,
   ].join(' ')
 }

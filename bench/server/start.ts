@@ -45,9 +45,12 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
     const { tarball, bytes } = await packPackage(dir, env)
     const folder = await installPacked(tarball, dir, env)
     const program = join(folder, 'node_modules', '.bin', 'keelson')
-    const figures: Figure[] = [{ name: 'packed package', value: bytes / 1e6, unit: 'MB', target: { below: 4 } }]
+    const figures: Figure[] = [
+      { name: 'packed package', value: bytes / 1e6, unit: 'MB', target: { below: 4 } },
+    ]
     await using etcd = await startEtcd()
-    for (const one of casesIn(dir, etcd.clientUrl)) figures.push(...(await measureCase(program, dir, one, runs)))
+    for (const one of casesIn(dir, etcd.clientUrl))
+      figures.push(...(await measureCase(program, dir, one, runs)))
     const executable = join(dir, 'executable')
     await buildBinary(executable)
     figures.push({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB' })
@@ -59,11 +62,25 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
   }
 }
 
-const executableCase: Case = { name: 'executable: dev --ephemeral', args: ['dev', '--ephemeral'], idleMegabytesMax: 90 }
+const executableCase: Case = {
+  name: 'executable: dev --ephemeral',
+  args: ['dev', '--ephemeral'],
+  idleMegabytesMax: 90,
+}
 
 const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
-  { name: 'dev --ephemeral', args: ['dev', '--ephemeral'], answeredMsMax: 250, idleMegabytesMax: 90 },
-  { name: 'dev (SQLite)', args: ['dev', `--data-dir=${join(dir, 'data')}`], answeredMsMax: 350, idleMegabytesMax: 90 },
+  {
+    name: 'dev --ephemeral',
+    args: ['dev', '--ephemeral'],
+    answeredMsMax: 250,
+    idleMegabytesMax: 90,
+  },
+  {
+    name: 'dev (SQLite)',
+    args: ['dev', `--data-dir=${join(dir, 'data')}`],
+    answeredMsMax: 350,
+    idleMegabytesMax: 90,
+  },
   {
     name: 'serve on etcd',
     args: ['serve', `--etcd-servers=${etcdUrl}`, '--bind-address=127.0.0.1', `--cert-dir=${dir}`],
@@ -72,18 +89,35 @@ const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
   },
 ]
 
-async function measureCase(program: string, dir: string, one: Case, runs: number): Promise<Figure[]> {
+async function measureCase(
+  program: string,
+  dir: string,
+  one: Case,
+  runs: number,
+): Promise<Figure[]> {
   const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
   // The first has nothing that V8 compiled earlier.
   const first = await measureStart(program, args, dir)
   const all: Run[] = []
-  for (let run = 0; run < runs; run++) all.push((await calmest(() => measureStart(program, args, dir), CALM)).best)
-  const figure = (what: string, unit: string, value: (run: Run) => number, below?: number): Figure => {
+  for (let run = 0; run < runs; run++)
+    all.push((await calmest(() => measureStart(program, args, dir), CALM)).best)
+  const figure = (
+    what: string,
+    unit: string,
+    value: (run: Run) => number,
+    below?: number,
+  ): Figure => {
     const sorted = all.map(value).toSorted((a, b) => a - b)
     const stolen = Math.max(...all.map((run) => run.stolen))
     const note = `${sorted[0]?.toFixed(0)} to ${sorted.at(-1)?.toFixed(0)}, the host took at most ${(stolen * 100).toFixed(1)} %`
     const target = below === undefined ? {} : { target: { below } }
-    return { name: `${name}: ${what}`, value: sorted[sorted.length >> 1] ?? 0, unit, note, ...target }
+    return {
+      name: `${name}: ${what}`,
+      value: sorted[sorted.length >> 1] ?? 0,
+      unit,
+      note,
+      ...target,
+    }
   }
   return [
     { name: `${name}: first answer of the first start`, value: first.answeredMs, unit: 'ms' },
@@ -124,12 +158,16 @@ async function measureStart(program: string, args: readonly string[], dir: strin
 /** 0: there is no answer. */
 function statusOf(port: number, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
-    get({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent }, (response) => {
-      response.resume()
-      resolve(response.statusCode ?? 0)
-    }).on('error', () => resolve(0))
+    get(
+      { port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      },
+    ).on('error', () => resolve(0))
   })
 }
 
 const residentMegabytes = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / MEBIBYTE_KIB
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) /
+  MEBIBYTE_KIB

@@ -28,7 +28,10 @@ export async function benchStores({ runs }: { readonly runs: number }): Promise<
     const program = await installPackage(dir)
     const probed = { etcd: join(dir, 'etcd.json'), sqlite: join(dir, 'sqlite.json') }
     const measured = await measureRates(program, probed, runs)
-    return [...measured.figures, ...stores.map((store) => heldFigure(store, probed[store], measured.beganMs))]
+    return [
+      ...measured.figures,
+      ...stores.map((store) => heldFigure(store, probed[store], measured.beganMs)),
+    ]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -42,32 +45,43 @@ async function measureRates(
   runs: number,
 ): Promise<{ figures: Figure[]; beganMs: number }> {
   await using etcd = await startEtcd()
-  const start = (store: Store): Promise<ApiServerProcess> => startProbed(program, store, etcd.clientUrl, probed[store])
+  const start = (store: Store): Promise<ApiServerProcess> =>
+    startProbed(program, store, etcd.clientUrl, probed[store])
   await using onEtcd = await start('etcd')
   await using onSqlite = await start('sqlite')
   const beganMs = Date.now()
   const { loads } = await benchServers({
-    targets: [targetOf('etcd', onEtcd, etcd.clientUrl), targetOf('sqlite', onSqlite, etcd.clientUrl)],
+    targets: [
+      targetOf('etcd', onEtcd, etcd.clientUrl),
+      targetOf('sqlite', onSqlite, etcd.clientUrl),
+    ],
     only: ['create', 'get', 'get-any'],
     runs,
   })
-  const figures = Object.entries(loads).flatMap(([load, { etcd: first, sqlite: second }]): Figure[] => {
-    if (first === undefined || second === undefined) return []
-    return [
-      {
-        name: `${load}: rate on SQLite against that on etcd`,
-        value: second.rate / first.rate,
-        unit: 'times',
-        target: { atLeast: load === 'create' ? RATE_MIN : SAME_MIN },
-        note: `${second.rate.toFixed(0)} against ${first.rate.toFixed(0)}`,
-      },
-    ]
-  })
+  const figures = Object.entries(loads).flatMap(
+    ([load, { etcd: first, sqlite: second }]): Figure[] => {
+      if (first === undefined || second === undefined) return []
+      return [
+        {
+          name: `${load}: rate on SQLite against that on etcd`,
+          value: second.rate / first.rate,
+          unit: 'times',
+          target: { atLeast: load === 'create' ? RATE_MIN : SAME_MIN },
+          note: `${second.rate.toFixed(0)} against ${first.rate.toFixed(0)}`,
+        },
+      ]
+    },
+  )
   return { figures, beganMs }
 }
 
 /** The server inherits the environment of this process. */
-async function startProbed(program: string, store: Store, etcdUrl: string, file: string): Promise<ApiServerProcess> {
+async function startProbed(
+  program: string,
+  store: Store,
+  etcdUrl: string,
+  file: string,
+): Promise<ApiServerProcess> {
   const probe = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href
   process.env['NODE_OPTIONS'] = `--import=${probe}`
   process.env['LOOP_PROBE_FILE'] = file

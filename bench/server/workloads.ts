@@ -54,7 +54,8 @@ const READ_OBJECTS = 200
 const AGAIN_TIMES = 25
 /** Each is changed once in a run: a second time the same patch would change nothing. */
 const CHANGED_OBJECTS = 5000
-const deploymentsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
+const deploymentsOf = (namespace: string): string =>
+  `/apis/apps/v1/namespaces/${namespace}/deployments`
 /** Deployments that several managers own parts of, all of which one of them applies again. */
 const LARGE_OBJECTS = 200
 const LARGE_OWNERS = 5
@@ -64,7 +65,10 @@ const LISTED_OBJECTS = 10_000
 const STORED_BYTES = 1300
 
 /** Brings a server to the state that the loads expect. A second time it adds only what is missing. */
-export async function prepare(target: Target, { scale, directory }: WorkloadOptions): Promise<void> {
+export async function prepare(
+  target: Target,
+  { scale, directory }: WorkloadOptions,
+): Promise<void> {
   using client = createClient(target)
   const call = caller(target.name, client)
   for (const name of [SMALL_NAMESPACE, BIG_NAMESPACE, WATCHED_NAMESPACE, POD_NAMESPACE])
@@ -75,16 +79,23 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
     )
   for (let index = 0; index < changedObjects(scale); index++)
     await call('POST', configMapsOf(SMALL_NAMESPACE), configMap({ name: `cm-${index}` }))
-  for (let index = 0; index < POD_OBJECTS; index++) await call('POST', podsPath, pod(`pod-${index}`))
+  for (let index = 0; index < POD_OBJECTS; index++)
+    await call('POST', podsPath, pod(`pod-${index}`))
   for (let index = 0; index < LARGE_OBJECTS; index++) {
     for (let owner = 0; owner < LARGE_OWNERS; owner++) {
       const metadata = { name: `large-${index}`, annotations: { [`owner-${owner}`]: 'x' } }
-      await call('PATCH', largePath(index, `owner-${owner}`), largeDeployment(metadata, owner), apply)
+      await call(
+        'PATCH',
+        largePath(index, `owner-${owner}`),
+        largeDeployment(metadata, owner),
+        apply,
+      )
     }
   }
   await call('POST', definitionsPath, definition)
   await waitUntilServed(client, custom)
-  for (let index = 0; index < CUSTOM_OBJECTS; index++) await call('POST', custom, customObject({ name: `c-${index}` }))
+  for (let index = 0; index < CUSTOM_OBJECTS; index++)
+    await call('POST', custom, customObject({ name: `c-${index}` }))
   const uri = configMapsOf(BIG_NAMESPACE)
   const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
   if (missing <= 0) return
@@ -101,7 +112,8 @@ async function waitUntilServed(client: Client, path: string): Promise<void> {
   for (;;) {
     const { status } = await client.request({ method: 'GET', path, headers: json })
     if (status === 200) return
-    if (performance.now() > deadlineMs) throw new Error(`GET ${path}: ${status} long after the definition was made`)
+    if (performance.now() > deadlineMs)
+      throw new Error(`GET ${path}: ${status} long after the definition was made`)
     await sleep(SERVED_POLL_MS)
   }
 }
@@ -138,13 +150,22 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       name: 'get-any',
       about: 'GET one 1 KB object, resourceVersion=0',
       run: (target) =>
-        load(target, { uri: some.map((path) => `${path}?resourceVersion=0`), amount: requests(20_000), headers: json }),
+        load(target, {
+          uri: some.map((path) => `${path}?resourceVersion=0`),
+          amount: requests(20_000),
+          headers: json,
+        }),
     },
     {
       name: 'create',
       about: 'POST a 1 KB object',
       run: (target) =>
-        load(target, { uri: small, amount: requests(5000), headers: json, body: configMap({ generateName: 'new-' }) }),
+        load(target, {
+          uri: small,
+          amount: requests(5000),
+          headers: json,
+          body: configMap({ generateName: 'new-' }),
+        }),
       bare: (etcd) =>
         load(etcd, {
           uri: '/etcdserverpb.KV/Put',
@@ -219,7 +240,11 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           ...once,
           uri: each.map((path) => `${path}?fieldManager=bench&force=true`),
           headers: apply,
-          body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
+          body: JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            data: { applied: newValue() },
+          }),
         }),
     },
     {
@@ -231,7 +256,11 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           amount: requests(AGAIN_TIMES * READ_OBJECTS),
           method: 'PATCH',
           headers: apply,
-          body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
+          body: JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            data: { applied: newValue() },
+          }),
         }),
     },
     {
@@ -249,7 +278,8 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
     {
       name: 'page',
       about: 'LIST a page of 500, latest',
-      run: (target) => load(target, { ...few, uri: `${big}?limit=500`, amount: requests(300), streams: 2 }),
+      run: (target) =>
+        load(target, { ...few, uri: `${big}?limit=500`, amount: requests(300), streams: 2 }),
     },
     {
       name: 'list',
@@ -259,24 +289,41 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
     {
       name: 'list-any',
       about: `LIST all ${objects}, resourceVersion=0`,
-      run: (target) => load(target, { ...few, uri: `${big}?resourceVersion=0`, amount: requests(20) }),
+      run: (target) =>
+        load(target, { ...few, uri: `${big}?resourceVersion=0`, amount: requests(20) }),
     },
     {
       name: 'list-gzip',
       about: `LIST all ${objects}, latest, compressed`,
       run: (target) =>
-        load(target, { ...few, uri: big, amount: requests(20), headers: { ...json, 'accept-encoding': 'gzip' } }),
+        load(target, {
+          ...few,
+          uri: big,
+          amount: requests(20),
+          headers: { ...json, 'accept-encoding': 'gzip' },
+        }),
     },
     {
       name: 'table',
       about: `LIST ${POD_OBJECTS} pods as kubectl shows them, latest`,
-      run: (target) => load(target, { ...few, uri: podsPath, amount: requests(300), headers: { accept: tableTypes } }),
+      run: (target) =>
+        load(target, {
+          ...few,
+          uri: podsPath,
+          amount: requests(300),
+          headers: { accept: tableTypes },
+        }),
     },
     {
       name: 'list-protobuf',
       about: 'LIST a page of 500 in protobuf, latest',
       run: (target) =>
-        load(target, { ...few, uri: `${big}?limit=500`, amount: requests(300), headers: { accept: protobuf } }),
+        load(target, {
+          ...few,
+          uri: `${big}?limit=500`,
+          amount: requests(300),
+          headers: { accept: protobuf },
+        }),
     },
     {
       name: 'watch',
@@ -313,7 +360,14 @@ async function watchLoad(target: Target, directory: string): Promise<Figures> {
   )
   await sleep(WATCH_START_MS)
   const body = configMap({ generateName: 'w-' })
-  const writing = { uri, amount: { seconds: WRITE_SECONDS }, clients: 1, streams: 8, headers: json, body }
+  const writing = {
+    uri,
+    amount: { seconds: WRITE_SECONDS },
+    clients: 1,
+    streams: 8,
+    headers: json,
+    body,
+  }
   const [seen, writes] = await Promise.all([watching, h2load(target, writing, directory)])
   const cpu = cpuSeconds(target.pid) - cpuBefore
   const deliveries = (seen.megabytes * 1e6) / EVENT_BYTES
@@ -326,13 +380,17 @@ async function watchLoad(target: Target, directory: string): Promise<Figures> {
   }
 }
 
-const changedObjects = (scale: number): number => Math.max(READ_OBJECTS, scaled(CHANGED_OBJECTS, scale))
+const changedObjects = (scale: number): number =>
+  Math.max(READ_OBJECTS, scaled(CHANGED_OBJECTS, scale))
 
 const scaled = (count: number, scale: number): number => Math.max(1, Math.round(count * scale))
 
-const text = (length: number): string => 'Lorem0123456789ipsum'.repeat(Math.ceil(length / 20)).slice(0, length)
+const text = (length: number): string =>
+  'Lorem0123456789ipsum'.repeat(Math.ceil(length / 20)).slice(0, length)
 
-const configMap = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
+const configMap = (
+  metadata: { readonly name: string } | { readonly generateName: string },
+): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: text(1000) } })
 
 const pod = (name: string): string =>
@@ -340,23 +398,35 @@ const pod = (name: string): string =>
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, labels: { app: 'web' } },
-    spec: { containers: [{ name: 'web', image: 'example.com/web:1', ports: [{ containerPort: 80 }] }] },
+    spec: {
+      containers: [{ name: 'web', image: 'example.com/web:1', ports: [{ containerPort: 80 }] }],
+    },
   })
 
 const largePath = (index: number, manager: string): string =>
   `${deploymentsOf(SMALL_NAMESPACE)}/large-${index}?fieldManager=${manager}&force=true`
 
 /** With all ports, or with those that an owner has to itself. */
-function largeDeployment(metadata: Readonly<Record<string, unknown>>, owner: number | 'all'): string {
+function largeDeployment(
+  metadata: Readonly<Record<string, unknown>>,
+  owner: number | 'all',
+): string {
   const indices = Array.from({ length: LARGE_PORTS }, (_, index) => index)
   const own = owner === 'all' ? indices : indices.filter((index) => index % LARGE_OWNERS === owner)
-  const ports = own.map((index) => ({ containerPort: 1000 + index, name: `port-${index}`, protocol: 'TCP' }))
+  const ports = own.map((index) => ({
+    containerPort: 1000 + index,
+    name: `port-${index}`,
+    protocol: 'TCP',
+  }))
   const spec = { containers: [{ name: 'web', image: 'example.com/web:1', ports }] }
   return JSON.stringify({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata,
-    spec: { selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec } },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec },
+    },
   })
 }
 
@@ -371,7 +441,8 @@ type Call = (
 function caller(name: string, client: Client): Call {
   return async (method, path, body, headers = json) => {
     const { status, raw } = await client.request({ method, path, headers, body })
-    if (status >= 300 && status !== 409) throw new Error(`${name} ${method} ${path}: ${status} ${raw.toString('utf8')}`)
+    if (status >= 300 && status !== 409)
+      throw new Error(`${name} ${method} ${path}: ${status} ${raw.toString('utf8')}`)
     return JSON.parse(raw.toString('utf8'))
   }
 }

@@ -47,7 +47,12 @@ async function starts(): Promise<readonly Figure[]> {
   const [first = 0, ...later] = all
   return [
     { name: 'testing: import, from source', value: importMs, unit: 'ms' },
-    { name: 'testing: first cluster, to its first answer', value: first, unit: 'ms', note: 'bootstraps' },
+    {
+      name: 'testing: first cluster, to its first answer',
+      value: first,
+      unit: 'ms',
+      note: 'bootstraps',
+    },
     {
       name: 'testing: a further cluster, to its first answer',
       value: median(later),
@@ -86,7 +91,12 @@ async function forks(): Promise<readonly Figure[]> {
   await Promise.all(made.map((fork) => fork.stop()))
   const of = `of ${OBJECTS} objects`
   return [
-    { name: `testing: a fork ${of}`, value: median(times), unit: 'ms', target: { below: FORK_MS_MAX } },
+    {
+      name: `testing: a fork ${of}`,
+      value: median(times),
+      unit: 'ms',
+      target: { below: FORK_MS_MAX },
+    },
     {
       name: `testing: memory of a fork ${of}`,
       value: kb,
@@ -94,7 +104,12 @@ async function forks(): Promise<readonly Figure[]> {
       target: { below: FORK_KB_MAX },
       note: 'not used',
     },
-    { name: 'testing: the first answer of a fork', value: median(answers), unit: 'ms', note: 'starts its server' },
+    {
+      name: 'testing: the first answer of a fork',
+      value: median(answers),
+      unit: 'ms',
+      note: 'starts its server',
+    },
   ]
 }
 
@@ -106,7 +121,9 @@ async function many(): Promise<readonly Figure[]> {
   const startedMs = performance.now() - begin
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
   const path = '/api/v1/namespaces/default/configmaps'
-  const answers = await Promise.all(clusters.map((cluster) => cluster.request({ method: 'POST', path, body })))
+  const answers = await Promise.all(
+    clusters.map((cluster) => cluster.request({ method: 'POST', path, body })),
+  )
   const answering = answers.filter(({ status }) => status === 201).length
   const mb = process.memoryUsage().rss / 1024 / 1024
   await Promise.all(clusters.map((cluster) => cluster.stop()))
@@ -133,7 +150,12 @@ async function fill(cluster: Filled): Promise<void> {
         cluster.request({
           method: 'POST',
           path: '/api/v1/namespaces/default/configmaps',
-          body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c-${at}` }, data: { text } },
+          body: {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { name: `c-${at}` },
+            data: { text },
+          },
         }),
       ),
     )
@@ -153,7 +175,8 @@ function usedBytes(): number {
   return heapUsed + external + arrayBuffers
 }
 
-const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
+const median = (all: readonly number[]): number =>
+  all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
 
 if (import.meta.main) {
   const part = parts[process.argv[2] ?? '']

@@ -59,7 +59,10 @@ export class SiteOperator implements AsyncDisposable {
 
   async #run(): Promise<void> {
     do {
-      const { items, metadata } = await this.#core.listNamespacedConfigMap({ namespace, labelSelector: 'kind=site' })
+      const { items, metadata } = await this.#core.listNamespacedConfigMap({
+        namespace,
+        labelSelector: 'kind=site',
+      })
       for (const site of items) this.#start(site)
       await this.#watchOnce(metadata?.resourceVersion ?? '')
     } while (this.#care.rewatches && !this.#stopping.signal.aborted)
@@ -101,7 +104,10 @@ export class SiteOperator implements AsyncDisposable {
   }
 
   async #hasChild(site: string): Promise<boolean> {
-    const { items } = await this.#core.listNamespacedConfigMap({ namespace, labelSelector: `site=${site}` })
+    const { items } = await this.#core.listNamespacedConfigMap({
+      namespace,
+      labelSelector: `site=${site}`,
+    })
     return items.length > 0
   }
 
@@ -129,7 +135,8 @@ export class SiteOperator implements AsyncDisposable {
       try {
         return await attempt()
       } catch (error) {
-        if (!this.#care.retries || tried === RETRIES_MAX || this.#stopping.signal.aborted) throw error
+        if (!this.#care.retries || tried === RETRIES_MAX || this.#stopping.signal.aborted)
+          throw error
       }
     }
   }

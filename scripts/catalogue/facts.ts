@@ -29,7 +29,10 @@ export type TypeFacts = {
   readonly isResource?: true
   readonly nonNamespaced?: true
   readonly mapType?: string
-  readonly union?: { readonly discriminator: string; readonly fields: Readonly<Record<string, string>> }
+  readonly union?: {
+    readonly discriminator: string
+    readonly fields: Readonly<Record<string, string>>
+  }
   readonly fields: readonly FieldFacts[]
 }
 
@@ -78,10 +81,18 @@ const staging = [
 
 /** `version`: `1.34.4`; the pinned one without it. */
 export function readFacts(version?: string): Facts {
-  const at = (prefix: string): string => (version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`)
-  const modules = [...staging.map((name) => `k8s.io/${name}${at('0')}`), `k8s.io/kubernetes${at('1')}`]
-  const folders = JSON.parse(`[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`)
-  const flags = folders.map(({ Path, Dir }: { Path: string; Dir: string }) => `-module=${Path}=${Dir}`)
+  const at = (prefix: string): string =>
+    version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`
+  const modules = [
+    ...staging.map((name) => `k8s.io/${name}${at('0')}`),
+    `k8s.io/kubernetes${at('1')}`,
+  ]
+  const folders = JSON.parse(
+    `[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`,
+  )
+  const flags = folders.map(
+    ({ Path, Dir }: { Path: string; Dir: string }) => `-module=${Path}=${Dir}`,
+  )
   return JSON.parse(go('run', './facts', ...flags))
 }
 

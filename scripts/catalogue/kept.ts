@@ -6,7 +6,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitPackages } from '../../src/schema/read-types.ts'
 
-export const catalogueFolder: string = join(import.meta.dirname, '..', '..', 'src', 'registry', 'catalogue')
+export const catalogueFolder: string = join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'src',
+  'registry',
+  'catalogue',
+)
 
 /** Which types (`core/v1 Pod`) the files have that are written by hand, and what else they name. */
 export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }

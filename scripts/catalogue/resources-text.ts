@@ -17,7 +17,10 @@ type DiscoveredResource = Served & {
 }
 type DiscoveredGroup = {
   readonly metadata: { readonly name?: string }
-  readonly versions: readonly { readonly version: string; readonly resources: readonly DiscoveredResource[] }[]
+  readonly versions: readonly {
+    readonly version: string
+    readonly resources: readonly DiscoveredResource[]
+  }[]
 }
 
 const verbLetters: Readonly<Record<string, string>> = {
@@ -35,11 +38,15 @@ const verbLetters: Readonly<Record<string, string>> = {
 export function resourcesText(packageOf: (group: string) => string): string {
   const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
   const stored = storedVersions(readStored())
-  const groups = ['/api', '/apis'].flatMap((path) => groupsOf(all.get(path) ?? byDefault.get(path) ?? null))
+  const groups = ['/api', '/apis'].flatMap((path) =>
+    groupsOf(all.get(path) ?? byDefault.get(path) ?? null),
+  )
   const parts = groups.flatMap(({ metadata: { name: group = '' }, versions }) =>
     versions.map(({ version, resources }) => {
       const apiVersion = group === '' ? version : `${group}/${version}`
-      const lines = resources.map((one) => `  ${resourceText(one, { group, version, apiVersion, stored })}`)
+      const lines = resources.map(
+        (one) => `  ${resourceText(one, { group, version, apiVersion, stored })}`,
+      )
       return [`${apiVersion} ${packageOf(group)}/${version}`, ...lines, ''].join('\n')
     }),
   )
@@ -71,9 +78,17 @@ type Of = {
 }
 
 function resourceText(resource: DiscoveredResource, of: Of): string {
-  const { resource: plural, responseKind, scope, shortNames = [], categories = [], subresources = [] } = resource
+  const {
+    resource: plural,
+    responseKind,
+    scope,
+    shortNames = [],
+    categories = [],
+    subresources = [],
+  } = resource
   const kind = responseKind?.kind ?? ''
-  if (resource.singularResource !== kind.toLowerCase()) throw new Error(`${plural}: the singular is not the kind`)
+  if (resource.singularResource !== kind.toLowerCase())
+    throw new Error(`${plural}: the singular is not the kind`)
   const words = [plural, kind, scope.toLowerCase(), letters(resource.verbs)]
   const stored = of.stored.get(`${of.apiVersion} ${plural}`) ?? of.apiVersion
   if (stored !== of.apiVersion) words.push(`stored=${stored}`)

@@ -58,7 +58,9 @@ export function typesTexts(
   function packageText(name: string): string {
     const { aliases, types } = packages[name] ?? { aliases: [], types: [] }
     const lines = (aliases ?? []).flatMap((alias) =>
-      used.has(`${name} ${alias.name}`) ? [aliasText(alias, unlisted.has(`${name} ${alias.name}`))] : [],
+      used.has(`${name} ${alias.name}`)
+        ? [aliasText(alias, unlisted.has(`${name} ${alias.name}`))]
+        : [],
     )
     if (lines.length > 0) lines.push('')
     for (const type of types) {
@@ -84,7 +86,9 @@ function namesIn(go: string, from: string): readonly string[] {
  * Enumerations whose values are not published. Upstream's generator takes what is said of another name for a type as said of the type
  * itself, so a name that is not marked as an enumeration takes the mark away.
  */
-function enumsUnlisted(all: readonly (readonly [string, AliasFacts | TypeFacts])[]): ReadonlySet<string> {
+function enumsUnlisted(
+  all: readonly (readonly [string, AliasFacts | TypeFacts])[],
+): ReadonlySet<string> {
   const unmarked = all.flatMap(([id, one]) =>
     'isSame' in one && one.isEnum !== true ? namesIn(one.go, id.split(' ')[0] ?? '') : [],
   )
@@ -108,7 +112,9 @@ function structText(packageName: string, type: TypeFacts, gates: Kept['gates']):
 /** As published, fields by their names. */
 function unionText({ union }: TypeFacts): string {
   if (union === undefined) return ''
-  const fields = Object.fromEntries(Object.entries(union.fields).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  const fields = Object.fromEntries(
+    Object.entries(union.fields).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
   const published = [{ discriminator: union.discriminator, 'fields-to-discriminateBy': fields }]
   return ` unions=${JSON.stringify(published)}`
 }
@@ -125,7 +131,8 @@ function fieldText(field: FieldFacts): string {
   else if (listType !== undefined) words.push(listType)
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
-  if (field.default !== undefined && !zeros.has(field.default)) words.push(`default=${field.default}`)
+  if (field.default !== undefined && !zeros.has(field.default))
+    words.push(`default=${field.default}`)
   return words.join(' ')
 }
 

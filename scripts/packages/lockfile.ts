@@ -17,9 +17,11 @@ export type LockedPackage = {
   readonly isBundled: boolean
 }
 
-export const manifest: { readonly name: string; readonly version: string; readonly license: string } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-)
+export const manifest: {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 type Row = {
   readonly version?: string
@@ -48,7 +50,9 @@ export function readPackages(): LockedPackage[] {
       dependencies: Object.keys(row.dependencies ?? {}),
       isBundled: bundled.has(path),
     }))
-    .toSorted((one, other) => compare(`${one.name} ${one.version}`, `${other.name} ${other.version}`))
+    .toSorted((one, other) =>
+      compare(`${one.name} ${one.version}`, `${other.name} ${other.version}`),
+    )
 }
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
@@ -67,7 +71,11 @@ function bundledPaths(packages: { readonly [path: string]: Row }): ReadonlySet<s
 }
 
 /** As Node looks for a package: in the folder of who needs it, then in those around it. */
-function pathOf(name: string, from: string, packages: { readonly [path: string]: Row }): string | undefined {
+function pathOf(
+  name: string,
+  from: string,
+  packages: { readonly [path: string]: Row },
+): string | undefined {
   const path = from === '' ? `${folder}${name}` : `${from}/${folder}${name}`
   if (Object.hasOwn(packages, path)) return path
   if (from === '') return undefined
@@ -83,7 +91,9 @@ function importedNames(): ReadonlySet<string> {
   for (const file of files) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue
     const text = readFileSync(join(root, 'src', file), 'utf8')
-    for (const [, from = ''] of text.matchAll(/(?:^(?:import|export)\b[^'\n]*|\bimport\(|^\} from )'([^'.][^']*)'/gm)) {
+    for (const [, from = ''] of text.matchAll(
+      /(?:^(?:import|export)\b[^'\n]*|\bimport\(|^\} from )'([^'.][^']*)'/gm,
+    )) {
       const name = /^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? ''
       if (!isBuiltin(from) && !external.has(name)) names.add(name)
     }

@@ -14,13 +14,17 @@ const reasons: Readonly<Record<string, string>> = {
     'rules of custom kinds are a part of validation here and are not measured alone; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
   apiserver_cel_evaluation_duration_seconds:
     'rules of custom kinds are a part of validation here and are not measured alone; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
-  apiserver_storage_db_total_size_in_bytes: 'hidden: `apiserver_storage_size_bytes` has the size of each database',
-  apiserver_storage_data_key_generation_failures_total: 'keys are random bytes of the system, which do not fail',
+  apiserver_storage_db_total_size_in_bytes:
+    'hidden: `apiserver_storage_size_bytes` has the size of each database',
+  apiserver_storage_data_key_generation_failures_total:
+    'keys are random bytes of the system, which do not fail',
   apiserver_nodeport_repair_reconcile_errors_total: 'the repair logs what it mends',
-  apiserver_request_timestamp_comparison_time: 'whether a write changes anything is decided together with the write',
+  apiserver_request_timestamp_comparison_time:
+    'whether a write changes anything is decided together with the write',
   'apiserver_webhooks_x509_*':
     'Go counts certificates that it takes for now and will not later; OpenSSL decides at once',
-  etcd_bookmark_counts: 'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
+  etcd_bookmark_counts:
+    'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
   'grpc_client_*': '`etcd_requests_total` and `etcd_request_duration_seconds` have the same calls',
   kube_apiserver_clusterip_allocator_allocated_ips:
     'each is an IPAddress: `apiserver_storage_objects{resource="ipaddresses.networking.k8s.io"}`',

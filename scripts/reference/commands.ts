@@ -7,13 +7,17 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 export function commandsPage(): Page {
   const usage = help([])
-  const names = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)*) {2,}\S/gm)].map(([, name = '']) => name)
+  const names = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)*) {2,}\S/gm)].map(
+    ([, name = '']) => name,
+  )
   return page(
     'commands.md',
     'Commands',
     fence(usage),
     // Its flags have a page of their own.
-    ...names.filter((name) => name !== 'serve').map((name) => `## keelson ${name}\n\n${fence(help(name.split(' ')))}`),
+    ...names
+      .filter((name) => name !== 'serve')
+      .map((name) => `## keelson ${name}\n\n${fence(help(name.split(' ')))}`),
     '## keelson serve\n\nIts flags: [flags.md](flags.md).',
   )
 }

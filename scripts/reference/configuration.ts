@@ -1,5 +1,9 @@
 /** docs/reference/configuration.md: the kinds that configuration files may have, with their fields as the server decodes them. */
-import { configurationKinds, imagePolicyType, podNodeSelectorType } from '../../src/config/files/schemes.ts'
+import {
+  configurationKinds,
+  imagePolicyType,
+  podNodeSelectorType,
+} from '../../src/config/files/schemes.ts'
 import type { Schema, Struct } from '../../src/schema/schema.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
@@ -14,20 +18,24 @@ const takenBy: Readonly<Record<string, string>> = {
   'audit.k8s.io Policy': '`--audit-policy-file`',
   ' Config':
     '`--authentication-token-webhook-config-file`, `--authorization-webhook-config-file`, `--audit-webhook-config-file`, and `kubeConfigFile` of other files',
-  'abac.authorization.kubernetes.io Policy': '`--authorization-policy-file`, a line of JSON for each policy',
+  'abac.authorization.kubernetes.io Policy':
+    '`--authorization-policy-file`, a line of JSON for each policy',
   'pod-security.admission.config.k8s.io PodSecurityConfiguration': 'the plugin PodSecurity',
   'apiserver.config.k8s.io ResourceQuotaConfiguration': 'the plugin ResourceQuota',
   'resourcequota.admission.k8s.io Configuration': 'the plugin ResourceQuota',
   'apiserver.k8s.io EgressSelectorConfiguration': '`--egress-selector-config-file`',
   'apiserver.config.k8s.io WebhookAdmissionConfiguration':
     'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
-  'apiserver.config.k8s.io WebhookAdmission': 'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
+  'apiserver.config.k8s.io WebhookAdmission':
+    'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
   'eventratelimit.admission.k8s.io Configuration': 'the plugin EventRateLimit',
   'podtolerationrestriction.admission.k8s.io Configuration': 'the plugin PodTolerationRestriction',
 }
 
 export function configurationPage(): Page {
-  const byFields = Map.groupBy(configurationKinds(), (one) => [taker(one), one.kind, fieldTable(one.struct)].join('\n'))
+  const byFields = Map.groupBy(configurationKinds(), (one) =>
+    [taker(one), one.kind, fieldTable(one.struct)].join('\n'),
+  )
   const parts = [...byFields.values()].map((same) => {
     const [first] = same
     if (first === undefined) return ''
@@ -43,7 +51,13 @@ export function configurationPage(): Page {
   )
 }
 
-function taker({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+function taker({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string
+  readonly kind: string
+}): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   const found = takenBy[`${group} ${kind}`]
   if (found === undefined) throw new Error(`nobody is said to take ${group} ${kind}`)

@@ -6,7 +6,12 @@ import { code, type Page, page, table } from './markdown.ts'
 export function gatesPage(): Page {
   const rows = gateRows
     .flatMap((row) =>
-      row.names.map((name) => [code(name), row.stage, row.isOnByDefault ? 'on' : 'off', effect(name, row)]),
+      row.names.map((name) => [
+        code(name),
+        row.stage,
+        row.isOnByDefault ? 'on' : 'off',
+        effect(name, row),
+      ]),
     )
     .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1))
   return page(

@@ -19,7 +19,10 @@ import recorded from '../../test/metrics/recorded.json' with { type: 'json' }
 import { reasonOf } from './absent-metrics.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
-export type Registered = MetricOptions & { readonly type: string; readonly bounds: readonly number[] | undefined }
+export type Registered = MetricOptions & {
+  readonly type: string
+  readonly bounds: readonly number[] | undefined
+}
 
 const src = join(import.meta.dirname, '..', '..', 'src')
 
@@ -48,7 +51,9 @@ export async function metricsPage(): Promise<Page> {
 
 /** Those that differ in their last words share a row. */
 function absentRows(registered: ReadonlySet<string>): string[][] {
-  const absent = [...Object.keys(recorded.metrics), ...recorded.runtime].filter((name) => !registered.has(name))
+  const absent = [...Object.keys(recorded.metrics), ...recorded.runtime].filter(
+    (name) => !registered.has(name),
+  )
   const byReason = Map.groupBy(absent, (name) => reasonOf(name))
   return [...byReason].map(([reason, names]) => [shownNames(names), reason])
 }
@@ -81,14 +86,22 @@ export async function registeredMetrics(): Promise<readonly Registered[]> {
     addReloadMetrics(metrics, {
       what,
       serverId: '',
-      reloads: () => ({ success: { count: 0, lastSeconds: 0 }, failure: { count: 0, lastSeconds: 0 } }),
+      reloads: () => ({
+        success: { count: 0, lastSeconds: 0 },
+        failure: { count: 0, lastSeconds: 0 },
+      }),
     })
   stop()
   const missed = globSync('**/*.ts', { cwd: src })
     .filter((file) => !file.endsWith('.test.ts') && file !== 'lib/metrics.ts')
-    .filter((file) => /\bmetrics\s*\.(counter|gauge|histogram|summary)\(/.test(readFileSync(join(src, file), 'utf8')))
+    .filter((file) =>
+      /\bmetrics\s*\.(counter|gauge|histogram|summary)\(/.test(
+        readFileSync(join(src, file), 'utf8'),
+      ),
+    )
     .filter((file) => !files.has(file))
-  if (missed.length > 0) throw new Error(`metrics that scripts/reference/metrics.ts does not see: ${missed.join(', ')}`)
+  if (missed.length > 0)
+    throw new Error(`metrics that scripts/reference/metrics.ts does not see: ${missed.join(', ')}`)
   return all
 }
 
@@ -119,18 +132,27 @@ async function runServer(folder: string): Promise<void> {
 }
 
 /** Notes what is registered from now on, and by which file of src. */
-function record(): { readonly all: Registered[]; readonly files: ReadonlySet<string>; readonly stop: () => void } {
+function record(): {
+  readonly all: Registered[]
+  readonly files: ReadonlySet<string>
+  readonly stop: () => void
+} {
   const all: Registered[] = []
   const files = new Set<string>()
   const stops = (['counter', 'gauge', 'histogram', 'summary'] as const).map((type) => {
     const original: unknown = Reflect.get(Metrics.prototype, type)
     if (typeof original !== 'function') throw new Error(`Metrics has no ${type}`)
-    Reflect.set(Metrics.prototype, type, function (this: Metrics, options: MetricOptions, ...rest: readonly unknown[]) {
-      const [bounds] = rest
-      all.push({ ...options, type, bounds: Array.isArray(bounds) ? bounds : undefined })
-      for (const [, file = ''] of (new Error('who').stack ?? '').matchAll(/\/src\/(\S+?\.ts):/g)) files.add(file)
-      return Reflect.apply(original, this, [options, ...rest])
-    })
+    Reflect.set(
+      Metrics.prototype,
+      type,
+      function (this: Metrics, options: MetricOptions, ...rest: readonly unknown[]) {
+        const [bounds] = rest
+        all.push({ ...options, type, bounds: Array.isArray(bounds) ? bounds : undefined })
+        for (const [, file = ''] of (new Error('who').stack ?? '').matchAll(/\/src\/(\S+?\.ts):/g))
+          files.add(file)
+        return Reflect.apply(original, this, [options, ...rest])
+      },
+    )
     return () => Reflect.set(Metrics.prototype, type, original)
   })
   const stop = (): void => {

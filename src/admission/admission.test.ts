@@ -23,8 +23,16 @@ test('what a plugin changed is shown to all of them once more', async () => {
 
 test('options are shown as they were given', () => {
   const meta = { apiVersion: 'meta.k8s.io/v1' }
-  assert.deepEqual(writeOptions('CreateOptions', new URLSearchParams()), { kind: 'CreateOptions', ...meta })
-  const query = new URLSearchParams({ dryRun: 'All', fieldManager: 'm', fieldValidation: 'Strict', force: 'true' })
+  assert.deepEqual(writeOptions('CreateOptions', new URLSearchParams()), {
+    kind: 'CreateOptions',
+    ...meta,
+  })
+  const query = new URLSearchParams({
+    dryRun: 'All',
+    fieldManager: 'm',
+    fieldValidation: 'Strict',
+    force: 'true',
+  })
   assert.deepEqual(writeOptions('UpdateOptions', query), {
     kind: 'UpdateOptions',
     ...meta,
@@ -32,12 +40,15 @@ test('options are shown as they were given', () => {
     fieldManager: 'm',
     fieldValidation: 'Strict',
   })
-  assert.deepEqual(deleteOptions({ isDryRun: true, uid: 'u', gracePeriodSeconds: 0, propagation: 'Orphan' }), {
-    kind: 'DeleteOptions',
-    ...meta,
-    gracePeriodSeconds: 0,
-    preconditions: { uid: 'u' },
-    propagationPolicy: 'Orphan',
-    dryRun: ['All'],
-  })
+  assert.deepEqual(
+    deleteOptions({ isDryRun: true, uid: 'u', gracePeriodSeconds: 0, propagation: 'Orphan' }),
+    {
+      kind: 'DeleteOptions',
+      ...meta,
+      gracePeriodSeconds: 0,
+      preconditions: { uid: 'u' },
+      propagationPolicy: 'Orphan',
+      dryRun: ['All'],
+    },
+  )
 })

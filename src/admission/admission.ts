@@ -116,7 +116,8 @@ export function targetOf({ resource, subresource }: Attributes): string {
   return subresource === '' ? name : `${name}/${subresource}`
 }
 
-const nameOf = ({ group, plural }: Resource): string => (group === '' ? plural : `${plural}.${group}`)
+const nameOf = ({ group, plural }: Resource): string =>
+  group === '' ? plural : `${plural}.${group}`
 
 /** The name in a refusal. One that is still to be generated is replaced by its generateName. */
 export function shownName({ name, object }: Attributes): string {
@@ -208,12 +209,16 @@ export class Admission {
       mutating: new MeasuredStep({
         ...parts,
         type: 'admit',
-        acting: concerned.flatMap(({ name, mutate }) => (mutate === undefined ? [] : { name, run: mutate })),
+        acting: concerned.flatMap(({ name, mutate }) =>
+          mutate === undefined ? [] : { name, run: mutate },
+        ),
       }),
       validating: new MeasuredStep({
         ...parts,
         type: 'validate',
-        acting: concerned.flatMap(({ name, validate }) => (validate === undefined ? [] : { name, run: validate })),
+        acting: concerned.flatMap(({ name, validate }) =>
+          validate === undefined ? [] : { name, run: validate },
+        ),
       }),
     }
   }
@@ -229,7 +234,10 @@ function mutateOnce(
     object = mutated
   }
   const ran = step.runAll(watch, ({ run }) => {
-    const mutated = run(object === attributes.object ? attributes : { ...attributes, object }, rounds)
+    const mutated = run(
+      object === attributes.object ? attributes : { ...attributes, object },
+      rounds,
+    )
     return mutated instanceof Promise ? mutated.then(replace) : replace(mutated)
   })
   return goOn(ran, () => object)

@@ -35,23 +35,33 @@ test('an update counts if it brings an image that no container had, and subresou
       ...attributes({ plural: 'pods', object: pod(spec), oldObject, operation: 'UPDATE' }),
       subresource,
     })
-  const [same, other] = [[container('c', { image: 'i:2', ...never })], [container('c', { image: 'i:3', ...never })]]
+  const [same, other] = [
+    [container('c', { image: 'i:2', ...never })],
+    [container('c', { image: 'i:3', ...never })],
+  ]
   assert.deepEqual(specOf(await update({ containers: same })), { containers: same })
   assert.deepEqual(specOf(await update({ containers: other })), {
     containers: [container('c', { image: 'i:3', ...always })],
   })
-  assert.deepEqual(specOf(await update({ containers: other }, 'ephemeralcontainers')), { containers: other })
+  assert.deepEqual(specOf(await update({ containers: other }, 'ephemeralcontainers')), {
+    containers: other,
+  })
 })
 
 const refusal = (at: number): string =>
   `pods "p" is forbidden: spec.containers[${at}].imagePullPolicy: Unsupported value: "Never": supported values: "Always"`
 
 test('what a webhook changed afterwards is refused, without a reason', async () => {
-  const object = pod({ containers: [container('c', never), container('d', always), container('e', never)] })
+  const object = pod({
+    containers: [container('c', never), container('d', always), container('e', never)],
+  })
   const validate = async () => alwaysPullImages.validate?.(attributes({ plural: 'pods', object }))
   await assert.rejects(validate, (error) => {
     assert.ok(error instanceof ApiError)
-    assert.deepEqual([error.code, error.reason, error.message], [500, undefined, `[${refusal(0)}, ${refusal(2)}]`])
+    assert.deepEqual(
+      [error.code, error.reason, error.message],
+      [500, undefined, `[${refusal(0)}, ${refusal(2)}]`],
+    )
     return true
   })
 })

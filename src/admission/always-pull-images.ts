@@ -28,7 +28,11 @@ export const alwaysPullImages: Plugin = {
       .map(([path, policy]) => notSupported(path, policy, [always]))
     if (faults.length === 0) return
     // Upstream loses code and reason when it combines the refusals.
-    throw unclassified(aggregate(faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message)))
+    throw unclassified(
+      aggregate(
+        faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message),
+      ),
+    )
   },
 }
 
@@ -37,7 +41,10 @@ function isConcerned(attributes: Attributes): boolean {
   if (targetOf(attributes) !== 'pods') return false
   if (operation === 'CREATE') return true
   const known = new Set(imagesIn(fieldsOf(oldObject?.['spec'])))
-  return operation === 'UPDATE' && imagesIn(fieldsOf(object?.['spec'])).some((image) => !known.has(image))
+  return (
+    operation === 'UPDATE' &&
+    imagesIn(fieldsOf(object?.['spec'])).some((image) => !known.has(image))
+  )
 }
 
 const imagesIn = (spec: Fields): string[] =>
@@ -47,7 +54,10 @@ function pullingAlways(spec: Fields): Fields {
   const pulling = Object.fromEntries(
     lists
       .filter((list) => spec[list] !== undefined)
-      .map((list) => [list, itemsOf(spec[list]).map((container) => ({ ...container, imagePullPolicy: always }))]),
+      .map((list) => [
+        list,
+        itemsOf(spec[list]).map((container) => ({ ...container, imagePullPolicy: always })),
+      ]),
   )
   const volumes = itemsOf(spec['volumes'])
   if (!volumes.some(({ image }) => image !== undefined)) return { ...spec, ...pulling }
@@ -66,7 +76,8 @@ function pullingAlways(spec: Fields): Fields {
 function policiesIn(spec: Fields): (readonly [path: string, policy: string])[] {
   const ofContainers = lists.flatMap((list) =>
     itemsOf(spec[list]).map(
-      ({ imagePullPolicy }, at) => [`spec.${list}[${at}].imagePullPolicy`, textOf(imagePullPolicy)] as const,
+      ({ imagePullPolicy }, at) =>
+        [`spec.${list}[${at}].imagePullPolicy`, textOf(imagePullPolicy)] as const,
     ),
   )
   const ofVolumes = itemsOf(spec['volumes']).flatMap(({ image }, at) =>

@@ -11,10 +11,14 @@ import {
 } from './certificates.ts'
 
 const kit = new URL('../../test/compat/scenarios/kit/csr.mjs', import.meta.url).href
-const { mastersRequest, personRequest }: { mastersRequest: string; personRequest: string } = await import(kit)
+const { mastersRequest, personRequest }: { mastersRequest: string; personRequest: string } =
+  await import(kit)
 
 const request = (spec: Fields, status: Fields = {}) =>
-  anObject('CertificateSigningRequest', 'r', { spec: { signerName: 'example.com/s', ...spec }, status })
+  anObject('CertificateSigningRequest', 'r', {
+    spec: { signerName: 'example.com/s', ...spec },
+    status,
+  })
 
 const update = (subresource: string, object: KubeObject, oldObject: KubeObject) =>
   attributes({
@@ -35,7 +39,8 @@ const about = '403 certificatesigningrequests.certificates.k8s.io "r" is forbidd
 
 test('who approves needs the right to the signer, or to its domain', async () => {
   const object = request({})
-  const approve = (mayDo: MayDo) => admit(createCertificateApproval(mayDo), update('approval', object, object))
+  const approve = (mayDo: MayDo) =>
+    admit(createCertificateApproval(mayDo), update('approval', object, object))
   assert.equal(await approve(allowing('approve signers example.com/s')), object)
   assert.equal(await approve(allowing('approve signers example.com/*')), object)
   const refused = `${about}user not permitted to approve requests with signerName "example.com/s"`
@@ -44,16 +49,23 @@ test('who approves needs the right to the signer, or to its domain', async () =>
 
 test('who signs needs a right; who changes nothing does not', async () => {
   const [unsigned, signed] = [request({}), request({}, { certificate: 'abc' })]
-  const sign = (object: KubeObject) => admit(createCertificateSigning(allowing('')), update('status', object, unsigned))
+  const sign = (object: KubeObject) =>
+    admit(createCertificateSigning(allowing('')), update('status', object, unsigned))
   assert.equal(await sign(unsigned), unsigned)
-  assert.equal(await sign(signed), `${about}user not permitted to sign requests with signerName "example.com/s"`)
+  assert.equal(
+    await sign(signed),
+    `${about}user not permitted to sign requests with signerName "example.com/s"`,
+  )
   const granted = createCertificateSigning(allowing('sign signers example.com/*'))
   assert.equal(await admit(granted, update('status', signed, unsigned)), signed)
 })
 
 const create = async (spec: Fields): Promise<string> => {
   const [plural, group] = ['certificatesigningrequests', 'certificates.k8s.io']
-  const admitted = await admit(certificateSubjectRestriction, attributes({ plural, group, object: request(spec) }))
+  const admitted = await admit(
+    certificateSubjectRestriction,
+    attributes({ plural, group, object: request(spec) }),
+  )
   return typeof admitted === 'string' ? admitted : 'fine'
 }
 
@@ -69,7 +81,10 @@ test('nobody becomes a member of system:masters by a client certificate', async 
 })
 
 const bundle = (metadata: Fields, signerName = 'example.com/s', trustBundle = 'x') =>
-  anObject('ClusterTrustBundle', 'b', { metadata: { name: 'b', ...metadata }, spec: { signerName, trustBundle } })
+  anObject('ClusterTrustBundle', 'b', {
+    metadata: { name: 'b', ...metadata },
+    spec: { signerName, trustBundle },
+  })
 
 const attest = (mayDo: MayDo, object: KubeObject, oldObject?: KubeObject) => {
   const [plural, group] = ['clustertrustbundles', 'certificates.k8s.io']

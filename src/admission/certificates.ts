@@ -14,7 +14,12 @@ export type Asking = { readonly user: User; readonly signal: AbortSignal }
 /** Whether a user has access to something that is not in the path of the request. */
 export type MayDo = (
   context: Asking,
-  action: { readonly verb: string; readonly group: string; readonly plural: string; readonly name: string },
+  action: {
+    readonly verb: string
+    readonly group: string
+    readonly plural: string
+    readonly name: string
+  },
 ) => Promise<boolean>
 
 const group = 'certificates.k8s.io'
@@ -33,12 +38,18 @@ async function mayUseSigner(
   return false
 }
 
-function createSignerCheck(mayDo: MayDo, verb: 'approve' | 'sign'): (attributes: Attributes) => Promise<void> {
+function createSignerCheck(
+  mayDo: MayDo,
+  verb: 'approve' | 'sign',
+): (attributes: Attributes) => Promise<void> {
   return async (attributes) => {
     const { context, oldObject } = attributes
     const signer = textOf(fieldsOf(oldObject?.['spec'])['signerName'])
     if (await mayUseSigner(mayDo, context, { verb, signer })) return
-    throw refusal(attributes, `user not permitted to ${verb} requests with signerName ${quote(signer)}`)
+    throw refusal(
+      attributes,
+      `user not permitted to ${verb} requests with signerName ${quote(signer)}`,
+    )
   }
 }
 
@@ -48,7 +59,8 @@ export function createCertificateApproval(mayDo: MayDo): Plugin {
     name: 'CertificateApproval',
     resources: new Set([requests]),
     validate: async (attributes) => {
-      if (attributes.operation === 'UPDATE' && targetOf(attributes) === `${requests}/approval`) await check(attributes)
+      if (attributes.operation === 'UPDATE' && targetOf(attributes) === `${requests}/approval`)
+        await check(attributes)
     },
   }
 }
@@ -62,7 +74,9 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
       const { operation, object, oldObject } = attributes
       if (operation !== 'UPDATE' || targetOf(attributes) !== `${requests}/status`) return
       const [status, before] = [fieldsOf(object?.['status']), fieldsOf(oldObject?.['status'])]
-      const isSigned = !['certificate', 'conditions'].every((field) => isSame(status[field], before[field]))
+      const isSigned = !['certificate', 'conditions'].every((field) =>
+        isSame(status[field], before[field]),
+      )
       if (isSigned) await check(attributes)
     },
   }
@@ -79,7 +93,8 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
       const { operation, object, oldObject, context } = attributes
       if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const signer = textOf(fieldsOf(object['spec'])['signerName'])
-      if (signer === '' || (oldObject !== undefined && isSame(lasting(object), lasting(oldObject)))) return
+      if (signer === '' || (oldObject !== undefined && isSame(lasting(object), lasting(oldObject))))
+        return
       if (await mayUseSigner(mayDo, context, { verb: 'attest', signer })) return
       throw refusal(attributes, `user not permitted to attest for signerName ${quote(signer)}`)
     },
@@ -89,7 +104,13 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
 /** Without the fields that the garbage collector and a storage migration change. */
 const lasting = (object: KubeObject): Fields => ({
   ...object,
-  metadata: omit(object.metadata, 'finalizers', 'ownerReferences', 'managedFields', 'resourceVersion'),
+  metadata: omit(
+    object.metadata,
+    'finalizers',
+    'ownerReferences',
+    'managedFields',
+    'resourceVersion',
+  ),
 })
 
 /** The API server trusts client certificates of this signer: they must not grant membership in system:masters. */
@@ -103,7 +124,10 @@ export const certificateSubjectRestriction: Plugin = {
     if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== requests) return
     if (fieldsOf(object['spec'])['signerName'] !== clientSigner) return
     if (!organizationsOf(object, attributes).includes(mastersGroup)) return
-    throw refusal(attributes, `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`)
+    throw refusal(
+      attributes,
+      `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`,
+    )
   },
 }
 

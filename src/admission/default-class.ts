@@ -1,9 +1,14 @@
 /** The default class of a kind, which an annotation marks: of several, the newest, then the first by name. */
 import type { KubeObject } from '../api/object.ts'
 
-export function defaultClass(classes: readonly KubeObject[], annotations: readonly string[]): KubeObject | undefined {
+export function defaultClass(
+  classes: readonly KubeObject[],
+  annotations: readonly string[],
+): KubeObject | undefined {
   const isDefault = ({ metadata }: KubeObject): boolean =>
-    annotations.some((key) => metadata.annotations !== undefined && metadata.annotations[key] === 'true')
+    annotations.some(
+      (key) => metadata.annotations !== undefined && metadata.annotations[key] === 'true',
+    )
   return classes.filter(isDefault).toSorted(byAge)[0]
 }
 

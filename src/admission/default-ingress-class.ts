@@ -4,7 +4,11 @@ import { type Plugin, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
 import type { Objects } from './objects.ts'
 
-const ingressClasses = { group: 'networking.k8s.io', version: 'v1', plural: 'ingressclasses' } as const
+const ingressClasses = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  plural: 'ingressclasses',
+} as const
 const defaultAnnotation = 'ingressclass.kubernetes.io/is-default-class'
 /** The annotation that named the class before there was a field. */
 const oldClassAnnotation = 'kubernetes.io/ingress.class'
@@ -21,7 +25,9 @@ export function createDefaultIngressClass(objects: Pick<Objects, 'list'>): Plugi
       if (spec['ingressClassName'] !== undefined) return object
       if (object.metadata.annotations?.[oldClassAnnotation] !== undefined) return object
       const found = defaultClass(await objects.list(ingressClasses, '', 'any'), [defaultAnnotation])
-      return found === undefined ? object : { ...object, spec: { ...spec, ingressClassName: found.metadata.name } }
+      return found === undefined
+        ? object
+        : { ...object, spec: { ...spec, ingressClassName: found.metadata.name } }
     },
   }
 }

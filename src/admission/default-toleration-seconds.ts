@@ -3,7 +3,10 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import type { TolerationSeconds } from '../config/admission.ts'
 import { type Plugin, targetOf } from './admission.ts'
 
-export function createDefaultTolerationSeconds({ notReady, unreachable }: TolerationSeconds): Plugin {
+export function createDefaultTolerationSeconds({
+  notReady,
+  unreachable,
+}: TolerationSeconds): Plugin {
   const tolerations = [
     tolerationOf('node.kubernetes.io/not-ready', notReady),
     tolerationOf('node.kubernetes.io/unreachable', unreachable),
@@ -17,8 +20,12 @@ export function createDefaultTolerationSeconds({ notReady, unreachable }: Tolera
       const spec = fieldsOf(object['spec'])
       const given = itemsOf(spec['tolerations'])
       // limit: two tolerations
-      const added = tolerations.filter(({ key }) => !given.some((toleration) => isAbout(toleration, key)))
-      return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations: [...given, ...added] } }
+      const added = tolerations.filter(
+        ({ key }) => !given.some((toleration) => isAbout(toleration, key)),
+      )
+      return added.length === 0
+        ? object
+        : { ...object, spec: { ...spec, tolerations: [...given, ...added] } }
     },
   }
 }
@@ -29,7 +36,10 @@ function isAbout(toleration: Fields, wanted: string): boolean {
   return (key === '' || key === wanted) && (effect === '' || effect === 'NoExecute')
 }
 
-const tolerationOf = (key: string, tolerationSeconds: number): Fields & { readonly key: string } => ({
+const tolerationOf = (
+  key: string,
+  tolerationSeconds: number,
+): Fields & { readonly key: string } => ({
   key,
   operator: 'Exists',
   effect: 'NoExecute',

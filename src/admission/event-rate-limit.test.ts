@@ -15,7 +15,9 @@ class World {
   readonly #plugin
 
   constructor(...limits: readonly Partial<EventLimit>[]) {
-    const all = limits.map((limit): EventLimit => ({ type: 'Server', perSecond: 1, burst: 1, bucketsMax: 2, ...limit }))
+    const all = limits.map(
+      (limit): EventLimit => ({ type: 'Server', perSecond: 1, burst: 1, bucketsMax: 2, ...limit }),
+    )
     this.#plugin = createEventRateLimit(all, { monotonicMs: () => this.nowMs })
   }
 
@@ -29,7 +31,10 @@ test('a bucket has a burst, and then a rate', async () => {
   const world = new World({ burst: 2 })
   assert.equal(await world.told(event()), 'fine')
   assert.equal(await world.told(event()), 'fine')
-  assert.equal(await world.told(event()), '429 Too many requests: limit reached on type Server for key ')
+  assert.equal(
+    await world.told(event()),
+    '429 Too many requests: limit reached on type Server for key ',
+  )
   world.nowMs = 1000
   assert.equal(await world.told(event()), 'fine')
   assert.notEqual(await world.told(event()), 'fine')
@@ -37,8 +42,10 @@ test('a bucket has a burst, and then a rate', async () => {
 
 test('dry runs and deletes do not count', async () => {
   const world = new World({})
-  for (let count = 0; count < 3; count++) assert.equal(await world.told(event({}, { isDryRun: true })), 'fine')
-  for (let count = 0; count < 3; count++) assert.equal(await world.told(event({}, { operation: 'DELETE' })), 'fine')
+  for (let count = 0; count < 3; count++)
+    assert.equal(await world.told(event({}, { isDryRun: true })), 'fine')
+  for (let count = 0; count < 3; count++)
+    assert.equal(await world.told(event({}, { operation: 'DELETE' })), 'fine')
   assert.equal(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
   assert.notEqual(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
 })
@@ -50,7 +57,10 @@ test('namespaces, users, sources and objects have buckets of their own', async (
   assert.match(await namespaces.told(event({}, { namespace: 'a' })), /type Namespace for key a$/)
   const objects = new World({ type: 'SourceAndObject' })
   const source = { source: { component: 'c', host: 'h' } }
-  const about = (name: string): Fields => ({ ...source, involvedObject: { kind: 'Pod', name, apiVersion: 'v1' } })
+  const about = (name: string): Fields => ({
+    ...source,
+    involvedObject: { kind: 'Pod', name, apiVersion: 'v1' },
+  })
   assert.equal(await objects.told(event(about('a'))), 'fine')
   assert.equal(await objects.told(event(about('b'))), 'fine')
   assert.match(await objects.told(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
@@ -59,7 +69,8 @@ test('namespaces, users, sources and objects have buckets of their own', async (
 test('every limit that is reached is named', async () => {
   const world = new World({ type: 'User' }, { type: 'Server', burst: 5 }, { type: 'Namespace' })
   await world.told(event())
-  const reached = '[limit reached on type User for key u, limit reached on type Namespace for key n]'
+  const reached =
+    '[limit reached on type User for key u, limit reached on type Namespace for key n]'
   assert.equal(await world.told(event()), `429 Too many requests: ${reached}`)
 })
 

@@ -12,7 +12,10 @@ import type { Clock } from '../lib/clock.ts'
 import { ownText } from '../lib/own-text.ts'
 import type { Attributes, Plugin } from './admission.ts'
 
-export function createEventRateLimit(limits: readonly EventLimit[], clock: Pick<Clock, 'monotonicMs'>): Plugin {
+export function createEventRateLimit(
+  limits: readonly EventLimit[],
+  clock: Pick<Clock, 'monotonicMs'>,
+): Plugin {
   const enforced = limits.map((limit) => ({ type: limit.type, buckets: new Buckets(limit) }))
   return {
     name: 'EventRateLimit',

@@ -10,7 +10,10 @@ const requesting = (...names: string[]): Fields => ({
 })
 
 const tolerations = async (spec: Fields): Promise<unknown> => {
-  const admitted = await admit(extendedResourceToleration, attributes({ plural: 'pods', object: pod(spec) }))
+  const admitted = await admit(
+    extendedResourceToleration,
+    attributes({ plural: 'pods', object: pod(spec) }),
+  )
   return typeof admitted === 'string' ? admitted : fieldsOf(admitted?.['spec'])['tolerations']
 }
 

@@ -15,25 +15,35 @@ export const extendedResourceToleration: Plugin = {
     const spec = fieldsOf(object['spec'])
     const wanted = extendedResources(spec)
     if (wanted.length === 0) return object
-    return { ...object, spec: { ...spec, tolerations: tolerating(itemsOf(spec['tolerations']), wanted) } }
+    return {
+      ...object,
+      spec: { ...spec, tolerations: tolerating(itemsOf(spec['tolerations']), wanted) },
+    }
   },
 }
 
 /** Those of ephemeral containers do not exist: they have no requests. */
 function extendedResources(spec: Fields): readonly string[] {
   const requested = ['containers', 'initContainers'].flatMap((list) =>
-    itemsOf(spec[list]).flatMap(({ resources }) => Object.keys(fieldsOf(fieldsOf(resources)['requests']))),
+    itemsOf(spec[list]).flatMap(({ resources }) =>
+      Object.keys(fieldsOf(fieldsOf(resources)['requests'])),
+    ),
   )
   return [...new Set(requested)].filter(isExtended).toSorted()
 }
 
 /** A toleration that is there already is replaced, which drops its seconds: they have no meaning for this effect. */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
-  const wanted = new Map(resources.map((key) => [key, { key, operator: 'Exists', effect: 'NoSchedule' }]))
+  const wanted = new Map(
+    resources.map((key) => [key, { key, operator: 'Exists', effect: 'NoSchedule' }]),
+  )
   const found = new Set<string>()
   const kept = given.map((toleration) => {
     const { key, operator, effect, value = '' } = toleration
-    const same = operator === 'Exists' && effect === 'NoSchedule' && value === '' ? wanted.get(textOf(key)) : undefined
+    const same =
+      operator === 'Exists' && effect === 'NoSchedule' && value === ''
+        ? wanted.get(textOf(key))
+        : undefined
     if (same !== undefined) found.add(same.key)
     return same ?? toleration
   })

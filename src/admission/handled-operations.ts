@@ -18,7 +18,11 @@ const admit: readonly StepType[] = ['admit']
 const validate: readonly StepType[] = ['validate']
 const both: readonly StepType[] = ['admit', 'validate']
 
-const rows: readonly (readonly [name: string, operations: readonly Operation[], steps: readonly StepType[]])[] = [
+const rows: readonly (readonly [
+  name: string,
+  operations: readonly Operation[],
+  steps: readonly StepType[],
+])[] = [
   ['AlwaysAdmit', allOperations, both],
   ['NamespaceAutoProvision', create, admit],
   ['NamespaceLifecycle', change, admit],
@@ -67,5 +71,7 @@ export const handles = (name: string, operation: Operation): boolean =>
 
 export function isCounted(name: string, operation: Operation, type: StepType): boolean {
   const handled = table.get(name)
-  return handled !== undefined && handled.operations.includes(operation) && handled.steps.includes(type)
+  return (
+    handled !== undefined && handled.operations.includes(operation) && handled.steps.includes(type)
+  )
 }

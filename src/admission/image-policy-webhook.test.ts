@@ -16,7 +16,10 @@ class World {
   readonly bodies: string[] = []
   readonly #plugin
 
-  constructor(answers: readonly Answer[], configuration: Partial<ImagePolicyParts['configuration']> = {}) {
+  constructor(
+    answers: readonly Answer[],
+    configuration: Partial<ImagePolicyParts['configuration']> = {},
+  ) {
     const left = [...answers]
     const post = async (body: string): Promise<string> => {
       this.bodies.push(body)
@@ -43,7 +46,8 @@ class World {
 
 const create = (spec: Fields = {}, metadata: Fields = {}): Attributes =>
   attributes({ plural: 'pods', object: pod(spec, metadata) })
-const denied = '403 pods "p" is forbidden: image policy webhook backend denied one or more images: r'
+const denied =
+  '403 pods "p" is forbidden: image policy webhook backend denied one or more images: r'
 const failed = new CallError('Post "x": EOF', 'other')
 const answered = (status: number): CallError =>
   new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
@@ -76,14 +80,21 @@ test('answers are kept as long as configured', async () => {
 test('a webhook that cannot be asked refuses, unless it is configured otherwise', async () => {
   assert.equal(await new World([failed]).told(), '403 pods "p" is forbidden: Post "x": EOF')
   assert.equal(await new World([answered(403)]).told(), '403 said')
-  assert.equal(await new World([{ allowed: 'yes' }]).told(), `403 pods "p" is forbidden: ${notABool}`)
+  assert.equal(
+    await new World([{ allowed: 'yes' }]).told(),
+    `403 pods "p" is forbidden: ${notABool}`,
+  )
   const write = create()
   assert.equal(await new World([failed], { defaultAllow: true }).told(write), 'fine')
-  assert.equal(write.context.ownAnnotations?.get('imagepolicywebhook.image-policy.k8s.io/failed-open'), 'true')
+  assert.equal(
+    write.context.ownAnnotations?.get('imagepolicywebhook.image-policy.k8s.io/failed-open'),
+    'true',
+  )
   assert.equal(await new World([{ reason: 'r' }], { defaultAllow: true }).told(), denied)
 })
 
-const notABool = 'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
+const notABool =
+  'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
 
 test('a limit of this server opens nothing', async () => {
   const busy = new CallError('busy', 'busy')
@@ -101,8 +112,13 @@ test('calls are repeated', async () => {
 
 test('annotations of the answer are recorded, if their keys are valid', async () => {
   const write = create()
-  await new World([{ allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } }]).told(write)
-  assert.deepEqual([...(write.context.ownAnnotations ?? [])], [['imagepolicywebhook.image-policy.k8s.io/a', 'b']])
+  await new World([{ allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } }]).told(
+    write,
+  )
+  assert.deepEqual(
+    [...(write.context.ownAnnotations ?? [])],
+    [['imagepolicywebhook.image-policy.k8s.io/a', 'b']],
+  )
 })
 
 test('only pods and their ephemeral containers are reviewed', async () => {

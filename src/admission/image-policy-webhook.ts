@@ -42,7 +42,11 @@ export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
     { sizeMax: ANSWERS_MAX, weightMax: ANSWERS_CHARACTERS_MAX },
     time,
   )
-  const ask = async (attributes: Attributes, body: string, key: string): Promise<ImageReviewStatus | undefined> => {
+  const ask = async (
+    attributes: Attributes,
+    body: string,
+    key: string,
+  ): Promise<ImageReviewStatus | undefined> => {
     try {
       const status = await call(parts, body, attributes.context.signal)
       const ttlMs = status.isAllowed ? configuration.allowTtlMs : configuration.denyTtlMs
@@ -64,7 +68,8 @@ export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
       const status = answers.get(key) ?? (await ask(attributes, body, key))
       if (status === undefined) return
       for (const [name, value] of status.auditAnnotations) {
-        if (checkQualifiedName(`${prefix}${name}`).length === 0) context.annotate(`${prefix}${name}`, value)
+        if (checkQualifiedName(`${prefix}${name}`).length === 0)
+          context.annotate(`${prefix}${name}`, value)
       }
       if (status.isAllowed) return
       const why =
@@ -76,7 +81,11 @@ export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
   }
 }
 
-async function call(parts: ImagePolicyParts, body: string, signal: AbortSignal): Promise<ImageReviewStatus> {
+async function call(
+  parts: ImagePolicyParts,
+  body: string,
+  signal: AbortSignal,
+): Promise<ImageReviewStatus> {
   const { client, configuration, time, random } = parts
   const backoff = webhookBackoff(configuration.retryBackoffMs)
   const status = readImageReview(
@@ -87,16 +96,25 @@ async function call(parts: ImagePolicyParts, body: string, signal: AbortSignal):
 }
 
 /** Returns if the request goes on although the webhook could not be asked. */
-function failOpen({ configuration, log }: ImagePolicyParts, attributes: Attributes, error: unknown): void {
+function failOpen(
+  { configuration, log }: ImagePolicyParts,
+  attributes: Attributes,
+  error: unknown,
+): void {
   const { context } = attributes
   if (!(error instanceof CallError)) throw error
   if (error.failure === 'busy') {
-    throw tooManyRequests('too many images are being reviewed, please try again later', RETRY_SECONDS)
+    throw tooManyRequests(
+      'too many images are being reviewed, please try again later',
+      RETRY_SECONDS,
+    )
   }
   // A client chooses when its request ends, and how long an answer is that repeats its images: these are no failures of the webhook.
   const isUnknown = context.signal.aborted || error.failure === 'too-large'
   if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)
-  log('warn', 'a pod was admitted although the image policy webhook could not be asked', { error: error.message })
+  log('warn', 'a pod was admitted although the image policy webhook could not be asked', {
+    error: error.message,
+  })
   context.annotate(`${prefix}failed-open`, 'true')
 }
 
@@ -116,9 +134,14 @@ function isConcerned(attributes: Attributes): boolean {
 }
 
 /** Of ephemeral containers alone where they are written: the others were reviewed before. */
-function reviewSpecOf({ namespace, subresource }: Attributes, { metadata, spec }: KubeObject): Fields {
+function reviewSpecOf(
+  { namespace, subresource }: Attributes,
+  { metadata, spec }: KubeObject,
+): Fields {
   const lists = subresource === '' ? ['containers', 'initContainers'] : ['ephemeralContainers']
-  const images = lists.flatMap((list) => itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)))
+  const images = lists.flatMap((list) =>
+    itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)),
+  )
   const { annotations = {} } = metadata
   // In one order, so that the same question is found among the answers.
   const keys = Object.keys(annotations)
@@ -126,7 +149,9 @@ function reviewSpecOf({ namespace, subresource }: Attributes, { metadata, spec }
     .toSorted()
   const shown = keys.map((key) => [key, annotations[key] ?? ''] as const)
   return {
-    ...(images.length === 0 ? {} : { containers: images.map((image) => (image === '' ? {} : { image })) }),
+    ...(images.length === 0
+      ? {}
+      : { containers: images.map((image) => (image === '' ? {} : { image })) }),
     ...(shown.length === 0 ? {} : { annotations: Object.fromEntries(shown) }),
     namespace,
   }

@@ -34,7 +34,9 @@ export function readImageReview(text: string): ImageReviewStatus | { readonly fa
     typeFault(allowed, 'bool', `${field}.allowed`) ??
     typeFault(reason, 'string', `${field}.reason`) ??
     typeFault(auditAnnotations, 'object', `${field}.auditAnnotations`, 'map[string]string') ??
-    values.map((value) => typeFault(value, 'string', `${field}.auditAnnotations`)).find((one) => one !== undefined)
+    values
+      .map((value) => typeFault(value, 'string', `${field}.auditAnnotations`))
+      .find((one) => one !== undefined)
   if (fault !== undefined) return { fault }
   return {
     isAllowed: allowed === true,

@@ -4,7 +4,11 @@ import { compareQuantities, printQuantity, type Quantity } from '../api/quantity
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
 /** The amounts that a container, a pod or a claim requests, for limits of that type. */
-export type Demand = { readonly type: string; readonly requests: ResourceList; readonly limits: ResourceList }
+export type Demand = {
+  readonly type: string
+  readonly requests: ResourceList
+  readonly limits: ResourceList
+}
 
 /** Claims have no limits: their request is compared with the maximum. */
 const claim = 'PersistentVolumeClaim'
@@ -12,13 +16,22 @@ const claim = 'PersistentVolumeClaim'
 export function limitFaults(limit: Fields, demand: Demand): string[] {
   const { type } = demand
   if (limit['type'] !== type) return []
-  const each = (field: string, check: (name: string, bound: Quantity) => string | undefined): string[] =>
+  const each = (
+    field: string,
+    check: (name: string, bound: Quantity) => string | undefined,
+  ): string[] =>
     [...readResourceList(limit[field])].flatMap(([name, bound]) => check(name, bound) ?? [])
   const most = type === claim ? requestFault : maxFault
   return [
-    ...each('min', (name, bound) => prefixed('minimum', name, minFault(demand, name, bound), { type, bound })),
-    ...each('max', (name, bound) => prefixed('maximum', name, most(demand, name, bound), { type, bound })),
-    ...(type === claim ? [] : each('maxLimitRequestRatio', (name, bound) => ratioFault(demand, name, bound))),
+    ...each('min', (name, bound) =>
+      prefixed('minimum', name, minFault(demand, name, bound), { type, bound }),
+    ),
+    ...each('max', (name, bound) =>
+      prefixed('maximum', name, most(demand, name, bound), { type, bound }),
+    ),
+    ...(type === claim
+      ? []
+      : each('maxLimitRequestRatio', (name, bound) => ratioFault(demand, name, bound))),
   ]
 }
 
@@ -28,14 +41,17 @@ function prefixed(
   fault: string | undefined,
   { type, bound }: { readonly type: string; readonly bound: Quantity },
 ): string | undefined {
-  return fault === undefined ? undefined : `${word} ${name} usage per ${type} is ${printQuantity(bound)}${fault}`
+  return fault === undefined
+    ? undefined
+    : `${word} ${name} usage per ${type} is ${printQuantity(bound)}${fault}`
 }
 
 function minFault({ requests, limits }: Demand, name: string, bound: Quantity): string | undefined {
   const [request, limit] = [requests.get(name), limits.get(name)]
   if (request === undefined) return '.  No request is specified'
   if (compareQuantities(request, bound) < 0) return `, but request is ${printQuantity(request)}`
-  if (limit !== undefined && compareQuantities(limit, bound) < 0) return `, but limit is ${printQuantity(limit)}`
+  if (limit !== undefined && compareQuantities(limit, bound) < 0)
+    return `, but limit is ${printQuantity(limit)}`
   return undefined
 }
 
@@ -49,14 +65,22 @@ function maxFault(demand: Demand, name: string, bound: Quantity): string | undef
 function requestFault({ requests }: Demand, name: string, bound: Quantity): string | undefined {
   const request = requests.get(name)
   if (request === undefined) return '.  No request is specified'
-  return compareQuantities(request, bound) > 0 ? `, but request is ${printQuantity(request)}` : undefined
+  return compareQuantities(request, bound) > 0
+    ? `, but request is ${printQuantity(request)}`
+    : undefined
 }
 
-function ratioFault({ type, requests, limits }: Demand, name: string, bound: Quantity): string | undefined {
+function ratioFault(
+  { type, requests, limits }: Demand,
+  name: string,
+  bound: Quantity,
+): string | undefined {
   const [request, limit] = [requests.get(name), limits.get(name)]
   const rule = `${name} max limit to request ratio per ${type} is ${printQuantity(bound)}`
-  if (request === undefined || request.nanos === 0n) return `${rule}, but no request is specified or request is 0`
-  if (limit === undefined || limit.nanos === 0n) return `${rule}, but no limit is specified or limit is 0`
+  if (request === undefined || request.nanos === 0n)
+    return `${rule}, but no request is specified or request is 0`
+  if (limit === undefined || limit.nanos === 0n)
+    return `${rule}, but no limit is specified or limit is 0`
   if (limit.nanos * NANOS <= bound.nanos * request.nanos) return undefined
   return `${rule}, but provided ratio is ${(Number(limit.nanos) / Number(request.nanos)).toFixed(6)}`
 }

@@ -12,7 +12,9 @@ export const limitPodHardAntiAffinityTopology: Plugin = {
     const { object, resource } = attributes
     if (object === undefined || targetOf(attributes) !== 'pods') return
     const { podAntiAffinity } = fieldsOf(fieldsOf(object['spec'])['affinity'])
-    const terms = itemsOf(fieldsOf(podAntiAffinity)['requiredDuringSchedulingIgnoredDuringExecution'])
+    const terms = itemsOf(
+      fieldsOf(podAntiAffinity)['requiredDuringSchedulingIgnoredDuringExecution'],
+    )
     const other = terms.map(({ topologyKey }) => textOf(topologyKey)).find((key) => key !== allowed)
     if (other === undefined) return
     const why = `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other} but only key ${allowed} is allowed`

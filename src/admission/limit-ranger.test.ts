@@ -14,11 +14,17 @@ const create = (limit: Fields, resources: Fields) =>
   admit(withLimits(limit), attributes({ plural: 'pods', object: demanding(resources) }))
 
 test('what a container does not say is filled in and told', async () => {
-  const limit = { type: 'Container', default: { cpu: '2', memory: '1Gi' }, defaultRequest: { cpu: '1' } }
+  const limit = {
+    type: 'Container',
+    default: { cpu: '2', memory: '1Gi' },
+    defaultRequest: { cpu: '1' },
+  }
   const admitted = await create(limit, { limits: { cpu: '3' }, requests: { cpu: '3' } })
   assert.ok(typeof admitted === 'object')
   assert.deepEqual(admitted['spec'], {
-    containers: [{ name: 'c', resources: { limits: { cpu: '3', memory: '1Gi' }, requests: { cpu: '3' } } }],
+    containers: [
+      { name: 'c', resources: { limits: { cpu: '3', memory: '1Gi' }, requests: { cpu: '3' } } },
+    ],
   })
   assert.deepEqual(admitted.metadata.annotations, {
     'kubernetes.io/limit-ranger': 'LimitRanger plugin set: memory limit for container c',
@@ -38,7 +44,12 @@ const refusals: readonly (readonly [string, Fields, Fields, string])[] = [
     { limits: { cpu: '2' } },
     'maximum cpu usage per Container is 1, but limit is 2',
   ],
-  ['absent', { max: { cpu: '1' } }, {}, 'maximum cpu usage per Container is 1.  No limit is specified'],
+  [
+    'absent',
+    { max: { cpu: '1' } },
+    {},
+    'maximum cpu usage per Container is 1.  No limit is specified',
+  ],
   [
     'ratio',
     { maxLimitRequestRatio: { cpu: '1500m' } },
@@ -60,19 +71,31 @@ const refusals: readonly (readonly [string, Fields, Fields, string])[] = [
 ]
 for (const [about, limit, resources, why] of refusals) {
   test(`refused: ${about}`, async () => {
-    assert.equal(await create({ type: 'Container', ...limit }, resources), `403 pods "p" is forbidden: ${why}`)
+    assert.equal(
+      await create({ type: 'Container', ...limit }, resources),
+      `403 pods "p" is forbidden: ${why}`,
+    )
   })
 }
 
-const container = (name: string, cpu: string, more: Fields = {}) => ({ name, resources: { limits: { cpu } }, ...more })
-const refusal = (cpu: string) => `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
+const container = (name: string, cpu: string, more: Fields = {}) => ({
+  name,
+  resources: { limits: { cpu } },
+  ...more,
+})
+const refusal = (cpu: string) =>
+  `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
 
 test('of a pod, what runs together adds up', async () => {
   const limit = { type: 'Pod', max: { cpu: '1' } }
-  const tryPod = (spec: Fields) => admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))
+  const tryPod = (spec: Fields) =>
+    admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))
   const containers = [container('a', '500m'), container('b', '500m')]
   assert.equal(typeof (await tryPod({ containers })), 'object')
-  assert.equal(typeof (await tryPod({ containers, initContainers: [container('i', '1')] })), 'object')
+  assert.equal(
+    typeof (await tryPod({ containers, initContainers: [container('i', '1')] })),
+    'object',
+  )
   assert.equal(await tryPod({ containers, initContainers: [container('i', '2')] }), refusal('2'))
   const sidecar = container('s', '100m', { restartPolicy: 'Always' })
   assert.equal(await tryPod({ containers, initContainers: [sidecar] }), refusal('1100m'))
@@ -90,11 +113,22 @@ test('pods are measured when they are made or resized, claims always', async () 
     await admit(plugin, attributes({ ...change, subresource: 'resize' })),
     tooMuch('pods "p"', 'cpu', 'Container is 1, but limit is 2'),
   )
-  const claim = anObject('PersistentVolumeClaim', 'v', { spec: { resources: { requests: { storage: '2Gi' } } } })
-  const grow = { plural: 'persistentvolumeclaims', operation: 'UPDATE', object: claim, oldObject: claim } as const
+  const claim = anObject('PersistentVolumeClaim', 'v', {
+    spec: { resources: { requests: { storage: '2Gi' } } },
+  })
+  const grow = {
+    plural: 'persistentvolumeclaims',
+    operation: 'UPDATE',
+    object: claim,
+    oldObject: claim,
+  } as const
   assert.equal(
     await admit(plugin, attributes(grow)),
-    tooMuch('persistentvolumeclaims "v"', 'storage', 'PersistentVolumeClaim is 1Gi, but request is 2Gi'),
+    tooMuch(
+      'persistentvolumeclaims "v"',
+      'storage',
+      'PersistentVolumeClaim is 1Gi, but request is 2Gi',
+    ),
   )
 })
 
@@ -127,7 +161,10 @@ test('many limits of many containers are looked at in slices, and as many faults
     type: 'Container',
     max: Object.fromEntries(Object.keys(many).map((name) => [name, `${at + 1}`])),
   }))
-  const told = await admit(withLimits(...bounds), attributes({ plural: 'pods', object: demanding({}) }))
+  const told = await admit(
+    withLimits(...bounds),
+    attributes({ plural: 'pods', object: demanding({}) }),
+  )
   assert.ok(typeof told === 'string')
   assert.equal(told.split(', ').length, 10_000)
 })
@@ -136,8 +173,12 @@ const cpuRange = (name: string, cpu: string) =>
   anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu } }] } })
 
 test('what the first range refuses is all that is told', async () => {
-  const plugin = createLimitRanger(async () => [cpuRange('a', '2'), cpuRange('b', '1')], defaultGates)
-  const told = (cpu: string) => admit(plugin, attributes({ plural: 'pods', object: demanding({ limits: { cpu } }) }))
+  const plugin = createLimitRanger(
+    async () => [cpuRange('a', '2'), cpuRange('b', '1')],
+    defaultGates,
+  )
+  const told = (cpu: string) =>
+    admit(plugin, attributes({ plural: 'pods', object: demanding({ limits: { cpu } }) }))
   const refused = '403 pods "p" is forbidden: maximum cpu usage per Container is'
   assert.equal(await told('3'), `${refused} 2, but limit is 3`)
   assert.equal(await told('1500m'), `${refused} 1, but limit is 1500m`)

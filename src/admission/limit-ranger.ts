@@ -1,7 +1,14 @@
 /** The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods and claims. */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
@@ -21,34 +28,42 @@ export function createLimitRanger(
   gates: Gates,
 ): Plugin {
   // Pod-level amounts of huge pages are not compared with limits.
-  const isOwn = (name: string): boolean => gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
+  const isOwn = (name: string): boolean =>
+    gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
     name: 'LimitRanger',
     resources: new Set(['pods', 'persistentvolumeclaims']),
     mutate: async (attributes) => {
       const { object, namespace } = attributes
-      if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods') return object
+      if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods')
+        return object
       let pod = object
       const refuse = (why: string): Error => refusal(attributes, why)
-      for (const range of await readRanges(namespace)) pod = withDefaults(pod, limitsOf(range), refuse)
+      for (const range of await readRanges(namespace))
+        pod = withDefaults(pod, limitsOf(range), refuse)
       return pod
     },
     validate: async (attributes) => {
       const { object, namespace } = attributes
       if (object === undefined || !isLimited(attributes)) return
       const ranges = await readRanges(namespace)
-      const demands = attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
+      const demands =
+        attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
       // As upstream: what the first range refuses is all that is told.
       for (const range of ranges) {
         const texts = await faultsOf(limitsOf(range), demands)
-        if (texts.length > 0) throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
+        if (texts.length > 0)
+          throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
       }
     },
   }
 }
 
 /** Runs in slices: a namespace may have any number of LimitRanges, and a pod as many containers as fit into a body. */
-async function faultsOf(limits: readonly Fields[], demands: readonly Demand[]): Promise<readonly string[]> {
+async function faultsOf(
+  limits: readonly Fields[],
+  demands: readonly Demand[],
+): Promise<readonly string[]> {
   const slices = new Slices()
   const faults = new Set<string>()
   for (const limit of limits) {
@@ -86,7 +101,11 @@ function joined(all: readonly Fields[]): Fields {
   return fields
 }
 
-function withDefaults(pod: KubeObject, limits: readonly Fields[], refuse: (why: string) => Error): KubeObject {
+function withDefaults(
+  pod: KubeObject,
+  limits: readonly Fields[],
+  refuse: (why: string) => Error,
+): KubeObject {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = {
     requests: joined(ofContainers.map(({ defaultRequest }) => fieldsOf(defaultRequest))),
@@ -97,13 +116,24 @@ function withDefaults(pod: KubeObject, limits: readonly Fields[], refuse: (why: 
   const filled = (list: string, word: string): Fields =>
     spec[list] === undefined
       ? {}
-      : { [list]: itemsOf(spec[list]).map((container) => withAmounts(container, defaults, word, said)) }
+      : {
+          [list]: itemsOf(spec[list]).map((container) =>
+            withAmounts(container, defaults, word, said),
+          ),
+        }
   const amounts = Object.keys(defaults.requests).length + Object.keys(defaults.limits).length
   const count = itemsOf(spec['containers']).length + itemsOf(spec['initContainers']).length
-  if (amounts * count > FILLED_MAX) throw refuse(`limit ranges have ${amounts} defaults for ${count} containers`)
-  const containers = { ...filled('containers', 'container'), ...filled('initContainers', 'init container') }
+  if (amounts * count > FILLED_MAX)
+    throw refuse(`limit ranges have ${amounts} defaults for ${count} containers`)
+  const containers = {
+    ...filled('containers', 'container'),
+    ...filled('initContainers', 'init container'),
+  }
   if (said.length === 0) return pod
-  const annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join('; ')}` }
+  const annotations = {
+    ...pod.metadata.annotations,
+    [annotation]: `LimitRanger plugin set: ${said.join('; ')}`,
+  }
   return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
 }
 
@@ -121,7 +151,10 @@ function withAmounts(
     // limit: two lists of amounts
     const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
     if (missing.length === 0) continue
-    filled[amounts] = { ...given, ...Object.fromEntries(missing.map((name) => [name, defaults[amounts][name]])) }
+    filled[amounts] = {
+      ...given,
+      ...Object.fromEntries(missing.map((name) => [name, defaults[amounts][name]])),
+    }
     const what = amounts === 'requests' ? 'request' : 'limit'
     said.push(`${missing.toSorted().join(', ')} ${what} for ${word} ${textOf(container['name'])}`)
   }

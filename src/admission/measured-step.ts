@@ -73,7 +73,9 @@ export class MeasuredStep<Run> {
       this.#counted.filter((name) => !names.has(name)),
       label,
     )
-    this.#passed = running.some((name) => handles(name, operation)) ? metrics.step(label) : undefined
+    this.#passed = running.some((name) => handles(name, operation))
+      ? metrics.step(label)
+      : undefined
   }
 
   /**
@@ -123,7 +125,9 @@ export class MeasuredStep<Run> {
     const seconds = watch.lap()
     if (series !== undefined) {
       const idle = new Set(this.#idle.names)
-      const before = this.#counted.slice(0, this.#counted.indexOf(name)).filter((one) => idle.has(one))
+      const before = this.#counted
+        .slice(0, this.#counted.indexOf(name))
+        .filter((one) => idle.has(one))
       for (const one of before) this.#metrics.plugin(one, this.#label).observe(0)
       this.#metrics.plugin(name, label).observe(seconds)
     }

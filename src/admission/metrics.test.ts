@@ -30,18 +30,29 @@ function measured(plugins: readonly Plugin[]) {
     metrics
       .print()
       .split('\n')
-      .filter((line) => /^apiserver_admission_(controller|step)_admission_duration_seconds_(sum|count)\{/.test(line))
-      .map((line) => line.replace(/^apiserver_admission_(\w+?)_admission_duration_seconds_(\w+)/, '$1 $2'))
+      .filter((line) =>
+        /^apiserver_admission_(controller|step)_admission_duration_seconds_(sum|count)\{/.test(
+          line,
+        ),
+      )
+      .map((line) =>
+        line.replace(/^apiserver_admission_(\w+?)_admission_duration_seconds_(\w+)/, '$1 $2'),
+      )
       .filter((line) => !line.endsWith(' 0'))
       .toSorted()
   return { admission, read }
 }
 
 const lifecycle: Plugin = { name: 'NamespaceLifecycle', mutate: ({ object }) => object }
-const ofPods: Plugin = { name: 'LimitRanger', resources: new Set(['pods']), mutate: ({ object }) => object }
+const ofPods: Plugin = {
+  name: 'LimitRanger',
+  resources: new Set(['pods']),
+  mutate: ({ object }) => object,
+}
 const notCounted: Plugin = { name: 'NotUpstreams', mutate: ({ object }) => object }
 
-const label = (name: string): string => `{name="${name}",operation="CREATE",rejected="false",type="admit"}`
+const label = (name: string): string =>
+  `{name="${name}",operation="CREATE",rejected="false",type="admit"}`
 
 test('every plugin that handles the operation is counted, those that act on the resource with their time', async () => {
   const { admission, read } = measured([notCounted, lifecycle, ofPods])
@@ -90,7 +101,10 @@ test('a second round counts for plugins, not for the step', async () => {
   ])
   await admission.mutate(write)
   const counts = read().filter((line) => line.includes(' count'))
-  assert.equal(counts.filter((line) => line.startsWith('controller') && line.endsWith(' 2')).length, 4)
+  assert.equal(
+    counts.filter((line) => line.startsWith('controller') && line.endsWith(' 2')).length,
+    4,
+  )
   assert.equal(counts.filter((line) => line.startsWith('step') && line.endsWith(' 1')).length, 1)
 })
 

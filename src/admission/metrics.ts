@@ -8,9 +8,17 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const SUMMARY_MS = 5 * 3_600_000
 
 /** Requests that passed a step in which these plugins had nothing to do: counted by one addition for all of them. */
-type Idle = { readonly names: readonly string[]; readonly series: readonly Distribution[]; passes: number }
+type Idle = {
+  readonly names: readonly string[]
+  readonly series: readonly Distribution[]
+  passes: number
+}
 
-export type Label = { readonly operation: string; readonly type: StepType; readonly isRejected: boolean }
+export type Label = {
+  readonly operation: string
+  readonly type: StepType
+  readonly isRejected: boolean
+}
 
 export class AdmissionMetrics {
   readonly #plugins: Histogram

@@ -11,7 +11,10 @@ const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 /** Resolves to why it was refused; undefined if the namespace exists now. */
 export type CreateNamespace = (name: string, signal: AbortSignal) => Promise<ApiError | undefined>
 
-export function createNamespaceAutoProvision(objects: Pick<Objects, 'get'>, createNamespace: CreateNamespace): Plugin {
+export function createNamespaceAutoProvision(
+  objects: Pick<Objects, 'get'>,
+  createNamespace: CreateNamespace,
+): Plugin {
   const provide = async (attributes: Attributes): Promise<KubeObject | undefined> => {
     const { namespace, object, context } = attributes
     const known = await objects.get(namespaces, { namespace: '', name: namespace }, 'any')
@@ -24,7 +27,8 @@ export function createNamespaceAutoProvision(objects: Pick<Objects, 'get'>, crea
     name: 'NamespaceAutoProvision',
     mutate: (attributes) => {
       const { operation, namespace, isDryRun, object } = attributes
-      const isNeeded = operation === 'CREATE' && !isDryRun && namespace !== '' && !isOfNamespaces(attributes)
+      const isNeeded =
+        operation === 'CREATE' && !isDryRun && namespace !== '' && !isOfNamespaces(attributes)
       return isNeeded ? provide(attributes) : object
     },
   }
@@ -37,7 +41,12 @@ const CONFLICT = 409
 export function createNamespaceBy(handle: HandleAs): CreateNamespace {
   return async (name, signal) => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-    const response = await request(handle, { method: 'POST', path: '/api/v1/namespaces', body, signal })
+    const response = await request(handle, {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body,
+      signal,
+    })
     if (response.status === CREATED || response.status === CONFLICT) return undefined
     const status = fieldsOf(objectOf(response))
     return passedOn(status, textOf(status['message']))

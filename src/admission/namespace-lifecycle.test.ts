@@ -41,7 +41,11 @@ class World {
     }),
   ])
 
-  async told(operation: Attributes['operation'], where: string, plural = 'configmaps'): Promise<string> {
+  async told(
+    operation: Attributes['operation'],
+    where: string,
+    plural = 'configmaps',
+  ): Promise<string> {
     this.asked.length = 0
     const isNamespace = plural === 'namespaces'
     try {

@@ -22,7 +22,10 @@ export type NamespaceLifecycleParts = {
   readonly clock: Clock
 }
 
-export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLifecycleParts): Plugin {
+export function createNamespaceLifecycle({
+  readNamespace,
+  clock,
+}: NamespaceLifecycleParts): Plugin {
   /** Until when the cache is not trusted, by namespace. */
   const doubted = new Map<string, number>()
 
@@ -41,7 +44,8 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
     doubt(name)
   }
 
-  const isAlive = (found: KubeObject, name: string): boolean => !isTerminating(found) && !isDoubted(name)
+  const isAlive = (found: KubeObject, name: string): boolean =>
+    !isTerminating(found) && !isDoubted(name)
 
   const checkContent = async (
     attributes: Attributes,
@@ -61,7 +65,9 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
     name: 'NamespaceLifecycle',
     // The namespace may have been deleted through another replica.
     confirm: (attributes) =>
-      isContent(attributes) ? checkContent(attributes, readNamespace(attributes.namespace, 'latest')) : undefined,
+      isContent(attributes)
+        ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
+        : undefined,
     mutate: (attributes) => {
       const { namespace, object } = attributes
       if (isOfNamespaces(attributes)) checkOwn(attributes)
@@ -79,9 +85,16 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
 /** Whether it is a write of an object in a namespace. */
 function isContent(attributes: Attributes): boolean {
   const { operation, resource, namespace } = attributes
-  if (isOfNamespaces(attributes) || namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
+  if (
+    isOfNamespaces(attributes) ||
+    namespace === '' ||
+    operation === 'DELETE' ||
+    operation === 'CONNECT'
+  )
+    return false
   // An access review must not reveal whether the namespace exists to a user who may not see it.
   return resource.group !== 'authorization.k8s.io'
 }
 
-const isTerminating = (namespace: KubeObject): boolean => fieldsOf(namespace['status'])['phase'] === 'Terminating'
+const isTerminating = (namespace: KubeObject): boolean =>
+  fieldsOf(namespace['status'])['phase'] === 'Terminating'

@@ -20,7 +20,10 @@ export function createNamespaceRules(
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()
-  const lookUp = async (namespace: string, known: Maybe<readonly KubeObject[]>): Promise<readonly KubeObject[]> => {
+  const lookUp = async (
+    namespace: string,
+    known: Maybe<readonly KubeObject[]>,
+  ): Promise<readonly KubeObject[]> => {
     const found = await known
     if (isEnough(found, namespace)) return found
     const latest = await objects.list(resource, namespace, 'latest')
@@ -32,6 +35,8 @@ export function createNamespaceRules(
   }
   return (namespace) => {
     const known = objects.list(resource, namespace, 'any')
-    return known instanceof Promise || !isEnough(known, namespace) ? lookUp(namespace, known) : known
+    return known instanceof Promise || !isEnough(known, namespace)
+      ? lookUp(namespace, known)
+      : known
   }
 }

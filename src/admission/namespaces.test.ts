@@ -35,7 +35,8 @@ function provisioning(refused?: ApiError) {
 
 test('NamespaceAutoProvision: a create that is stored creates the namespace, once', async () => {
   const { plugin, created } = provisioning()
-  for (const operation of ['UPDATE', 'DELETE', 'CONNECT'] as const) await admit(plugin, { ...write, operation })
+  for (const operation of ['UPDATE', 'DELETE', 'CONNECT'] as const)
+    await admit(plugin, { ...write, operation })
   await admit(plugin, { ...write, isDryRun: true })
   await admit(plugin, { ...ofNamespace, namespace: 'n' })
   assert.deepEqual(created, [])
@@ -46,7 +47,10 @@ test('NamespaceAutoProvision: a create that is stored creates the namespace, onc
 
 test('NamespaceAutoProvision: a refusal is passed on, any other failure is one', async () => {
   const refusal = forbidden({ group: '', plural: 'namespaces' }, 'n', 'no')
-  assert.equal(await admit(provisioning(refusal).plugin, write), '403 namespaces "n" is forbidden: no')
+  assert.equal(
+    await admit(provisioning(refusal).plugin, write),
+    '403 namespaces "n" is forbidden: no',
+  )
   const failed = await admit(provisioning(internalError('oops')).plugin, write)
   assert.equal(failed, '403 configmaps "c" is forbidden: Internal error occurred: oops')
 })

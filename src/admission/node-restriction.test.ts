@@ -7,7 +7,11 @@ import type { User } from '../api/user.ts'
 import type { Attributes } from './admission.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 
-const kubelet: User = { name: 'system:node:n', uid: '', groups: ['system:nodes', 'system:authenticated'] }
+const kubelet: User = {
+  name: 'system:node:n',
+  uid: '',
+  groups: ['system:nodes', 'system:authenticated'],
+}
 const objects = new MemoryObjects()
 objects.put('nodes', '', anObject('Node', 'n', { metadata: { uid: 'un' } }))
 objects.put('pods', 'n', pod({ nodeName: 'n' }, { name: 'mine', namespace: 'n', uid: 'um' }))
@@ -19,7 +23,11 @@ const plugin = createNodeRestriction({
   gates: defaultGates,
 })
 
-type Asked = Partial<Attributes> & { readonly plural: string; readonly group?: string; readonly user?: User }
+type Asked = Partial<Attributes> & {
+  readonly plural: string
+  readonly group?: string
+  readonly user?: User
+}
 
 async function ask(asked: Asked): Promise<string> {
   const answer = await admit(plugin, attributes({ user: kubelet, ...asked }))
@@ -31,7 +39,8 @@ const node = (labels: Fields = {}, spec: Fields = {}, name = 'n'): KubeObject =>
 const update = (object: KubeObject, oldObject: KubeObject) =>
   ask({ plural: 'nodes', operation: 'UPDATE', object, oldObject })
 
-const set = (...keys: readonly string[]) => update(node(Object.fromEntries(keys.map((key) => [key, 'x']))), node())
+const set = (...keys: readonly string[]) =>
+  update(node(Object.fromEntries(keys.map((key) => [key, 'x']))), node())
 
 test('labels of a node: those of Kubernetes are not for the kubelet, but for a few', async () => {
   const fine = [
@@ -50,11 +59,17 @@ test('labels of a node: those of Kubernetes are not for the kubelet, but for a f
     'x.node-restriction.kubernetes.io/y',
   ]) {
     assert.equal(await set(key, ...fine), `is not allowed to modify labels: ${key}`)
-    assert.equal(await update(node(), node({ [key]: 'x' })), `is not allowed to modify labels: ${key}`)
+    assert.equal(
+      await update(node(), node({ [key]: 'x' })),
+      `is not allowed to modify labels: ${key}`,
+    )
   }
   // A prefix of a kubelet's own domain does not lift the restriction.
   assert.notEqual(
-    await set('node-restriction.kubernetes.io.node.example.com/x', 'a.node-restriction.kubernetes.io/x'),
+    await set(
+      'node-restriction.kubernetes.io.node.example.com/x',
+      'a.node-restriction.kubernetes.io/x',
+    ),
     'fine',
   )
 })
@@ -62,7 +77,10 @@ test('labels of a node: those of Kubernetes are not for the kubelet, but for a f
 test('a node changes neither another node nor its own taints and owners', async () => {
   const other = node({}, {}, 'm')
   assert.equal(await update(other, other), 'node "n" is not allowed to modify node "m"')
-  assert.equal(await ask({ plural: 'nodes', object: other }), 'node "n" is not allowed to modify node "m"')
+  assert.equal(
+    await ask({ plural: 'nodes', object: other }),
+    'node "n" is not allowed to modify node "m"',
+  )
   const tainted = node({}, { taints: [{ key: 'k', effect: 'NoSchedule' }] })
   assert.equal(await update(node(), tainted), 'node "n" is not allowed to modify taints')
   assert.equal(await update(tainted, node()), 'node "n" is not allowed to modify taints')
@@ -71,7 +89,10 @@ test('a node changes neither another node nor its own taints and owners', async 
 })
 
 test('others than nodes are not restricted, nor are streams', async () => {
-  assert.equal(await ask({ plural: 'nodes', object: node({}, {}, 'm'), user: { ...kubelet, groups: [] } }), 'fine')
+  assert.equal(
+    await ask({ plural: 'nodes', object: node({}, {}, 'm'), user: { ...kubelet, groups: [] } }),
+    'fine',
+  )
   assert.equal(await ask({ plural: 'pods', subresource: 'exec', operation: 'CONNECT' }), 'fine')
   const nameless = { ...kubelet, name: 'system:node:' }
   assert.match(
@@ -82,7 +103,10 @@ test('others than nodes are not restricted, nor are streams', async () => {
 
 const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'un', controller: true }]
 const mirror = (spec: Fields, metadata: Fields = {}): KubeObject =>
-  pod({ nodeName: 'n', ...spec }, { annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences, ...metadata })
+  pod(
+    { nodeName: 'n', ...spec },
+    { annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences, ...metadata },
+  )
 
 const create = (object: KubeObject) => ask({ plural: 'pods', object })
 
@@ -90,11 +114,20 @@ const volume = (source: Fields) => ({ volumes: [{ name: 'v', ...source }] })
 
 test('a node creates mirror pods of its own, which refer to nothing', async () => {
   assert.equal(await create(mirror({})), 'fine')
-  assert.match(await create(mirror({ nodeName: 'm' })), /can only create pods with spec.nodeName set to itself/)
+  assert.match(
+    await create(mirror({ nodeName: 'm' })),
+    /can only create pods with spec.nodeName set to itself/,
+  )
   assert.match(await create(mirror({}, { annotations: {} })), /can only create mirror pods/)
-  assert.match(await create(mirror({}, { ownerReferences: [] })), /an owner reference set to itself/)
+  assert.match(
+    await create(mirror({}, { ownerReferences: [] })),
+    /an owner reference set to itself/,
+  )
   assert.match(await create(mirror({ imagePullSecrets: [{ name: 's' }] })), /reference secrets/)
-  assert.match(await create(mirror(volume({ persistentVolumeClaim: { claimName: 'c' } }))), /persistentvolumeclaims/)
+  assert.match(
+    await create(mirror(volume({ persistentVolumeClaim: { claimName: 'c' } }))),
+    /persistentvolumeclaims/,
+  )
   assert.match(await create(mirror({ resourceClaims: [{ name: 'r' }] })), /resourceclaims/)
 })
 
@@ -104,7 +137,8 @@ const evict = (name: string) =>
 const status = (object: KubeObject, oldObject: KubeObject) =>
   ask({ plural: 'pods', subresource: 'status', operation: 'UPDATE', object, oldObject })
 
-const remove = (oldObject: KubeObject) => ask({ plural: 'pods', operation: 'DELETE', name: 'p', oldObject })
+const remove = (oldObject: KubeObject) =>
+  ask({ plural: 'pods', operation: 'DELETE', name: 'p', oldObject })
 
 test('a node evicts, deletes and reports on its own pods', async () => {
   assert.equal(await evict('mine'), 'fine')
@@ -114,7 +148,10 @@ test('a node evicts, deletes and reports on its own pods', async () => {
   assert.equal(await status({ ...own, status: { message: 'm' } }, own), 'fine')
   // The stored object counts, not the one that is sent.
   assert.match(await status(own, pod({ nodeName: 'm' })), /can only update pod status/)
-  assert.match(await status(pod({ nodeName: 'n' }, { labels: { a: 'b' } }), own), /cannot update labels/)
+  assert.match(
+    await status(pod({ nodeName: 'n' }, { labels: { a: 'b' } }), own),
+    /cannot update labels/,
+  )
   assert.equal(await remove(own), 'fine')
   assert.match(await remove(pod({ nodeName: 'm' })), /can only delete pods/)
 })
@@ -133,11 +170,20 @@ test('a token is bound to a pod of the node, and to its uid', async () => {
   const about =
     'audience "" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience'
   assert.equal(await request({ name: 'mine', uid: 'um' }), about)
-  assert.equal(await request({ name: 'mine', uid: 'um' }, ['a', 'b']), 'node may only request 0 or 1 audiences')
-  assert.equal(await request({ name: 'mine' }), 'node requested token with a pod binding without a uid')
+  assert.equal(
+    await request({ name: 'mine', uid: 'um' }, ['a', 'b']),
+    'node may only request 0 or 1 audiences',
+  )
+  assert.equal(
+    await request({ name: 'mine' }),
+    'node requested token with a pod binding without a uid',
+  )
   assert.match(await request({ name: 'mine', uid: 'x' }), /does not match the UID in record/)
   assert.match(await request({ name: 'other', uid: 'uo' }), /a pod scheduled on a different node/)
-  assert.equal(await request({ kind: 'Node', name: 'n', uid: 'un' }), 'node requested token not bound to a pod')
+  assert.equal(
+    await request({ kind: 'Node', name: 'n', uid: 'un' }),
+    'node requested token not bound to a pod',
+  )
 })
 
 const [plural, group] = ['leases', 'coordination.k8s.io']
@@ -146,6 +192,9 @@ const write = (name: string, namespace = 'kube-node-lease') =>
 
 test('a node writes its own lease, also by an update that creates', async () => {
   assert.equal(await write('n'), 'fine')
-  assert.equal(await write('m'), 'can only access node lease with the same name as the requesting node')
+  assert.equal(
+    await write('m'),
+    'can only access node lease with the same name as the requesting node',
+  )
   assert.match(await write('n', 'n'), /^can only access leases in the "kube-node-lease"/)
 })

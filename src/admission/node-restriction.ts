@@ -38,7 +38,10 @@ async function admit(
   attributes: Attributes,
 ): Promise<KubeObject | undefined> {
   if (node === '') {
-    throw refusal(attributes, `could not determine node from user ${quote(attributes.context.user.name)}`)
+    throw refusal(
+      attributes,
+      `could not determine node from user ${quote(attributes.context.user.name)}`,
+    )
   }
   const { group, plural } = attributes.resource
   switch (group === '' ? plural : `${plural}.${group}`) {
@@ -49,7 +52,8 @@ async function admit(
       admitNode(node, attributes)
       break
     case 'persistentvolumeclaims':
-      if (attributes.subresource !== 'status') throw refusal(attributes, 'may only update PVC status')
+      if (attributes.subresource !== 'status')
+        throw refusal(attributes, 'may only update PVC status')
       admitClaimStatus(parts.gates, node, attributes)
       break
     case 'serviceaccounts':
@@ -62,20 +66,28 @@ async function admit(
       break
     case 'csinodes.storage.k8s.io':
       if (nameOf(attributes) !== node) {
-        throw refusal(attributes, 'can only access CSINode with the same name as the requesting node')
+        throw refusal(
+          attributes,
+          'can only access CSINode with the same name as the requesting node',
+        )
       }
       break
     case 'resourceslices.resource.k8s.io':
       admitSlice(node, attributes)
       break
     case 'certificatesigningrequests.certificates.k8s.io':
-      if (!parts.gates.isOn('AllowInsecureKubeletCertificateSigningRequests')) admitRequest(node, attributes)
+      if (!parts.gates.isOn('AllowInsecureKubeletCertificateSigningRequests'))
+        admitRequest(node, attributes)
       break
   }
   return attributes.object
 }
 
-async function admitPods(parts: NodeRestrictionParts, node: string, attributes: Attributes): Promise<void> {
+async function admitPods(
+  parts: NodeRestrictionParts,
+  node: string,
+  attributes: Attributes,
+): Promise<void> {
   const { subresource } = attributes
   switch (subresource) {
     case '':
@@ -100,10 +112,16 @@ const leaseNamespace = 'kube-node-lease'
 
 function admitLease(node: string, attributes: Attributes): void {
   if (attributes.namespace !== leaseNamespace) {
-    throw refusal(attributes, `can only access leases in the ${quote(leaseNamespace)} system namespace`)
+    throw refusal(
+      attributes,
+      `can only access leases in the ${quote(leaseNamespace)} system namespace`,
+    )
   }
   if (nameOf(attributes) !== node) {
-    throw refusal(attributes, 'can only access node lease with the same name as the requesting node')
+    throw refusal(
+      attributes,
+      'can only access node lease with the same name as the requesting node',
+    )
   }
 }
 
@@ -114,7 +132,10 @@ function admitSlice(node: string, attributes: Attributes): void {
   const slice = operation === 'CREATE' ? object : oldObject
   if (fieldsOf(slice?.['spec'])['nodeName'] === node) return
   const verb = operation === 'CREATE' ? 'create' : 'delete'
-  throw refusal(attributes, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`)
+  throw refusal(
+    attributes,
+    `can only ${verb} ResourceSlice with the same NodeName as the requesting node`,
+  )
 }
 
 /** Signers whose certificates authenticate a kubelet. */

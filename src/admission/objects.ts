@@ -4,7 +4,11 @@ import type { KubeObject } from '../api/object.ts'
 
 type At = 'any' | 'latest'
 
-export type ResourceId = { readonly group: string; readonly version: string; readonly plural: string }
+export type ResourceId = {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+}
 
 export type NamespacedName = { readonly namespace: string; readonly name: string }
 
@@ -21,14 +25,22 @@ export type WantedField = {
 
 export type Objects = {
   /** Undefined if there is no such object. */
-  readonly get: (resource: ResourceId, place: NamespacedName, at: At) => Maybe<KubeObject | undefined>
+  readonly get: (
+    resource: ResourceId,
+    place: NamespacedName,
+    at: At,
+  ) => Maybe<KubeObject | undefined>
   /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
   /**
    * The first objects of a namespace, in their latest state, of which a field is wanted. The others are not decoded: they may be large, and
    * many.
    */
-  readonly pick: (resource: ResourceId, namespace: string, wanted: WantedField) => Promise<readonly KubeObject[]>
+  readonly pick: (
+    resource: ResourceId,
+    namespace: string,
+    wanted: WantedField,
+  ) => Promise<readonly KubeObject[]>
   /** The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is decoded when it is asked for. */
   readonly select: (
     resource: ResourceId,

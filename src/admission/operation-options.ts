@@ -4,7 +4,10 @@ import { type Fields, present } from '../api/object.ts'
 const apiVersion = 'meta.k8s.io/v1'
 
 /** From the query: what was not given is not shown. A patch has UpdateOptions. */
-export function writeOptions(kind: 'CreateOptions' | 'UpdateOptions', query: URLSearchParams): Fields {
+export function writeOptions(
+  kind: 'CreateOptions' | 'UpdateOptions',
+  query: URLSearchParams,
+): Fields {
   const dryRun = query.getAll('dryRun')
   return present({
     kind,
@@ -26,7 +29,8 @@ export type GivenOptions = {
 }
 
 export function deleteOptions(given: GivenOptions): Fields {
-  const { uid, resourceVersion, gracePeriodSeconds, orphanDependents, propagation, isDryRun } = given
+  const { uid, resourceVersion, gracePeriodSeconds, orphanDependents, propagation, isDryRun } =
+    given
   const hasPreconditions = uid !== undefined || resourceVersion !== undefined
   return present({
     kind: 'DeleteOptions',

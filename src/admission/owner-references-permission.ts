@@ -17,15 +17,29 @@ export type OwnerParts = {
 }
 
 export function createOwnerReferencesPermission({ authorize, resourcesOf }: OwnerParts): Plugin {
-  const ask = (attributes: Attributes, asked: Partial<ResourceAccess>): AccessDecision | Promise<AccessDecision> =>
+  const ask = (
+    attributes: Attributes,
+    asked: Partial<ResourceAccess>,
+  ): AccessDecision | Promise<AccessDecision> =>
     authorize(attributes.context.user, { ...anything, ...asked }, attributes.context)
 
   const checkDelete = async (attributes: Attributes): Promise<void> => {
     const { resource, subresource, namespace, name } = attributes
     const { group, version, plural } = resource
-    const decision = await ask(attributes, { verb: 'delete', group, version, plural, subresource, namespace, name })
+    const decision = await ask(attributes, {
+      verb: 'delete',
+      group,
+      version,
+      plural,
+      subresource,
+      namespace,
+      name,
+    })
     if (decision.verdict === 'allow') return
-    throw refusal(attributes, `cannot set an ownerRef on a resource you can't delete: ${described(decision)}`)
+    throw refusal(
+      attributes,
+      `cannot set an ownerRef on a resource you can't delete: ${described(decision)}`,
+    )
   }
 
   const checkFinalizers = async (attributes: Attributes, owner: Fields): Promise<void> => {
@@ -35,14 +49,18 @@ export function createOwnerReferencesPermission({ authorize, resourcesOf }: Owne
     if (resources.length === 0) {
       const why = `no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`
       const what = `cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}`
-      throw refusal(attributes, `cannot set blockOwnerDeletion in this case because ${what}: ${why}`)
+      throw refusal(
+        attributes,
+        `cannot set blockOwnerDeletion in this case because ${what}: ${why}`,
+      )
     }
     for (const { group, version, plural, isNamespaced } of resources) {
       const namespace = isNamespaced ? attributes.namespace : ''
       const name = textOf(owner['name'])
       const decision = await ask(attributes, { group, version, plural, namespace, name })
       if (decision.verdict === 'allow') continue
-      const why = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
+      const why =
+        "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
       throw refusal(attributes, `${why}: ${described(decision)}`)
     }
   }
@@ -81,9 +99,14 @@ const anything: ResourceAccess = {
 /** As Go prints a reason and an error. */
 const described = ({ reason, error = '<nil>' }: AccessDecision): string => `${reason}, ${error}`
 
-const ownersOf = (object: KubeObject | undefined): readonly Fields[] => itemsOf(object?.metadata['ownerReferences'])
+const ownersOf = (object: KubeObject | undefined): readonly Fields[] =>
+  itemsOf(object?.metadata['ownerReferences'])
 
 function newlyBlocking(owners: readonly Fields[], before: readonly Fields[]): readonly Fields[] {
-  const blocked = new Map(before.map((owner) => [owner['uid'], owner['blockOwnerDeletion'] === true]))
-  return owners.filter((owner) => owner['blockOwnerDeletion'] === true && blocked.get(owner['uid']) !== true)
+  const blocked = new Map(
+    before.map((owner) => [owner['uid'], owner['blockOwnerDeletion'] === true]),
+  )
+  return owners.filter(
+    (owner) => owner['blockOwnerDeletion'] === true && blocked.get(owner['uid']) !== true,
+  )
 }

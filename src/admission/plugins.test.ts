@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects, pod, specOf } from '../../test/harness/admission.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+  pod,
+  specOf,
+} from '../../test/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { alwaysAdmit } from './always-admit.ts'
@@ -19,9 +26,12 @@ test('TaintNodesByCondition: a new node is not ready', async () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
   for (const spec of [{}, { taints: [taint] }]) {
     const object = anObject('Node', 'x', { spec })
-    assert.deepEqual(specOf(await admit(taintNodesByCondition, attributes({ plural: 'nodes', object }))), {
-      taints: [taint],
-    })
+    assert.deepEqual(
+      specOf(await admit(taintNodesByCondition, attributes({ plural: 'nodes', object }))),
+      {
+        taints: [taint],
+      },
+    )
   }
 })
 
@@ -47,10 +57,15 @@ test('DefaultTolerationSeconds: five minutes, unless the pod says something itse
   const anyKey = { operator: 'Exists' }
   assert.deepEqual(await tolerating(anyKey), { tolerations: [anyKey] })
   const ofValue = { key: notReady, operator: 'Equal', value: 'x' }
-  assert.deepEqual(await tolerating(ofValue), { tolerations: [ofValue, { key: unreachable, ...usual }] })
+  assert.deepEqual(await tolerating(ofValue), {
+    tolerations: [ofValue, { key: unreachable, ...usual }],
+  })
 })
 
-const finalizersOf = async (finalizers: string[], operation: 'CREATE' | 'UPDATE' = 'CREATE'): Promise<unknown> => {
+const finalizersOf = async (
+  finalizers: string[],
+  operation: 'CREATE' | 'UPDATE' = 'CREATE',
+): Promise<unknown> => {
   const object = anObject('PersistentVolumeClaim', 'v', { metadata: { finalizers } })
   const admitted = await admit(
     storageObjectInUseProtection,
@@ -61,7 +76,9 @@ const finalizersOf = async (finalizers: string[], operation: 'CREATE' | 'UPDATE'
 
 test('StorageObjectInUseProtection: a claim is held once, when it is made', async () => {
   assert.deepEqual(await finalizersOf(['x']), ['x', 'kubernetes.io/pvc-protection'])
-  assert.deepEqual(await finalizersOf(['kubernetes.io/pvc-protection']), ['kubernetes.io/pvc-protection'])
+  assert.deepEqual(await finalizersOf(['kubernetes.io/pvc-protection']), [
+    'kubernetes.io/pvc-protection',
+  ])
   assert.deepEqual(await finalizersOf([], 'UPDATE'), [])
 })
 
@@ -78,7 +95,10 @@ test('DefaultStorageClass: the newest default, for claims that say nothing', asy
   const create = async (spec: Fields, annotations: Fields = {}): Promise<unknown> => {
     const object = anObject('PersistentVolumeClaim', 'v', { spec, metadata: { annotations } })
     return specOf(
-      await admit(createDefaultStorageClass(objects), attributes({ plural: 'persistentvolumeclaims', object })),
+      await admit(
+        createDefaultStorageClass(objects),
+        attributes({ plural: 'persistentvolumeclaims', object }),
+      ),
     )
   }
   assert.deepEqual(await create({}), { storageClassName: 'new-a' })
@@ -95,10 +115,19 @@ const claim = (storage: string, storageClassName: string, phase: string) =>
 test('PersistentVolumeClaimResize: only bound claims of classes that can grow', async () => {
   const objects = new MemoryObjects()
   objects.put('storageclasses', '', anObject('StorageClass', 'fixed'))
-  objects.put('storageclasses', '', anObject('StorageClass', 'grows', { allowVolumeExpansion: true }))
+  objects.put(
+    'storageclasses',
+    '',
+    anObject('StorageClass', 'grows', { allowVolumeExpansion: true }),
+  )
   const resize = async (to: string, className: string, phase = 'Bound'): Promise<string> => {
     const [object, oldObject] = [claim(to, className, phase), claim('1Gi', className, phase)]
-    const write = attributes({ plural: 'persistentvolumeclaims', operation: 'UPDATE', object, oldObject })
+    const write = attributes({
+      plural: 'persistentvolumeclaims',
+      operation: 'UPDATE',
+      object,
+      oldObject,
+    })
     const admitted = await admit(createPersistentVolumeClaimResize(objects), write)
     return typeof admitted === 'string' ? admitted : 'fine'
   }
@@ -106,7 +135,10 @@ test('PersistentVolumeClaimResize: only bound claims of classes that can grow', 
   assert.equal(await resize('1Gi', 'fixed'), 'fine')
   assert.match(await resize('2Gi', 'fixed'), /must support resize$/)
   assert.match(await resize('2Gi', 'gone'), /must support resize$/)
-  assert.match(await resize('2Gi', 'grows', 'Pending'), /Only bound persistent volume claims can be expanded$/)
+  assert.match(
+    await resize('2Gi', 'grows', 'Pending'),
+    /Only bound persistent volume claims can be expanded$/,
+  )
 })
 
 test('DefaultIngressClass: unless one is named, in the new way or the old', async () => {
@@ -124,7 +156,13 @@ test('DefaultIngressClass: unless one is named, in the new way or the old', asyn
 
 test('other objects pass all of them', async () => {
   const object = pod()
-  const write = attributes({ plural: 'pods', operation: 'UPDATE', subresource: 'status', object, oldObject: object })
+  const write = attributes({
+    plural: 'pods',
+    operation: 'UPDATE',
+    subresource: 'status',
+    object,
+    oldObject: object,
+  })
   for (const plugin of [
     taintNodesByCondition,
     createDefaultTolerationSeconds({ notReady: 300, unreachable: 300 }),
@@ -147,9 +185,14 @@ test('AlwaysAdmit changes nothing, AlwaysDeny lets nothing pass', async () => {
 })
 
 const place = (...keys: string[]) => {
-  const requiredDuringSchedulingIgnoredDuringExecution = keys.map((topologyKey) => ({ topologyKey }))
+  const requiredDuringSchedulingIgnoredDuringExecution = keys.map((topologyKey) => ({
+    topologyKey,
+  }))
   const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution } }
-  return admit(limitPodHardAntiAffinityTopology, attributes({ plural: 'pods', object: pod({ affinity }) }))
+  return admit(
+    limitPodHardAntiAffinityTopology,
+    attributes({ plural: 'pods', object: pod({ affinity }) }),
+  )
 }
 
 test('LimitPodHardAntiAffinityTopology: required anti-affinity is by node', async () => {
@@ -166,11 +209,20 @@ test('DenyServiceExternalIPs: those that a service had may stay', async () => {
   const write = (before: string[], after: string[]) =>
     admit(
       denyServiceExternalIps,
-      attributes({ plural: 'services', operation: 'UPDATE', object: service(...after), oldObject: service(...before) }),
+      attributes({
+        plural: 'services',
+        operation: 'UPDATE',
+        object: service(...after),
+        oldObject: service(...before),
+      }),
     )
   assert.equal(typeof (await write(['a', 'b'], ['b'])), 'object')
   assert.equal(typeof (await write([], [])), 'object')
-  const refused = '403 services "s" is forbidden: Use of external IPs is denied by admission control'
+  const refused =
+    '403 services "s" is forbidden: Use of external IPs is denied by admission control'
   assert.equal(await write(['a'], ['a', 'b']), refused)
-  assert.equal(await admit(denyServiceExternalIps, attributes({ plural: 'services', object: service('a') })), refused)
+  assert.equal(
+    await admit(denyServiceExternalIps, attributes({ plural: 'services', object: service('a') })),
+    refused,
+  )
 })

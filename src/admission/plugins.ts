@@ -47,7 +47,10 @@ import { createStorageObjectInUseProtection } from './storage-object-in-use-prot
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { createMutatingPolicies, type MutatingPoliciesParts } from './policies/mutating-policies.ts'
 import type { PolicyParts } from './policies/policy-request.ts'
-import { createValidatingPolicies, type ValidatingPoliciesParts } from './policies/validating-policies.ts'
+import {
+  createValidatingPolicies,
+  type ValidatingPoliciesParts,
+} from './policies/validating-policies.ts'
 import { unenforcedMutatingPolicies } from './unenforced.ts'
 import type { FollowedHooks } from './webhooks/followed-hooks.ts'
 import { createMutatingWebhooks } from './webhooks/mutating.ts'
@@ -98,7 +101,13 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
   const namespaces = core('namespaces')
   const policyParts = { ...policies, objects, resourcesOf, clock }
   const mayDo: MayDo = async (context, action) => {
-    const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
+    const asked = {
+      kind: 'resource',
+      version: '*',
+      subresource: '',
+      namespace: '',
+      ...action,
+    } as const
     return (await authorize(context.user, asked, context)).verdict === 'allow'
   }
   return [
@@ -157,7 +166,12 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
   ]
 }
 
-function imagePolicyPlugins({ configured, imageReviewer: client, random, log }: PluginParts): readonly Plugin[] {
+function imagePolicyPlugins({
+  configured,
+  imageReviewer: client,
+  random,
+  log,
+}: PluginParts): readonly Plugin[] {
   const { imagePolicyWebhook: configuration } = configured
   if (configuration === null || client === undefined) return []
   return [createImagePolicyWebhook({ configuration, client, time: systemTime, random, log })]

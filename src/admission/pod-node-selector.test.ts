@@ -12,10 +12,14 @@ async function selected(
   { configuration = noNodeSelectors, metadata = {} } = {},
 ): Promise<Json | undefined> {
   const objects = new MemoryObjects()
-  const annotations = annotation === undefined ? {} : { 'scheduler.alpha.kubernetes.io/node-selector': annotation }
+  const annotations =
+    annotation === undefined ? {} : { 'scheduler.alpha.kubernetes.io/node-selector': annotation }
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { annotations } }))
   const object = pod({ nodeSelector }, metadata)
-  const admitted = await admit(createPodNodeSelector(objects, configuration), attributes({ plural: 'pods', object }))
+  const admitted = await admit(
+    createPodNodeSelector(objects, configuration),
+    attributes({ plural: 'pods', object }),
+  )
   return typeof admitted === 'string' ? admitted : fieldsOf(admitted?.['spec'])['nodeSelector']
 }
 
@@ -33,7 +37,8 @@ test('a pod that selects otherwise is refused', async () => {
 
 test('the configuration has a default and whitelists', async () => {
   const configuration = { clusterDefault: 'a=b', whitelists: new Map([['n', 'a=b,c=d']]) }
-  const refused = '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'
+  const refused =
+    '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'
   assert.deepEqual(await selected(undefined, { c: 'd' }, { configuration }), { a: 'b', c: 'd' })
   assert.equal(await selected(undefined, { c: 'e' }, { configuration }), refused)
   assert.equal(await selected('e=f', {}, { configuration }), refused)
@@ -42,6 +47,12 @@ test('the configuration has a default and whitelists', async () => {
 
 test('what is not a list of labels refuses every pod', async () => {
   assert.equal(await selected('a in (b)', {}), '500 invalid selector: [a in (b)]')
-  assert.match(textOf(await selected('a!=b', {})), /^500 <nil>: Invalid value: "a!": name part must/)
-  assert.match(textOf(await selected('a=b c', {})), /^500 \[a\]: Invalid value: "b c": a valid label must/)
+  assert.match(
+    textOf(await selected('a!=b', {})),
+    /^500 <nil>: Invalid value: "a!": name part must/,
+  )
+  assert.match(
+    textOf(await selected('a=b c', {})),
+    /^500 \[a\]: Invalid value: "b c": a valid label must/,
+  )
 })

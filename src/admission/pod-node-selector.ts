@@ -28,9 +28,14 @@ export function createPodNodeSelector(
 
   const check = (attributes: Attributes, pod: KubeObject, selected: NodeLabels): void => {
     const whitelist = parseNodeLabels(whitelists.get(attributes.namespace) ?? '')
-    const isAllowed = whitelist.size === 0 || [...selected].every(([key, value]) => whitelist.get(key) === value)
+    const isAllowed =
+      whitelist.size === 0 || [...selected].every(([key, value]) => whitelist.get(key) === value)
     if (!isAllowed)
-      throw refused(attributes, pod, 'pod node label selector labels conflict with its namespace whitelist')
+      throw refused(
+        attributes,
+        pod,
+        'pod node label selector labels conflict with its namespace whitelist',
+      )
   }
 
   return {
@@ -44,7 +49,10 @@ export function createPodNodeSelector(
       const merged = new Map([...wanted, ...selected])
       check(attributes, object, merged)
       if (wanted.size === 0) return object
-      return { ...object, spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) } }
+      return {
+        ...object,
+        spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) },
+      }
     },
     // A webhook may have changed it.
     validate: async (attributes) => {
@@ -60,11 +68,16 @@ export function createPodNodeSelector(
 const isConcerned = (attributes: Attributes): boolean =>
   attributes.operation === 'CREATE' && targetOf(attributes) === 'pods'
 
-const selectorOf = ({ spec }: KubeObject): NodeLabels => new Map(entriesOf(fieldsOf(spec)['nodeSelector']))
+const selectorOf = ({ spec }: KubeObject): NodeLabels =>
+  new Map(entriesOf(fieldsOf(spec)['nodeSelector']))
 
 type Selectors = { readonly wanted: NodeLabels; readonly selected: NodeLabels }
 
-function refuseConflict(attributes: Attributes, pod: KubeObject, { wanted, selected }: Selectors): void {
+function refuseConflict(
+  attributes: Attributes,
+  pod: KubeObject,
+  { wanted, selected }: Selectors,
+): void {
   for (const [key, value] of wanted) {
     if (selected.has(key) && selected.get(key) !== value) {
       const why = 'pod node label selector conflicts with its namespace node label selector'
@@ -86,7 +99,8 @@ function parseNodeLabels(selector: string): NodeLabels {
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
     const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
     // Upstream has no path for these.
-    if (keyFaults.length > 0) throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
+    if (keyFaults.length > 0)
+      throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (valueFaults.length > 0)
       throw unclassified(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`)
     labels.set(key, value)

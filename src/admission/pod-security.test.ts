@@ -12,15 +12,23 @@ import { createPodSecurity } from './pod-security.ts'
 import { PodSecurityMetrics } from './pod-security/metrics.ts'
 
 const labelled = (labels: Fields): Fields =>
-  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`pod-security.kubernetes.io/${name}`, value]))
-const namespace = (labels: Fields) => anObject('Namespace', 'n', { metadata: { labels: labelled(labels) } })
+  Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [`pod-security.kubernetes.io/${name}`, value]),
+  )
+const namespace = (labels: Fields) =>
+  anObject('Namespace', 'n', { metadata: { labels: labelled(labels) } })
 const podOf = (spec: Fields, metadata: Fields = {}) =>
   anObject('Pod', 'p', { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
-const contained = (securityContext: Fields) => podOf({ containers: [{ name: 'c', image: 'i', securityContext }] })
+const contained = (securityContext: Fields) =>
+  podOf({ containers: [{ name: 'c', image: 'i', securityContext }] })
 const careful = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 const strict = (podContext: Fields = {}, containerContext: Fields = {}) =>
   podOf({
-    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...podContext },
+    securityContext: {
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+      ...podContext,
+    },
     containers: [{ name: 'c', image: 'i', securityContext: { ...careful, ...containerContext } }],
   })
 
@@ -52,12 +60,19 @@ const create = (object: KubeObject) => attributes({ plural: 'pods', object })
 
 async function violation(labels: Fields, object: KubeObject): Promise<string> {
   const { refusal } = await told(labels, create(object))
-  return refusal.replace(/^403 pods "p" is forbidden: violates PodSecurity "[a-z]*:[a-z0-9.]*": /, '')
+  return refusal.replace(
+    /^403 pods "p" is forbidden: violates PodSecurity "[a-z]*:[a-z0-9.]*": /,
+    '',
+  )
 }
 
 const controls: readonly (readonly [string, KubeObject, string])[] = [
   ['baseline', podOf({}), ''],
-  ['baseline', podOf({ hostPID: true, hostIPC: true }), 'host namespaces (hostPID=true, hostIPC=true)'],
+  [
+    'baseline',
+    podOf({ hostPID: true, hostIPC: true }),
+    'host namespaces (hostPID=true, hostIPC=true)',
+  ],
   [
     'baseline',
     contained({ privileged: true }),
@@ -76,7 +91,10 @@ const controls: readonly (readonly [string, KubeObject, string])[] = [
   ],
   [
     'baseline',
-    podOf({}, { annotations: { 'container.apparmor.security.beta.kubernetes.io/c': 'unconfined' } }),
+    podOf(
+      {},
+      { annotations: { 'container.apparmor.security.beta.kubernetes.io/c': 'unconfined' } },
+    ),
     'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
   ],
   [
@@ -94,7 +112,11 @@ const controls: readonly (readonly [string, KubeObject, string])[] = [
     podOf({ securityContext: { seccompProfile: { type: 'Unconfined' } } }),
     'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
   ],
-  ['baseline', podOf({ securityContext: { sysctls: [{ name: 'a.b' }] } }), 'forbidden sysctls (a.b)'],
+  [
+    'baseline',
+    podOf({ securityContext: { sysctls: [{ name: 'a.b' }] } }),
+    'forbidden sysctls (a.b)',
+  ],
   [
     'baseline',
     contained({ windowsOptions: { hostProcess: true } }),
@@ -141,13 +163,19 @@ test('a version knows the controls of its time', async () => {
   assert.equal(await violation(old, strict({}, { allowPrivilegeEscalation: true })), '')
   const windows = podOf({ os: { name: 'windows' }, securityContext: { runAsNonRoot: true } })
   assert.equal(await violation({ enforce: 'restricted' }, windows), '')
-  assert.notEqual(await violation({ enforce: 'restricted', 'enforce-version': 'v1.24' }, windows), '')
+  assert.notEqual(
+    await violation({ enforce: 'restricted', 'enforce-version': 'v1.24' }, windows),
+    '',
+  )
 })
 
 test('warned and audited, but not refused', async () => {
   const write = create(podOf({ hostPID: true }))
   const said = 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'
-  assert.deepEqual(await told({ warn: 'baseline', audit: 'baseline' }, write), { refusal: '', warnings: [said] })
+  assert.deepEqual(await told({ warn: 'baseline', audit: 'baseline' }, write), {
+    refusal: '',
+    warnings: [said],
+  })
   assert.equal(write.context.annotations.get('pod-security.kubernetes.io/audit-violations'), said)
 })
 
@@ -158,14 +186,23 @@ test('who is refused is not warned; a workload is warned of what its pods would 
   const object = anObject('Deployment', 'd', { spec: { template: { spec: { hostPID: true } } } })
   const workload = attributes({ plural: 'deployments', group: 'apps', object })
   assert.equal((await told(labels, workload)).warnings.length, 1)
-  const scale = attributes({ plural: 'deployments', group: 'apps', object, subresource: 'scale', operation: 'UPDATE' })
+  const scale = attributes({
+    plural: 'deployments',
+    group: 'apps',
+    object,
+    subresource: 'scale',
+    operation: 'UPDATE',
+  })
   assert.equal((await told(labels, scale)).warnings.length, 0)
 })
 
 test('an update counts where containers or images change', async () => {
   const oldObject = podOf({ hostPID: true })
   const update = (object: KubeObject, subresource = '') =>
-    told({ enforce: 'baseline' }, attributes({ plural: 'pods', operation: 'UPDATE', subresource, object, oldObject }))
+    told(
+      { enforce: 'baseline' },
+      attributes({ plural: 'pods', operation: 'UPDATE', subresource, object, oldObject }),
+    )
   assert.equal((await update(podOf({ hostPID: true }, { labels: { a: 'b' } }))).refusal, '')
   const other = podOf({ hostPID: true, containers: [{ name: 'c', image: 'j' }] })
   assert.match((await update(other)).refusal, /^403 /)
@@ -228,7 +265,10 @@ test('a stricter level names the pods that do not meet it', async () => {
     'a (and 1 other pod): host namespaces',
   ])
   assert.deepEqual(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [])
-  assert.deepEqual(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [])
+  assert.deepEqual(
+    await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }),
+    [],
+  )
 })
 
 test('defaults of the configuration count where there is no label', async () => {
@@ -238,11 +278,21 @@ test('defaults of the configuration count where there is no label', async () => 
     warn: { level: 'baseline', version: 'latest' },
   } as const
   const [bad, plain] = [podOf({ hostPID: true }), podOf({})]
-  assert.match((await told({}, create(bad), { defaults })).refusal, /violates PodSecurity "baseline:v1.20"/)
+  assert.match(
+    (await told({}, create(bad), { defaults })).refusal,
+    /violates PodSecurity "baseline:v1.20"/,
+  )
   assert.equal((await told({ enforce: 'privileged' }, create(bad), { defaults })).refusal, '')
-  assert.match((await told({ enforce: 'restricted' }, create(plain), { defaults })).refusal, /"restricted:v1.20"/)
-  const { warnings } = await told({ enforce: 'privileged', 'warn-version': 'v1.0' }, create(bad), { defaults })
-  assert.deepEqual(warnings, ['would violate PodSecurity "baseline:v1.0": host namespaces (hostPID=true)'])
+  assert.match(
+    (await told({ enforce: 'restricted' }, create(plain), { defaults })).refusal,
+    /"restricted:v1.20"/,
+  )
+  const { warnings } = await told({ enforce: 'privileged', 'warn-version': 'v1.0' }, create(bad), {
+    defaults,
+  })
+  assert.deepEqual(warnings, [
+    'would violate PodSecurity "baseline:v1.0": host namespaces (hostPID=true)',
+  ])
 })
 
 test('a refusal is annotated with what is audited', async () => {
@@ -262,7 +312,10 @@ test('a refusal is annotated with what is audited', async () => {
 
 test('labels of an exempt namespace are told to have no effect', async () => {
   const configuration = { exemptions: { ...defaultPodSecurity.exemptions, namespaces: ['n'] } }
-  const write = attributes({ plural: 'namespaces', object: namespace({ enforce: 'baseline', 'warn-version': 'v1.0' }) })
+  const write = attributes({
+    plural: 'namespaces',
+    object: namespace({ enforce: 'baseline', 'warn-version': 'v1.0' }),
+  })
   const { warnings } = await told({}, write, configuration)
   assert.deepEqual(warnings, [
     'namespace "n" is exempt from Pod Security, and the policy (enforce=baseline:latest, warn=baseline:v1.0) will be ignored',
@@ -274,17 +327,29 @@ test('evaluations and exemptions are counted', async () => {
   await told({ enforce: 'baseline' }, create(podOf({})), configuration)
   await told({ enforce: 'baseline', 'enforce-version': 'v1.99' }, create(podOf({})))
   const text = metrics.print()
-  assert.match(text, /pod_security_exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/)
-  assert.match(text, /decision="allow",mode="enforce",policy_level="baseline",policy_version="future"/)
+  assert.match(
+    text,
+    /pod_security_exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/,
+  )
+  assert.match(
+    text,
+    /decision="allow",mode="enforce",policy_level="baseline",policy_version="future"/,
+  )
 })
 
-const owned = (at: number): Fields => ({ ownerReferences: [{ uid: `u${at % 2}`, controller: true }] })
+const owned = (at: number): Fields => ({
+  ownerReferences: [{ uid: `u${at % 2}`, controller: true }],
+})
 
 test('of very many pods some are looked at, those of different controllers first', async () => {
   const objects = new MemoryObjects()
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
-    objects.put('pods', 'n', anObject('Pod', `p${at}`, { spec, metadata: at === 3_000 ? {} : owned(at) }))
+    objects.put(
+      'pods',
+      'n',
+      anObject('Pod', `p${at}`, { spec, metadata: at === 3_000 ? {} : owned(at) }),
+    )
   }
   const [object, oldObject] = [namespace({ enforce: 'baseline' }), namespace({})]
   const write = attributes({ plural: 'namespaces', operation: 'UPDATE', object, oldObject })
@@ -321,7 +386,8 @@ class SlowPods extends MemoryObjects {
     }
     Object.assign(this, {
       list: async (...asked: Parameters<typeof list>) => (await list(...asked)).map(slow),
-      select: async (...asked: Parameters<typeof list>) => (await list(...asked)).map((pod) => () => slow(pod)),
+      select: async (...asked: Parameters<typeof list>) =>
+        (await list(...asked)).map((pod) => () => slow(pod)),
     })
   }
 }

@@ -5,8 +5,21 @@
 import { describeFaults } from '../api/aggregate.ts'
 import { internalError } from '../api/errors.ts'
 import type { Gates } from '../api/gates.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
-import { isPrivileged, type LevelVersion, printLevel, privilegedPolicy } from '../api/pod-security-level.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../api/object.ts'
+import {
+  isPrivileged,
+  type LevelVersion,
+  printLevel,
+  privilegedPolicy,
+} from '../api/pod-security-level.ts'
 import { quote } from '../api/quote.ts'
 import type { PodSecurityConfiguration } from '../config/files/pod-security.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -30,8 +43,14 @@ const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> =
     'statefulsets.apps',
     'daemonsets.apps',
     'jobs.batch',
-  ].map((name): [string, (object: KubeObject) => Json | undefined] => [name, ({ spec }) => fieldsOf(spec)['template']]),
-  ['cronjobs.batch', ({ spec }) => fieldsOf(fieldsOf(fieldsOf(spec)['jobTemplate'])['spec'])['template']],
+  ].map((name): [string, (object: KubeObject) => Json | undefined] => [
+    name,
+    ({ spec }) => fieldsOf(spec)['template'],
+  ]),
+  [
+    'cronjobs.batch',
+    ({ spec }) => fieldsOf(fieldsOf(fieldsOf(spec)['jobTemplate'])['spec'])['template'],
+  ],
 ])
 
 export type PodSecurityParts = {
@@ -42,7 +61,13 @@ export type PodSecurityParts = {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-export function createPodSecurity({ objects, configuration, gates, metrics, clock }: PodSecurityParts): Plugin {
+export function createPodSecurity({
+  objects,
+  configuration,
+  gates,
+  metrics,
+  clock,
+}: PodSecurityParts): Plugin {
   const { defaults, exemptions } = configuration
   const exempt = (attributes: Attributes, why: string): void => {
     attributes.context.annotate(`${prefix}exempt`, why)
@@ -50,13 +75,19 @@ export function createPodSecurity({ objects, configuration, gates, metrics, cloc
   }
 
   /** Undefined: there is no such namespace, which comes here only without NamespaceLifecycle. */
-  const readPolicy = async ({ namespace }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> => {
+  const readPolicy = async ({
+    namespace,
+  }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
     return found && policyOf(found.metadata.labels, defaults)
   }
 
   /** `enforces`: a template is not refused, only its pods are. */
-  const evaluate = (attributes: Attributes, pod: PodView, { policy, faults, enforces }: Evaluation): void => {
+  const evaluate = (
+    attributes: Attributes,
+    pod: PodView,
+    { policy, faults, enforces }: Evaluation,
+  ): void => {
     const { context } = attributes
     if (exemptions.runtimeClasses.includes(textOf(pod.spec['runtimeClassName']))) {
       return exempt(attributes, 'runtimeClass')
@@ -77,7 +108,10 @@ export function createPodSecurity({ objects, configuration, gates, metrics, cloc
       metrics.countEvaluation(attributes, 'audit', audit, false)
     }
     if (refused.length > 0) {
-      throw refusal(attributes, `violates PodSecurity "${printLevel(enforce)}": ${printViolations(refused)}`)
+      throw refusal(
+        attributes,
+        `violates PodSecurity "${printLevel(enforce)}": ${printViolations(refused)}`,
+      )
     }
     const warned = violations(pod, warn)
     if (warned.length === 0) return
@@ -90,13 +124,25 @@ export function createPodSecurity({ objects, configuration, gates, metrics, cloc
     if (read === undefined) {
       const { context, namespace } = attributes
       const missing = `namespaces ${quote(namespace)} not found`
-      context.annotate(`${prefix}error`, `failed to lookup namespace ${quote(namespace)}: ${missing}`)
+      context.annotate(
+        `${prefix}error`,
+        `failed to lookup namespace ${quote(namespace)}: ${missing}`,
+      )
       metrics.countError(attributes, { isFatal: true })
       return
     }
     const { policy, faults } = read
-    if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
-    evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), { policy, faults, enforces: false })
+    if (
+      faults.length === 0 &&
+      policy.warn.level === 'privileged' &&
+      policy.audit.level === 'privileged'
+    )
+      return
+    evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), {
+      policy,
+      faults,
+      enforces: false,
+    })
   }
 
   const checkPod = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
@@ -113,7 +159,11 @@ export function createPodSecurity({ objects, configuration, gates, metrics, cloc
     }
     const { oldObject } = attributes
     if (oldObject !== undefined && !isChanged(pod, oldObject)) return
-    evaluate(attributes, viewPod(pod.metadata, pod['spec'], gates), { policy, faults, enforces: true })
+    evaluate(attributes, viewPod(pod.metadata, pod['spec'], gates), {
+      policy,
+      faults,
+      enforces: true,
+    })
   }
 
   return {
@@ -121,9 +171,11 @@ export function createPodSecurity({ objects, configuration, gates, metrics, cloc
     resources: new Set(['namespaces', 'pods', ...templates.keys()]),
     validate: (attributes) => {
       const { operation, object, namespace, context } = attributes
-      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined
+      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE'))
+        return undefined
       const target = targetOf(attributes)
-      if (target === 'namespaces') return checkNamespace(attributes, object, { objects, configuration, gates, clock })
+      if (target === 'namespaces')
+        return checkNamespace(attributes, object, { objects, configuration, gates, clock })
       const template = templates.get(target)
       if (template === undefined && !podTargets.has(target)) return undefined
       if (exemptions.namespaces.includes(namespace)) return exempt(attributes, 'namespace')

@@ -3,11 +3,18 @@ import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../api/object.ts'
-import { noPodTolerations, type PodTolerations } from '../config/files/pod-toleration-restriction.ts'
+import {
+  noPodTolerations,
+  type PodTolerations,
+} from '../config/files/pod-toleration-restriction.ts'
 import type { Attributes } from './admission.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
 
-type Given = { readonly defaults?: string; readonly whitelist?: string; readonly configuration?: PodTolerations }
+type Given = {
+  readonly defaults?: string
+  readonly whitelist?: string
+  readonly configuration?: PodTolerations
+}
 
 const create = (tolerations: readonly Fields[], spec: Fields = {}): Attributes =>
   attributes({ plural: 'pods', object: pod({ tolerations, ...spec }) })
@@ -16,8 +23,12 @@ const create = (tolerations: readonly Fields[], spec: Fields = {}): Attributes =
 async function tolerated(given: Given, write: Attributes): Promise<Json | undefined> {
   const { defaults, whitelist, configuration = noPodTolerations } = given
   const annotations = {
-    ...(defaults === undefined ? {} : { 'scheduler.alpha.kubernetes.io/defaultTolerations': defaults }),
-    ...(whitelist === undefined ? {} : { 'scheduler.alpha.kubernetes.io/tolerationsWhitelist': whitelist }),
+    ...(defaults === undefined
+      ? {}
+      : { 'scheduler.alpha.kubernetes.io/defaultTolerations': defaults }),
+    ...(whitelist === undefined
+      ? {}
+      : { 'scheduler.alpha.kubernetes.io/tolerationsWhitelist': whitelist }),
   }
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { annotations } }))
@@ -33,15 +44,24 @@ const conflict = (scope: string): string =>
 
 test('defaults of the namespace count rather than those of the configuration', async () => {
   const configuration = { defaults: [exists('c')], whitelist: [] }
-  assert.deepEqual(await tolerated({ configuration }, create([exists('a')])), [exists('a'), exists('c')])
+  assert.deepEqual(await tolerated({ configuration }, create([exists('a')])), [
+    exists('a'),
+    exists('c'),
+  ])
   const own = { defaults: printed(exists('d')), configuration }
   assert.deepEqual(await tolerated(own, create([exists('a')])), [exists('a'), exists('d')])
-  assert.deepEqual(await tolerated({ defaults: '', configuration }, create([exists('a')])), [exists('a')])
+  assert.deepEqual(await tolerated({ defaults: '', configuration }, create([exists('a')])), [
+    exists('a'),
+  ])
 })
 
 test('a pod that is not best-effort tolerates memory pressure', async () => {
   const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '1' } } }]
-  const pressure = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
+  const pressure = {
+    key: 'node.kubernetes.io/memory-pressure',
+    operator: 'Exists',
+    effect: 'NoSchedule',
+  }
   assert.deepEqual(await tolerated({}, create([], { containers })), [pressure])
 })
 
@@ -49,12 +69,23 @@ test('tolerations that the whitelist does not cover are refused', async () => {
   const configuration = { defaults: [], whitelist: [exists('c')] }
   assert.deepEqual(await tolerated({ configuration }, create([exists('c')])), [exists('c')])
   assert.equal(await tolerated({ configuration }, create([exists('d')])), conflict('cluster'))
-  const whitelist = printed({ key: 'e', operator: 'Equal', value: 'v' }, { key: 'f', operator: 'Other' })
-  assert.equal(await tolerated({ whitelist, configuration }, create([exists('c')])), conflict('namespace'))
-  assert.equal(await tolerated({ whitelist }, create([{ key: 'f', operator: 'Equal' }])), conflict('namespace'))
+  const whitelist = printed(
+    { key: 'e', operator: 'Equal', value: 'v' },
+    { key: 'f', operator: 'Other' },
+  )
+  assert.equal(
+    await tolerated({ whitelist, configuration }, create([exists('c')])),
+    conflict('namespace'),
+  )
+  assert.equal(
+    await tolerated({ whitelist }, create([{ key: 'f', operator: 'Equal' }])),
+    conflict('namespace'),
+  )
   const equal = { key: 'e', operator: 'Equal', value: 'v', effect: 'NoSchedule' }
   assert.deepEqual(await tolerated({ whitelist }, create([equal])), [equal])
-  assert.deepEqual(await tolerated({ whitelist: '', configuration }, create([exists('x')])), [exists('x')])
+  assert.deepEqual(await tolerated({ whitelist: '', configuration }, create([exists('x')])), [
+    exists('x'),
+  ])
 })
 
 test('an update is checked and gets no defaults', async () => {
@@ -66,7 +97,10 @@ test('an update is checked and gets no defaults', async () => {
 
 test('annotations that cannot be decoded refuse every pod', async () => {
   const write = create([exists('a')])
-  assert.equal(await tolerated({ defaults: 'x' }, write), "500 invalid character 'x' looking for beginning of value")
+  assert.equal(
+    await tolerated({ defaults: 'x' }, write),
+    "500 invalid character 'x' looking for beginning of value",
+  )
   assert.equal(
     await tolerated({ whitelist: '{}' }, write),
     '500 json: cannot unmarshal object into Go value of type []v1.Toleration',

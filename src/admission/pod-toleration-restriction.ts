@@ -18,7 +18,11 @@ const defaultsAnnotation = 'scheduler.alpha.kubernetes.io/defaultTolerations'
 const whitelistAnnotation = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-const memoryPressure: Fields = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
+const memoryPressure: Fields = {
+  key: 'node.kubernetes.io/memory-pressure',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+}
 
 type RestrictionParts = {
   readonly objects: Pick<Objects, 'get'>
@@ -26,14 +30,22 @@ type RestrictionParts = {
   readonly gates: Gates
 }
 
-export function createPodTolerationRestriction({ objects, configuration, gates }: RestrictionParts): Plugin {
+export function createPodTolerationRestriction({
+  objects,
+  configuration,
+  gates,
+}: RestrictionParts): Plugin {
   const namespaceOf = async ({ namespace }: Attributes): Promise<KubeObject> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
     if (found === undefined) throw internalError(`namespaces "${namespace}" not found`)
     return found
   }
 
-  const check = (attributes: Attributes, namespace: KubeObject, tolerations: readonly Fields[]): void => {
+  const check = (
+    attributes: Attributes,
+    namespace: KubeObject,
+    tolerations: readonly Fields[],
+  ): void => {
     if (tolerations.length === 0) return
     const own = listIn(namespace, whitelistAnnotation, attributes)
     const whitelist = own ?? configuration.whitelist
@@ -67,16 +79,25 @@ export function createPodTolerationRestriction({ objects, configuration, gates }
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
-      check(attributes, await namespaceOf(attributes), itemsOf(fieldsOf(object['spec'])['tolerations']))
+      check(
+        attributes,
+        await namespaceOf(attributes),
+        itemsOf(fieldsOf(object['spec'])['tolerations']),
+      )
     },
   }
 }
 
 const isConcerned = (attributes: Attributes): boolean =>
-  (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') && targetOf(attributes) === 'pods'
+  (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
+  targetOf(attributes) === 'pods'
 
 /** Undefined if the namespace has no such annotation. An empty one is an empty list. */
-function listIn({ metadata }: KubeObject, name: string, attributes: Attributes): readonly Fields[] | undefined {
+function listIn(
+  { metadata }: KubeObject,
+  name: string,
+  attributes: Attributes,
+): readonly Fields[] | undefined {
   const text = metadata.annotations?.[name]
   if (text === undefined) return undefined
   if (text === '') return []

@@ -15,7 +15,9 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
       const name = nodeNameIn(attributes)
       if (object === undefined || operation !== 'CREATE' || name === '') return object
       const node = await getOrLatest(objects, nodes, { namespace: '', name })
-      const labels = Object.entries(node?.metadata.labels ?? {}).filter(([key]) => copied.includes(key))
+      const labels = Object.entries(node?.metadata.labels ?? {}).filter(([key]) =>
+        copied.includes(key),
+      )
       return labels.length === 0 ? object : withLabels(object, Object.fromEntries(labels))
     },
   }
@@ -30,7 +32,10 @@ function nodeNameIn(attributes: Attributes): string {
   return kind === 'Node' ? textOf(name) : ''
 }
 
-const withLabels = (object: KubeObject, labels: { readonly [key: string]: string }): KubeObject => ({
+const withLabels = (
+  object: KubeObject,
+  labels: { readonly [key: string]: string },
+): KubeObject => ({
   ...object,
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
 })

@@ -5,7 +5,11 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { createPriority } from './priority.ts'
 
 const objects = new MemoryObjects()
-objects.put('priorityclasses', '', anObject('PriorityClass', 'high', { value: 1000, preemptionPolicy: 'Never' }))
+objects.put(
+  'priorityclasses',
+  '',
+  anObject('PriorityClass', 'high', { value: 1000, preemptionPolicy: 'Never' }),
+)
 const plugin = createPriority(objects)
 const create = (spec: Fields) => admit(plugin, attributes({ plural: 'pods', object: pod(spec) }))
 
@@ -30,20 +34,34 @@ test('a class gives its value', async () => {
 test('what a pod says itself must be what its class says', async () => {
   const why =
     'must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name'
-  assert.equal(await create({ priority: 7 }), `403 pods "p" is forbidden: the integer value of priority (7) ${why}`)
-  assert.deepEqual(priorityOf(await create({ priority: 0 })), [undefined, 0, 'PreemptLowerPriority'])
+  assert.equal(
+    await create({ priority: 7 }),
+    `403 pods "p" is forbidden: the integer value of priority (7) ${why}`,
+  )
+  assert.deepEqual(priorityOf(await create({ priority: 0 })), [
+    undefined,
+    0,
+    'PreemptLowerPriority',
+  ])
 })
 
 test('an update keeps what was filled in, whatever became of the class', async () => {
   const oldObject = pod({ priorityClassName: 'gone', priority: 5, preemptionPolicy: 'Never' })
   const object = pod({ priorityClassName: 'gone' })
-  const updated = await admit(plugin, attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject }))
+  const updated = await admit(
+    plugin,
+    attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject }),
+  )
   assert.deepEqual(priorityOf(updated), ['gone', 5, 'Never'])
 })
 
 test('one class at most is the default', async () => {
   const world = new MemoryObjects()
-  world.put('priorityclasses', '', anObject('PriorityClass', 'usual', { value: 3, globalDefault: true }))
+  world.put(
+    'priorityclasses',
+    '',
+    anObject('PriorityClass', 'usual', { value: 3, globalDefault: true }),
+  )
   const write = (name: string, operation: 'CREATE' | 'UPDATE') =>
     admit(
       createPriority(world),
@@ -59,9 +77,8 @@ test('one class at most is the default', async () => {
     '403 priorityclasses.scheduling.k8s.io "other" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
   )
   assert.equal(typeof (await write('usual', 'UPDATE')), 'object')
-  assert.deepEqual(priorityOf(await admit(createPriority(world), attributes({ plural: 'pods', object: pod() }))), [
-    'usual',
-    3,
-    'PreemptLowerPriority',
-  ])
+  assert.deepEqual(
+    priorityOf(await admit(createPriority(world), attributes({ plural: 'pods', object: pod() }))),
+    ['usual', 3, 'PreemptLowerPriority'],
+  )
 })

@@ -3,9 +3,17 @@ import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
 
-const priorityClasses = { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses' } as const
+const priorityClasses = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  plural: 'priorityclasses',
+} as const
 
-type Priority = { readonly className: string; readonly value: number; readonly preemptionPolicy: string }
+type Priority = {
+  readonly className: string
+  readonly value: number
+  readonly preemptionPolicy: string
+}
 
 /** If no class is named and none is the default. */
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' }
@@ -17,13 +25,17 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
       return found === undefined ? none : read(found)
     }
     const found = await getOrLatest(objects, priorityClasses, { namespace: '', name: className })
-    if (found === undefined) throw refusal(attributes, `no PriorityClass with name ${className} was found`)
+    if (found === undefined)
+      throw refusal(attributes, `no PriorityClass with name ${className} was found`)
     return read(found)
   }
 
   const mutateNew = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject> => {
     const spec = fieldsOf(pod['spec'])
-    const { className, value, preemptionPolicy } = await priorityOf(attributes, textOf(spec['priorityClassName']))
+    const { className, value, preemptionPolicy } = await priorityOf(
+      attributes,
+      textOf(spec['priorityClassName']),
+    )
     const refuseOther = (what: string, given: string | number, computed: string | number): void => {
       if (given === computed) return
       const why = `must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`
@@ -47,9 +59,17 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
     },
     validate: async (attributes) => {
       const { operation, object } = attributes
-      if (targetOf(attributes) !== 'priorityclasses.scheduling.k8s.io' || object?.['globalDefault'] !== true) return
+      if (
+        targetOf(attributes) !== 'priorityclasses.scheduling.k8s.io' ||
+        object?.['globalDefault'] !== true
+      )
+        return
       const found = defaultOf(await objects.list(priorityClasses, '', 'latest'))
-      if (found === undefined || (operation === 'UPDATE' && found.metadata.name === object.metadata.name)) return
+      if (
+        found === undefined ||
+        (operation === 'UPDATE' && found.metadata.name === object.metadata.name)
+      )
+        return
       const why = `PriorityClass ${found.metadata.name} is already marked as default. Only one default can exist`
       throw refusal(attributes, why)
     },
@@ -74,5 +94,8 @@ function withOldPriority(pod: KubeObject, oldPod: KubeObject): KubeObject {
     (field) => spec[field] === undefined && oldSpec[field] !== undefined,
   )
   if (kept.length === 0) return pod
-  return { ...pod, spec: { ...spec, ...Object.fromEntries(kept.map((field) => [field, oldSpec[field]])) } }
+  return {
+    ...pod,
+    spec: { ...spec, ...Object.fromEntries(kept.map((field) => [field, oldSpec[field]])) },
+  }
 }

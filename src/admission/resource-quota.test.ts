@@ -8,8 +8,13 @@ import type { Attributes, Plugin } from './admission.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { OpenCharges } from './resource-quota/open-charges.ts'
 
-const zero = (hard: Fields): Fields => Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
-const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Fields = {}): KubeObject =>
+const zero = (hard: Fields): Fields =>
+  Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
+const quota = (
+  name: string,
+  hard: Fields,
+  { used = zero(hard), ...spec }: Fields = {},
+): KubeObject =>
   anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
 
 const now = '2026-01-01T00:00:10Z'
@@ -61,7 +66,8 @@ test('a charge is open from before the first quota is changed until its write ha
   const world = new World(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
-  const counted = (name: string): Promise<number> => openCharges.settled('n').then(() => ended.push(name))
+  const counted = (name: string): Promise<number> =>
+    openCharges.settled('n').then(() => ended.push(name))
   const [charged, refused, tried] = [configMap(), configMap(), configMap(true)]
   const plugin = createResourceQuota(
     {
@@ -106,14 +112,19 @@ test('a write that loses the race in a later quota gets back what the earlier on
       changeStatus: (id, place, decide) => {
         // Somebody else takes the last of b just before it is charged.
         if (place.name === 'b')
-          objects.put('resourcequotas', 'n', quota('b', { configmaps: '1' }, { used: { configmaps: '1' } }))
+          objects.put(
+            'resourcequotas',
+            'n',
+            quota('b', { configmaps: '1' }, { used: { configmaps: '1' } }),
+          )
         return objects.changeStatus(id, place, decide)
       },
     },
     world.quotas,
     surroundings,
   )
-  const why = 'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
+  const why =
+    'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
   assert.equal(await admit(slow, configMap()), `403 configmaps "c" is forbidden: ${why}`)
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '1' }])
 })
@@ -153,8 +164,16 @@ test('nothing is given back to a quota that was counted anew', async () => {
       changeStatus: (id, place, decide) => {
         if (place.name === 'b') {
           // Another replica takes the last of b; the controller counts what is stored, and another replica charges a as well.
-          objects.put('resourcequotas', 'n', quota('b', { configmaps: '5' }, { used: { configmaps: '5' } }))
-          objects.put('resourcequotas', 'n', quota('a', { configmaps: '5' }, { used: { configmaps: '5' } }))
+          objects.put(
+            'resourcequotas',
+            'n',
+            quota('b', { configmaps: '5' }, { used: { configmaps: '5' } }),
+          )
+          objects.put(
+            'resourcequotas',
+            'n',
+            quota('a', { configmaps: '5' }, { used: { configmaps: '5' } }),
+          )
         }
         return objects.changeStatus(id, place, decide)
       },
@@ -171,9 +190,15 @@ test('nothing is given back to a quota that was counted anew', async () => {
 test('no amount is compared before all quotas know what they need', async () => {
   const full = quota('a', { pods: '0' })
   const silent = new World(full, quota('b', { 'requests.cpu': '1' }))
-  assert.equal(await silent.told(podWith([{ name: 'c' }])), 'failed quota: b: must specify requests.cpu for: c')
+  assert.equal(
+    await silent.told(podWith([{ name: 'c' }])),
+    'failed quota: b: must specify requests.cpu for: c',
+  )
   const uncounted = new World(full, quota('b', { 'count/pods': '1' }, { used: {} }))
-  assert.equal(await uncounted.told(podWith([{ name: 'c' }])), 'status unknown for quota: b, resources: count/pods')
+  assert.equal(
+    await uncounted.told(podWith([{ name: 'c' }])),
+    'status unknown for quota: b, resources: count/pods',
+  )
 })
 
 test('writes that come together are charged one after the other', async () => {
@@ -201,7 +226,9 @@ test('a pod must say what its quota limits', async () => {
 })
 
 test('pods cost what they ask for, with what running them takes', async () => {
-  const world = new World(quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }))
+  const world = new World(
+    quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }),
+  )
   const limits = { cpu: '1', 'example.com/gpu': '1' }
   const wanted = [container({ requests: { cpu: '500m', 'example.com/gpu': '1' }, limits })]
   assert.equal(await world.told(podWith(wanted, { overhead: { cpu: '250m' } })), 'fine')
@@ -235,7 +262,11 @@ test('an update costs what it adds', async () => {
 /** What a resize from one CPU to two costs where the node and the API server say this. */
 async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unknown[]> {
   const world = new World(quota('q', { 'requests.cpu': '9' }))
-  const told = (one: KubeObject): KubeObject => ({ ...one, status, metadata: { ...one.metadata, ...metadata } })
+  const told = (one: KubeObject): KubeObject => ({
+    ...one,
+    status,
+    metadata: { ...one.metadata, ...metadata },
+  })
   const write = attributes({
     plural: 'pods',
     operation: 'UPDATE',
@@ -259,8 +290,15 @@ test('a resize costs what the node has not given yet', async () => {
   const resources = { requests: { cpu: '2' } }
   assert.deepEqual(await costOfResize({}), one)
   assert.deepEqual(await costOfResize(given({ resources })), none)
-  assert.deepEqual(await costOfResize(given({ resources: {}, allocatedResources: { cpu: '3' } })), none)
-  assert.deepEqual(await costOfResize(given({ allocatedResources: { cpu: '3' } })), one, 'nothing is said of what runs')
+  assert.deepEqual(
+    await costOfResize(given({ resources: {}, allocatedResources: { cpu: '3' } })),
+    none,
+  )
+  assert.deepEqual(
+    await costOfResize(given({ allocatedResources: { cpu: '3' } })),
+    one,
+    'nothing is said of what runs',
+  )
   assert.deepEqual(await costOfResize(pending('Infeasible')), none)
   assert.deepEqual(await costOfResize(pending('Deferred')), one)
 })
@@ -268,8 +306,14 @@ test('a resize costs what the node has not given yet', async () => {
 test('a pod whose grace is over twice costs nothing', async () => {
   const deletionGracePeriodSeconds = 5
   const [early, late] = ['2026-01-01T00:00:04Z', '2026-01-01T00:00:05Z']
-  assert.deepEqual(await costOfResize({}, { deletionTimestamp: late, deletionGracePeriodSeconds }), one)
-  assert.deepEqual(await costOfResize({}, { deletionTimestamp: early, deletionGracePeriodSeconds }), none)
+  assert.deepEqual(
+    await costOfResize({}, { deletionTimestamp: late, deletionGracePeriodSeconds }),
+    one,
+  )
+  assert.deepEqual(
+    await costOfResize({}, { deletionTimestamp: early, deletionGracePeriodSeconds }),
+    none,
+  )
 })
 
 test('a deadline moves a pod into a scope, where it is new', async () => {
@@ -295,7 +339,9 @@ const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
     {
       affinity: {
         podAntiAffinity: {
-          preferredDuringSchedulingIgnoredDuringExecution: [{ podAffinityTerm: { namespaces: ['x'] } }],
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { podAffinityTerm: { namespaces: ['x'] } },
+          ],
         },
       },
     },
@@ -304,19 +350,34 @@ const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
 ]
 for (const [expression, spec, isIn] of scopeCases) {
   test(`a pod with ${JSON.stringify(spec)} is ${isIn ? '' : 'not '}in ${JSON.stringify(expression)}`, async () => {
-    const world = new World(quota('q', { pods: '0' }, { scopeSelector: { matchExpressions: [expression] } }))
-    assert.equal((await world.told(attributes({ plural: 'pods', object: pod(spec) }))) === 'fine', !isIn)
+    const world = new World(
+      quota('q', { pods: '0' }, { scopeSelector: { matchExpressions: [expression] } }),
+    )
+    assert.equal(
+      (await world.told(attributes({ plural: 'pods', object: pod(spec) }))) === 'fine',
+      !isIn,
+    )
   })
 }
 
-const service = (spec: Fields) => attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
+const service = (spec: Fields) =>
+  attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
 
 test('services cost ports of nodes and load balancers', async () => {
-  const world = new World(quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }))
+  const world = new World(
+    quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }),
+  )
   const ports = [{ port: 1 }, { port: 2 }]
-  assert.equal(await world.told(service({ type: 'LoadBalancer', ports, allocateLoadBalancerNodePorts: false })), 'fine')
+  assert.equal(
+    await world.told(
+      service({ type: 'LoadBalancer', ports, allocateLoadBalancerNodePorts: false }),
+    ),
+    'fine',
+  )
   assert.equal(await world.told(service({ type: 'NodePort', ports })), 'fine')
-  assert.deepEqual(await world.used(), [{ 'services.nodeports': '2', 'services.loadbalancers': '1', services: '2' }])
+  assert.deepEqual(await world.used(), [
+    { 'services.nodeports': '2', 'services.loadbalancers': '1', services: '2' },
+  ])
   assert.match(
     await world.told(service({ type: 'LoadBalancer', ports })),
     /services.loadbalancers=1,services.nodeports=2, used/,
@@ -325,14 +386,20 @@ test('services cost ports of nodes and load balancers', async () => {
 
 const claim = (storage: string, storageClassName: string) => {
   const spec = { storageClassName, resources: { requests: { storage } } }
-  return attributes({ plural: 'persistentvolumeclaims', object: anObject('PersistentVolumeClaim', 'v', { spec }) })
+  return attributes({
+    plural: 'persistentvolumeclaims',
+    object: anObject('PersistentVolumeClaim', 'v', { spec }),
+  })
 }
 
 test('claims cost storage, in all and of their class', async () => {
   const gold = 'gold.storageclass.storage.k8s.io/requests.storage'
   const world = new World(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
   assert.equal(await world.told(claim('2Gi', 'iron')), 'fine')
-  assert.match(await world.told(claim('2Gi', 'gold')), /requested: gold.*=2Gi, used: gold.*=0, limited: gold.*=1Gi$/)
+  assert.match(
+    await world.told(claim('2Gi', 'gold')),
+    /requested: gold.*=2Gi, used: gold.*=0, limited: gold.*=1Gi$/,
+  )
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2Gi', [gold]: '0' }])
 })
 
@@ -349,8 +416,14 @@ test('a part of a byte of storage is a whole one', async () => {
 
 test('neither events nor what is not stored is counted', async () => {
   const world = new World(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
-  assert.equal(await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })), 'fine')
-  assert.equal(await world.told(attributes({ plural: 'bindings', object: anObject('Binding', 'b') })), 'fine')
+  assert.equal(
+    await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })),
+    'fine',
+  )
+  assert.equal(
+    await world.told(attributes({ plural: 'bindings', object: anObject('Binding', 'b') })),
+    'fine',
+  )
 })
 
 const toldBy = async (plugin: Plugin): Promise<string> => {
@@ -363,8 +436,12 @@ const anything = { group: '', plural: '', matchContains: [], matchScopes: [] }
 test('limited resources need a quota that covers them', async () => {
   const limitedResources = [{ ...anything, plural: 'configmaps', matchContains: ['configmaps'] }]
   const world = new World()
-  const limited = createResourceQuota(world.objects, world.quotas, { ...surroundings, limitedResources })
-  const refused = '403 configmaps "c" is forbidden: insufficient quota to consume: configmaps,count/configmaps'
+  const limited = createResourceQuota(world.objects, world.quotas, {
+    ...surroundings,
+    limitedResources,
+  })
+  const refused =
+    '403 configmaps "c" is forbidden: insufficient quota to consume: configmaps,count/configmaps'
   assert.equal(await admit(limited, configMap()), refused)
   assert.notEqual(typeof (await admit(limited, service({}))), 'string')
   world.objects.put('resourcequotas', 'n', quota('q', { configmaps: '1' }))
@@ -374,7 +451,8 @@ test('limited resources need a quota that covers them', async () => {
   assert.match(await toldBy(limited), /exceeded quota: q/)
 })
 
-const ofClass = (priorityClassName: string) => attributes({ plural: 'pods', object: pod({ priorityClassName }) })
+const ofClass = (priorityClassName: string) =>
+  attributes({ plural: 'pods', object: pod({ priorityClassName }) })
 
 test('limited scopes need a quota with that scope', async () => {
   const matchScopes = [
@@ -383,7 +461,10 @@ test('limited scopes need a quota with that scope', async () => {
   ]
   const world = new World(quota('q', { pods: '0' }, { scopes: ['BestEffort'] }))
   const limitedResources = [{ ...anything, plural: 'services', matchScopes }]
-  const limited = createResourceQuota(world.objects, world.quotas, { ...surroundings, limitedResources })
+  const limited = createResourceQuota(world.objects, world.quotas, {
+    ...surroundings,
+    limitedResources,
+  })
   const refused = '500 insufficient quota to match these scopes: [{PriorityClass In [a b]}]'
   assert.equal(await admit(limited, ofClass('a')), refused)
   assert.notEqual(typeof (await admit(limited, ofClass('c'))), 'string')

@@ -36,7 +36,10 @@ export function createResourceQuota(
     context.onWriteEnd(openCharges.begin(namespace))
     return ledger.charge(namespace, charge)
   }
-  const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
+  const chargeQuotas = async (
+    quotas: Maybe<readonly KubeObject[]>,
+    charge: Charge,
+  ): Promise<void> => {
     if ((await quotas).length > 0) await settle(charge)
   }
   return {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects, pod, specOf } from '../../test/harness/admission.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+  pod,
+  specOf,
+} from '../../test/harness/admission.ts'
 import type { Fields } from '../api/object.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 
@@ -20,18 +27,28 @@ test('the overhead of the class is that of the pod', async () => {
     ...run,
     overhead: { cpu: '100m' },
   })
-  const differs = refused("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+  const differs = refused(
+    "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+  )
   assert.equal(await create(fixed, { ...run, overhead: { cpu: '2' } }), differs)
-  const without = refused('pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+  const without = refused(
+    'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+  )
   assert.equal(await create({}, { ...run, overhead: { cpu: '2' } }), without)
   assert.equal(await create({}, { overhead: { cpu: '2' } }), without)
   assert.equal(await create({}, { overhead: {} }), without)
-  assert.deepEqual(specOf(await create(fixed, { ...run, overhead: {} })), { ...run, overhead: { cpu: '100m' } })
+  assert.deepEqual(specOf(await create(fixed, { ...run, overhead: {} })), {
+    ...run,
+    overhead: { cpu: '100m' },
+  })
 })
 
 test('a class must be there', async () => {
   assert.equal(await create({}, { runtimeClassName: '' }), '500 resource name may not be empty')
-  assert.equal(await create({}, { runtimeClassName: 'x' }), refused('pod rejected: RuntimeClass "x" not found'))
+  assert.equal(
+    await create({}, { runtimeClassName: 'x' }),
+    refused('pod rejected: RuntimeClass "x" not found'),
+  )
   assert.equal(
     typeof (await admit(
       createRuntimeClass(new MemoryObjects()),

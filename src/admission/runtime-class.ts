@@ -1,6 +1,13 @@
 /** Copies the overhead and the scheduling constraints of a new pod's RuntimeClass into the pod. */
 import { unclassified } from '../api/errors.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
@@ -10,14 +17,18 @@ const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimecl
 
 export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
   /** Undefined if the pod names no class. */
-  const classOf = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject | undefined> => {
+  const classOf = async (
+    attributes: Attributes,
+    pod: KubeObject,
+  ): Promise<KubeObject | undefined> => {
     const { runtimeClassName } = fieldsOf(pod['spec'])
     if (runtimeClassName === undefined) return undefined
     const name = textOf(runtimeClassName)
     // Upstream's client refuses to ask for it.
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
-    if (found === undefined) throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+    if (found === undefined)
+      throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`)
     return found
   }
 
@@ -34,7 +45,10 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
         runtimeClass['scheduling'] === undefined
           ? {}
           : scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
-      return { ...object, spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling } }
+      return {
+        ...object,
+        spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling },
+      }
     },
     validate: async (attributes) => {
       const { object } = attributes
@@ -43,9 +57,13 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
       const podFixed = overheadOf(await classOf(attributes, object))
       if (podFixed === undefined) {
         if (given === undefined) return
-        throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+        throw refusal(
+          attributes,
+          'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+        )
       }
-      if (!isSameList(readResourceList(given), readResourceList(podFixed))) throw refusal(attributes, overheadDiffers)
+      if (!isSameList(readResourceList(given), readResourceList(podFixed)))
+        throw refusal(attributes, overheadDiffers)
     },
   }
 }
@@ -80,7 +98,10 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     throw refusal(attributes, `conflict: ${why}`)
   }
   // What the pod itself has too much of goes, too.
-  const tolerations = mergeTolerations([...itemsOf(spec['tolerations']), ...itemsOf(scheduling['tolerations'])])
+  const tolerations = mergeTolerations([
+    ...itemsOf(spec['tolerations']),
+    ...itemsOf(scheduling['tolerations']),
+  ])
   return {
     ...(Object.keys(wanted).length === 0 ? {} : { nodeSelector: { ...own, ...wanted } }),
     ...(tolerations.length === 0 ? {} : { tolerations }),

@@ -33,7 +33,12 @@ test('a pod gets the default account and its token', async () => {
             { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
             {
               downwardAPI: {
-                items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+                items: [
+                  {
+                    path: 'namespace',
+                    fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+                  },
+                ],
               },
             },
           ],
@@ -51,7 +56,9 @@ test('what is mounted at its place, or brought along, stays', async () => {
   assert.deepEqual(await create({}, brought), {
     ...named,
     ...brought,
-    containers: [{ name: 'c', volumeMounts: [{ name: 'kube-api-access-mine', readOnly: true, mountPath }] }],
+    containers: [
+      { name: 'c', volumeMounts: [{ name: 'kube-api-access-mine', readOnly: true, mountPath }] },
+    ],
   })
 })
 
@@ -78,7 +85,8 @@ test('a default account that comes a moment later is waited for, no other one is
       objects.put('serviceaccounts', 'n', anObject('ServiceAccount', name, quiet))
   }
   const plugin = createServiceAccount({ objects, nameSuffix: () => 'a', wait })
-  const pod = (spec: Fields) => admit(plugin, attributes({ plural: 'pods', object: anObject('Pod', 'p', { spec }) }))
+  const pod = (spec: Fields) =>
+    admit(plugin, attributes({ plural: 'pods', object: anObject('Pod', 'p', { spec }) }))
   const missing = 'error looking up service account n/other: serviceaccount "other" not found'
   assert.equal(await pod({ serviceAccountName: 'other' }), refused(missing))
   assert.equal(waits, 0)
@@ -89,7 +97,10 @@ test('a default account that comes a moment later is waited for, no other one is
 test('containers are not added to a pod without an account', async () => {
   const plugin = createServiceAccount({ objects: new MemoryObjects(), nameSuffix: () => 'a' })
   const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
-  const answer = await admit(plugin, attributes({ ...later, object: anObject('Pod', 'p', { spec: {} }) }))
+  const answer = await admit(
+    plugin,
+    attributes({ ...later, object: anObject('Pod', 'p', { spec: {} }) }),
+  )
   assert.equal(answer, refused('no service account specified for pod n/p'))
 })
 
@@ -105,14 +116,18 @@ const volumes = (secretName: string) => ({ volumes: [{ name: 'v', secret: { secr
 test('an account may limit secrets to its own, by all that Go reads as true', async () => {
   for (const value of ['1', 't', 'T', 'True', 'TRUE', 'yes', 'tRUE', '']) {
     const limits = { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } }
-    const isRefused = typeof (await create({ ...quiet, metadata: limits }, volumes('x'))) === 'string'
+    const isRefused =
+      typeof (await create({ ...quiet, metadata: limits }, volumes('x'))) === 'string'
     assert.equal(isRefused, !['yes', 'tRUE', ''].includes(value), value)
   }
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   assert.deepEqual(await create(account, volumes('mine')), { ...named, ...volumes('mine') })
   const not = 'is not allowed because service account default does not reference that secret'
-  assert.equal(await create(account, volumes('x')), refused(`volume with secret.secretName="x" ${not}`))
+  assert.equal(
+    await create(account, volumes('x')),
+    refused(`volume with secret.secretName="x" ${not}`),
+  )
   const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 'x', key: 'k' } } }]
   assert.equal(
     await create(account, { containers: [{ name: 'c', env }] }),
@@ -130,14 +145,24 @@ test('no list of containers and no way to refer to a secret is left out', async 
   ]
   for (const way of ways) {
     for (const list of ['containers', 'initContainers']) {
-      assert.match(String(await create(account, { [list]: [{ name: 'c', ...way }] })), /does not reference that secret/)
+      assert.match(
+        String(await create(account, { [list]: [{ name: 'c', ...way }] })),
+        /does not reference that secret/,
+      )
     }
     const objects = new MemoryObjects()
     objects.put('serviceaccounts', 'n', anObject('ServiceAccount', 'default', account))
     const plugin = createServiceAccount({ objects, nameSuffix: () => 'a' })
     const spec = { serviceAccountName: 'default', ephemeralContainers: [{ name: 'e', ...way }] }
-    const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
-    const answer = await admit(plugin, attributes({ ...later, object: anObject('Pod', 'p', { spec }) }))
+    const later = {
+      plural: 'pods',
+      subresource: 'ephemeralcontainers',
+      operation: 'UPDATE',
+    } as const
+    const answer = await admit(
+      plugin,
+      attributes({ ...later, object: anObject('Pod', 'p', { spec }) }),
+    )
     assert.match(String(specOf(answer)), /does not reference that secret/)
   }
 })
@@ -146,9 +171,15 @@ test('a mirror pod stays as it is, and names neither accounts nor secrets', asyn
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
   const spec = { containers: [{ name: 'c' }], nodeSelector: { secret: 'x' }, imagePullSecrets: [] }
   assert.deepEqual(await create({}, spec, metadata), spec)
-  assert.equal(await create({}, named, metadata), refused('a mirror pod may not reference service accounts'))
+  assert.equal(
+    await create({}, named, metadata),
+    refused('a mirror pod may not reference service accounts'),
+  )
   const secret = { volumes: [{ name: 'v', secret: { secretName: 's' } }] }
-  assert.equal(await create({}, secret, metadata), refused('a mirror pod may not reference secrets'))
+  assert.equal(
+    await create({}, secret, metadata),
+    refused('a mirror pod may not reference secrets'),
+  )
   const token = { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: {} }] } }] }
   assert.equal(
     await create({}, token, metadata),

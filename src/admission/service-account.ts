@@ -24,9 +24,14 @@ export type ServiceAccountParts = {
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-const sleepFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal })
+const sleepFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal })
 
-export function createServiceAccount({ objects, nameSuffix, wait = sleepFor }: ServiceAccountParts): Plugin {
+export function createServiceAccount({
+  objects,
+  nameSuffix,
+  wait = sleepFor,
+}: ServiceAccountParts): Plugin {
   const accountOf = async (attributes: Attributes, name: string): Promise<KubeObject> => {
     const { namespace, context } = attributes
     const lookups = name === defaultName ? DEFAULT_LOOKUPS : 1
@@ -88,13 +93,17 @@ export function createServiceAccount({ objects, nameSuffix, wait = sleepFor }: S
 function nameIn(attributes: Attributes, spec: Fields): string {
   const name = textOf(spec['serviceAccountName'])
   if (name !== '') return name
-  throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${attributes.name}`)
+  throw refusal(
+    attributes,
+    `no service account specified for pod ${attributes.namespace}/${attributes.name}`,
+  )
 }
 
 const isNewPod = (attributes: Attributes): boolean =>
   attributes.operation === 'CREATE' && targetOf(attributes) === 'pods'
 
-const isMirror = ({ metadata }: KubeObject): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined
+const isMirror = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.[mirrorAnnotation] !== undefined
 
 /** The pod's own field takes precedence. */
 const isMounted = (spec: Fields, account: KubeObject): boolean =>

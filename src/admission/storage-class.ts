@@ -24,7 +24,10 @@ export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugi
       if (object === undefined || !isNewClaim || storageClassOf(object) !== undefined) return object
       const found = defaultClass(await objects.list(storageClasses, '', 'any'), defaultAnnotations)
       if (found === undefined) return object
-      return { ...object, spec: { ...fieldsOf(object['spec']), storageClassName: found.metadata.name } }
+      return {
+        ...object,
+        spec: { ...fieldsOf(object['spec']), storageClassName: found.metadata.name },
+      }
     },
   }
 }

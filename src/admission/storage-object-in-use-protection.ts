@@ -7,10 +7,15 @@ const finalizers: ReadonlyMap<string, string> = new Map([
   ['persistentvolumes', 'kubernetes.io/pv-protection'],
 ])
 
-const ofClasses: readonly [string, string] = ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection']
+const ofClasses: readonly [string, string] = [
+  'volumeattributesclasses.storage.k8s.io',
+  'kubernetes.io/vac-protection',
+]
 
 export function createStorageObjectInUseProtection(gates: Gates): Plugin {
-  const known = new Map(gates.isOn('VolumeAttributesClass') ? [...finalizers, ofClasses] : finalizers)
+  const known = new Map(
+    gates.isOn('VolumeAttributesClass') ? [...finalizers, ofClasses] : finalizers,
+  )
   return {
     name: 'StorageObjectInUseProtection',
     resources: new Set(known.keys()),

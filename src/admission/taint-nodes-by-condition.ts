@@ -9,10 +9,12 @@ export const taintNodesByCondition: Plugin = {
   resources: new Set(['nodes']),
   mutate: (attributes) => {
     const { operation, object } = attributes
-    if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== 'nodes') return object
+    if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== 'nodes')
+      return object
     const spec = fieldsOf(object['spec'])
     const taints = itemsOf(spec['taints'])
-    if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return object
+    if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect))
+      return object
     return { ...object, spec: { ...spec, taints: [...taints, notReady] } }
   },
 }

@@ -56,7 +56,8 @@ const tolerationOf = (fields: Fields): Toleration => ({
   value: textOf(fields['value']),
   effect: textOf(fields['effect']),
   // Without seconds, the taint is tolerated forever.
-  seconds: fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
+  seconds:
+    fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
 })
 
 /** The key of tolerations that differ only in their seconds, or in fields that do not matter. */
@@ -71,7 +72,8 @@ const placesAround = ({ key, effect, operator, value }: Toleration): readonly st
     ...(operator === 'Equal' ? [printPlace(key, wide, value)] : []),
   ])
 
-const printPlace = (key: string, effect: string, value: string | null): string => JSON.stringify([key, effect, value])
+const printPlace = (key: string, effect: string, value: string | null): string =>
+  JSON.stringify([key, effect, value])
 
 /** Tolerations by key; of those with the same key, the longest. */
 class Covers {

@@ -6,7 +6,9 @@ import { admissionGroup, type Plugin } from './admission.ts'
 
 export const unenforcedMutatingPolicies: Plugin = {
   name: 'MutatingAdmissionPolicy',
-  resources: new Set(['policies', 'policybindings'].map((kind) => `mutatingadmission${kind}.${admissionGroup}`)),
+  resources: new Set(
+    ['policies', 'policybindings'].map((kind) => `mutatingadmission${kind}.${admissionGroup}`),
+  ),
   validate: ({ operation, subresource, resource, context }) => {
     if (subresource !== '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return
     context.warnOfOwn(

@@ -50,7 +50,8 @@ export class AnswerBody {
 
   /** The length that was announced. A body that is longer, or shorter, fails: another answer must not begin where this one should have ended. */
   expect(length: string | readonly string[] | undefined): void {
-    if (length !== undefined) this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
+    if (length !== undefined)
+      this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
   }
 
   /** The memory of the chunk may be reused. */
@@ -122,7 +123,8 @@ export class AnswerBody {
     if (sentBytes > 0) this.#origin.giveBack?.(sentBytes)
     if (wasPaused) this.#origin.resume?.()
     if (held.length > 0) return held
-    if (this.#failure !== undefined) throw new CutOffAnswer(this.#failure.message, { cause: this.#failure })
+    if (this.#failure !== undefined)
+      throw new CutOffAnswer(this.#failure.message, { cause: this.#failure })
     return this.#hasEnded ? undefined : held
   }
 

@@ -1,5 +1,13 @@
 /** What an APIService says: which group and version it is for, and which server has them. */
-import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../api/object.ts'
 import type { ServicePlace } from '../webhooks/service-address.ts'
 
 export type ApiService = {
@@ -20,7 +28,11 @@ export type ApiService = {
   readonly isManaged: boolean
 }
 
-export type Condition = { readonly status: string; readonly reason: string; readonly message: string }
+export type Condition = {
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+}
 
 export type RemoteSpec = {
   readonly service: ServicePlace
@@ -46,7 +58,9 @@ export function readApiService(object: KubeObject): ApiService {
     remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
     isAvailable: status === 'True',
     condition:
-      status === undefined ? undefined : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
+      status === undefined
+        ? undefined
+        : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
     isManaged: object.metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined,
   }
 }
@@ -55,7 +69,11 @@ const conditionOf = (object: KubeObject): Fields | undefined =>
   itemsOf(fieldsOf(object['status'])['conditions']).find(({ type }) => type === 'Available')
 
 const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec => ({
-  service: { namespace: textOf(namespace), name: textOf(name), port: numberOf(port) || DEFAULT_PORT },
+  service: {
+    namespace: textOf(namespace),
+    name: textOf(name),
+    port: numberOf(port) || DEFAULT_PORT,
+  },
   caPem: Buffer.from(textOf(spec['caBundle']), 'base64').toString('latin1'),
   isInsecure: spec['insecureSkipTLSVerify'] === true,
 })

@@ -43,7 +43,11 @@ export class FollowedApiServices implements AsyncDisposable {
   /** Resolves when all APIServices are known. To be awaited before the first request is accepted. */
   async start(): Promise<void> {
     const [followed] = followByName<KubeObject>(
-      { name: 'apiservices.apiregistration.k8s.io', access: this.#parts.access(), log: this.#parts.log },
+      {
+        name: 'apiservices.apiregistration.k8s.io',
+        access: this.#parts.access(),
+        log: this.#parts.log,
+      },
       {
         read: (object) => object,
         set: (name, object) => this.#set(name, object),
@@ -64,7 +68,10 @@ export class FollowedApiServices implements AsyncDisposable {
   }
 
   /** The remote server that has this group and version. */
-  remoteOf(group: string, version: string): (KnownApiService & { readonly remote: Remote }) | undefined {
+  remoteOf(
+    group: string,
+    version: string,
+  ): (KnownApiService & { readonly remote: Remote }) | undefined {
     if (this.#remote.size === 0) return undefined
     return this.#remote.get(group === '' ? legacyName : `${version}.${group}`)
   }
@@ -74,7 +81,9 @@ export class FollowedApiServices implements AsyncDisposable {
     if (this.#remote.size === 0) return undefined
     const [, root = '', group = '', version = ''] = path.split('/', 4)
     if (root === 'api') return this.#remote.get(legacyName)
-    return root === 'apis' && group !== '' && version !== '' ? this.#remote.get(`${version}.${group}`) : undefined
+    return root === 'apis' && group !== '' && version !== ''
+      ? this.#remote.get(`${version}.${group}`)
+      : undefined
   }
 
   /** Called with every change, also of a condition, and first with all that are known. Returns how to end that. */
@@ -100,7 +109,9 @@ export class FollowedApiServices implements AsyncDisposable {
     // APIServices themselves are always served here, as upstream: else nobody could take back what leads them elsewhere.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
-    const remote = isKept ? before : spec && new Remote(spec, { ...this.#parts.remotes, memory: this.#memory })
+    const remote = isKept
+      ? before
+      : spec && new Remote(spec, { ...this.#parts.remotes, memory: this.#memory })
     if (!isKept) before?.close()
     if (service === undefined) this.#known.delete(name)
     else this.#known.set(name, { service, remote })

@@ -48,7 +48,10 @@ export class Availability implements AsyncDisposable {
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
   /** By name: what was decided last. */
-  readonly #decided = new Map<string, { readonly remote: Remote | undefined; readonly condition: Condition }>()
+  readonly #decided = new Map<
+    string,
+    { readonly remote: Remote | undefined; readonly condition: Condition }
+  >()
   /** By name: when somebody else's condition is looked at next, and for how long such are waited with. */
   readonly #contested = new Map<
     string,
@@ -139,7 +142,8 @@ export class Availability implements AsyncDisposable {
       if (access === undefined) return []
       const { keys, reader } = access
       const set = (key: string): void => {
-        for (const name of this.#byService.get(key.slice(keys.prefix.length)) ?? []) this.#queue.add(name)
+        for (const name of this.#byService.get(key.slice(keys.prefix.length)) ?? [])
+          this.#queue.add(name)
       }
       return [
         new FollowedResource<true>({
@@ -185,7 +189,9 @@ export class Availability implements AsyncDisposable {
     const fault = await serviceFault(place, found, () => getEndpoints(namespace, name))
     if (fault !== undefined) return fault
     const why = await this.#prober.fault(service, () => remote.resolve(), this.#stopping.signal)
-    return why === undefined ? passed : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
+    return why === undefined
+      ? passed
+      : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
   }
 
   /** Fails if it cannot be written: it is tried again. */
@@ -199,7 +205,10 @@ export class Availability implements AsyncDisposable {
     const { metadata, status } = fieldsOf(objectOf(read))
     const conditions = itemsOf(fieldsOf(status)['conditions'])
     const before = conditions.find(({ type }) => type === 'Available')
-    const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : createNow(clock.wallMs)()
+    const since =
+      before?.['status'] === condition.status
+        ? before['lastTransitionTime']
+        : createNow(clock.wallMs)()
     const after: Fields = { type: 'Available', ...condition, lastTransitionTime: since }
     const { resourceVersion } = fieldsOf(metadata)
     const written = await request(handle, {
@@ -213,8 +222,12 @@ export class Availability implements AsyncDisposable {
       signal,
     })
     if (written.status === NOT_FOUND) return
-    if (written.status !== OK) throw new Error(`${path}/status cannot be written: status ${written.status}`)
-    this.#written.set(name, textOf(fieldsOf(fieldsOf(objectOf(written))['metadata'])['resourceVersion']))
+    if (written.status !== OK)
+      throw new Error(`${path}/status cannot be written: status ${written.status}`)
+    this.#written.set(
+      name,
+      textOf(fieldsOf(fieldsOf(objectOf(written))['metadata'])['resourceVersion']),
+    )
     if (isSame(condition, readCondition(before))) return
     const { status: now, reason, message: why } = condition
     log('info', 'the availability of an APIService has changed', { name, status: now, reason, why })
@@ -225,11 +238,19 @@ export class Availability implements AsyncDisposable {
 const OK = 200
 const NOT_FOUND = 404
 
-const isLocal: Condition = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+const isLocal: Condition = {
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+}
 const passed: Condition = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
 const readCondition = (found: Fields | undefined): Condition | undefined =>
-  found && { status: textOf(found['status']), reason: textOf(found['reason']), message: textOf(found['message']) }
+  found && {
+    status: textOf(found['status']),
+    reason: textOf(found['reason']),
+    message: textOf(found['message']),
+  }
 
 const isSame = (one: Condition, other: Condition | undefined): boolean =>
   one.status === other?.status && one.reason === other.reason && one.message === other.message

@@ -15,16 +15,25 @@ export async function serviceFault(
   const spec = fieldsOf(service['spec'])
   if (textOf(spec['type']) !== 'ClusterIP') return undefined
   const found = itemsOf(spec['ports']).find((one) => one['port'] === port)
-  if (found === undefined) return failed('ServicePortError', `${place} is not listening on port ${port}`)
+  if (found === undefined)
+    return failed('ServicePortError', `${place} is not listening on port ${port}`)
   const known = await endpoints()
   if (known === undefined) return failed('EndpointsNotFound', `cannot find endpoints for ${place}`)
   const portName = textOf(found['name'])
   const isServed = itemsOf(known['subsets']).some(
     ({ addresses, ports }) =>
-      itemsOf(addresses).length > 0 && itemsOf(ports).some((one) => textOf(one['name']) === portName),
+      itemsOf(addresses).length > 0 &&
+      itemsOf(ports).some((one) => textOf(one['name']) === portName),
   )
   if (isServed) return undefined
-  return failed('MissingEndpoints', `endpoints for ${place} have no addresses with port name ${quote(portName)}`)
+  return failed(
+    'MissingEndpoints',
+    `endpoints for ${place} have no addresses with port name ${quote(portName)}`,
+  )
 }
 
-const failed = (reason: string, message: string): Condition => ({ status: 'False', reason, message })
+const failed = (reason: string, message: string): Condition => ({
+  status: 'False',
+  reason,
+  message,
+})

@@ -18,7 +18,11 @@ export class ClientCertificate {
       this.set(readFileSync(certificatePath, 'utf8'), readFileSync(keyPath, 'utf8'))
     } catch (error) {
       const how = { certificatePath, keyPath, error: messageOf(error) }
-      log('error', 'the certificate for aggregated API servers cannot be used: none is shown to them', how)
+      log(
+        'error',
+        'the certificate for aggregated API servers cannot be used: none is shown to them',
+        how,
+      )
     }
   }
 

@@ -3,7 +3,12 @@
  * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
  */
 import { isIP } from 'node:net'
-import { type ConnectionOptions, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import {
+  type ConnectionOptions,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
 import { type Dial, dialDirect } from '../lib/dial.ts'
 import { secured, securedDirect } from '../lib/dialed-tls.ts'
 import { hostPort } from '../lib/host-port.ts'
@@ -43,7 +48,9 @@ export class RemoteConnections {
     const { client, caPem, isInsecure } = tls
     const own = client && { cert: client.certificatePem, key: client.keyPem }
     this.#secureContext =
-      caPem === '' && !isInsecure ? systemContext(own) : createSecureContext({ ...serverTrustAnchors(caPem), ...own })
+      caPem === '' && !isInsecure
+        ? systemContext(own)
+        : createSecureContext({ ...serverTrustAnchors(caPem), ...own })
   }
 
   /** Resolves with the head of the answer, while the body of the request may still be sent. Fails with a FailedCall. */
@@ -52,7 +59,10 @@ export class RemoteConnections {
   }
 
   /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an UnansweredUpgrade. */
-  async upgrade(address: Address, request: Omit<RemoteRequest, 'pipeBody'>): Promise<UpgradeAnswer> {
+  async upgrade(
+    address: Address,
+    request: Omit<RemoteRequest, 'pipeBody'>,
+  ): Promise<UpgradeAnswer> {
     const socket = await this.#connect(address, ['http/1.1'], request.signal)
     return sendUpgrade(request, hostPort(address), socket)
   }
@@ -72,13 +82,18 @@ export class RemoteConnections {
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
     const pool = new RemotePool(authority, this.#memory, {
       open: (protocols, signal) => this.#connect(address, protocols, signal),
-      openReading: this.#dial === dialDirect ? (signal) => this.#connectReading(address, signal) : undefined,
+      openReading:
+        this.#dial === dialDirect ? (signal) => this.#connectReading(address, signal) : undefined,
     })
     if (!this.#closing.signal.aborted) this.#pools.set(authority, pool)
     return pool
   }
 
-  async #connect({ host, port }: Address, protocols: readonly string[], signal: AbortSignal): Promise<TLSSocket> {
+  async #connect(
+    { host, port }: Address,
+    protocols: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TLSSocket> {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
@@ -100,4 +115,5 @@ export class RemoteConnections {
   }
 }
 
-const connecting = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
+const connecting = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])

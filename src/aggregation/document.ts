@@ -33,7 +33,11 @@ export class TooLargeDocument extends Error {
 }
 
 /** Who this server is to remote ones, when it asks for itself. As upstream, any such server lets it read what it serves. */
-export const aggregatorUser: User = { name: 'system:kube-aggregator', uid: '', groups: ['system:masters'] }
+export const aggregatorUser: User = {
+  name: 'system:kube-aggregator',
+  uid: '',
+  groups: ['system:masters'],
+}
 
 type Send = (request: RemoteRequest) => Promise<RemoteAnswer>
 
@@ -48,7 +52,11 @@ export async function fetchDocument(
   const sending = send({
     method: 'GET',
     path,
-    headers: { accept, ...(etag === '' ? {} : { 'if-none-match': etag }), ...identityHeaders(user, { hasUid: false }) },
+    headers: {
+      accept,
+      ...(etag === '' ? {} : { 'if-none-match': etag }),
+      ...identityHeaders(user, { hasUid: false }),
+    },
     pipeBody: undefined,
     signal: ended,
   })
@@ -72,4 +80,5 @@ export async function fetchDocument(
   }
 }
 
-const first = (value: Headers[string] | undefined): string => (typeof value === 'string' ? value : (value?.[0] ?? ''))
+const first = (value: Headers[string] | undefined): string =>
+  typeof value === 'string' ? value : (value?.[0] ?? '')

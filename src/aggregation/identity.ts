@@ -7,9 +7,12 @@ export function identityHeaders(
   { name, uid, groups, extra = {} }: User,
   { hasUid }: { readonly hasUid: boolean },
 ): Headers {
-  const headers: { [name: string]: string | readonly string[] } = { 'x-remote-user': written('X-Remote-User', name) }
+  const headers: { [name: string]: string | readonly string[] } = {
+    'x-remote-user': written('X-Remote-User', name),
+  }
   if (hasUid && uid !== '') headers['x-remote-uid'] = written('X-Remote-Uid', uid)
-  if (groups.length > 0) headers['x-remote-group'] = groups.map((group) => written('X-Remote-Group', group))
+  if (groups.length > 0)
+    headers['x-remote-group'] = groups.map((group) => written('X-Remote-Group', group))
   for (const key in extra) {
     const header = `x-remote-extra-${escapeKey(key)}`
     headers[header] = (extra[key] ?? []).map((value) => written(header, value))
@@ -20,7 +23,8 @@ export function identityHeaders(
 /** Headers are written as Latin-1: so their bytes are those of UTF-8, which servers read them as. */
 function written(header: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
-  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw new Error(`net/http: invalid header field value for "${header}"`)
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value))
+    throw new Error(`net/http: invalid header field value for "${header}"`)
   // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
   return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }

@@ -18,7 +18,9 @@ const PROBE_MS_MAX = 5_000
 export class Prober implements Disposable {
   readonly #client: () => RemoteTls['client']
   readonly #dial: Dial
-  #connections: { readonly current: RemoteConnections; readonly client: RemoteTls['client'] } | undefined
+  #connections:
+    | { readonly current: RemoteConnections; readonly client: RemoteTls['client'] }
+    | undefined
 
   constructor(client: () => RemoteTls['client'], dial: Dial) {
     this.#client = client
@@ -78,14 +80,19 @@ export class Prober implements Disposable {
       if (status >= 200 && status < 300) return undefined
       return `failing or missing response from ${url}: bad status from ${url}: ${status}`
     } catch (error) {
-      const why = late.aborted ? clientTimeout : error instanceof Error ? reasonOf(error) : String(error)
+      const why = late.aborted
+        ? clientTimeout
+        : error instanceof Error
+          ? reasonOf(error)
+          : String(error)
       return `failing or missing response from ${url}: Get ${quote(url)}: ${why}`
     }
   }
 
   #current(): RemoteConnections {
     const client = this.#client()
-    if (this.#connections !== undefined && this.#connections.client === client) return this.#connections.current
+    if (this.#connections !== undefined && this.#connections.client === client)
+      return this.#connections.current
     this.#connections?.current.close()
     const tls = { servername: undefined, caPem: '', isInsecure: true, client }
     const current = new RemoteConnections(tls, this.#dial)

@@ -3,7 +3,13 @@
  * than the other side takes them. The user is told by headers; redirects go no further.
  */
 import type { RequestContext } from '../api/context.ts'
-import { badGateway, noSuchMethod, proxyFailed, RemoteUnavailable, requestTimedOut } from '../api/errors.ts'
+import {
+  badGateway,
+  noSuchMethod,
+  proxyFailed,
+  RemoteUnavailable,
+  requestTimedOut,
+} from '../api/errors.ts'
 import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
 import { BLOCK_BYTES } from '../lib/blocks.ts'
@@ -108,7 +114,10 @@ async function reached<T>(send: () => Promise<T>): Promise<T> {
   try {
     return await send()
   } catch (error) {
-    throw proxyFailed(`error trying to reach service: ${error instanceof Error ? whyOf(error) : String(error)}`, error)
+    throw proxyFailed(
+      `error trying to reach service: ${error instanceof Error ? whyOf(error) : String(error)}`,
+      error,
+    )
   }
 }
 
@@ -129,7 +138,12 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   const { status, headers, body, trailers } = answer
   if (isRedirect(answer)) {
     body.close()
-    return { status: 502, headers: { 'content-type': textType }, body: Buffer.from(badGateway), isEncoded: true }
+    return {
+      status: 502,
+      headers: { 'content-type': textType },
+      body: Buffer.from(badGateway),
+      isEncoded: true,
+    }
   }
   const { 'content-length': length, ...passed } = answerHeaders(headers)
   const shown = withOwn(passed, context)
@@ -137,7 +151,10 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   if (status === NO_CONTENT || status === NOT_MODIFIED || http.method === 'HEAD') {
     body.close()
     // The length is that of an answer that has its body.
-    const all = known === undefined || status === NO_CONTENT ? shown : { ...shown, 'content-length': `${known}` }
+    const all =
+      known === undefined || status === NO_CONTENT
+        ? shown
+        : { ...shown, 'content-length': `${known}` }
     return { status, headers: all, frames: framesOf(body), isFinite: true }
   }
   const { trailer } = headers
@@ -146,14 +163,28 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
     const isFinite = context.deadlineMs !== Infinity
     if (isFinite) answer.widen?.()
     const heldBytes = isFinite ? LONG_HELD_BYTES : WATCH_HELD_BYTES
-    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes, isRelayed: true }
+    return {
+      status,
+      headers: all,
+      frames: framesOf(body),
+      isFinite,
+      trailers,
+      heldBytes,
+      isRelayed: true,
+    }
   }
   // Most answers are short and come in one piece with their head.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
   if (known > WATCH_WINDOW_BYTES) answer.widen?.()
   const heldBytes = Math.min(known, LONG_HELD_BYTES)
-  const lazy = { length: known, heldBytes, chunks: chunksOf(body), close: () => body.close(), isRelayed: true }
+  const lazy = {
+    length: known,
+    heldBytes,
+    chunks: chunksOf(body),
+    close: () => body.close(),
+    isRelayed: true,
+  }
   return { status, headers: shown, body: lazy, isEncoded: true }
 }
 
@@ -184,11 +215,14 @@ function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
   return {
     ...others,
     ...(auditIds === undefined ? {} : { 'audit-id': [auditId, ...listOf(auditIds)] }),
-    ...(caching === undefined ? {} : { 'cache-control': ['no-cache, private', ...listOf(caching)] }),
+    ...(caching === undefined
+      ? {}
+      : { 'cache-control': ['no-cache, private', ...listOf(caching)] }),
   }
 }
 
-const listOf = (value: Headers[string]): readonly string[] => (typeof value === 'string' ? [value] : value)
+const listOf = (value: Headers[string]): readonly string[] =>
+  typeof value === 'string' ? [value] : value
 
 async function* chunksOf(body: AnswerBody): AsyncGenerator<readonly Buffer[]> {
   try {
@@ -211,17 +245,28 @@ type Upgrade = {
 }
 
 /** The body of such a request is not passed on, so it has no length: a server that refuses would take the next request for the body. */
-async function upgrade(http: ApiRequest, { remote, address, headers, context, life }: Upgrade): Promise<ApiResponse> {
+async function upgrade(
+  http: ApiRequest,
+  { remote, address, headers, context, life }: Upgrade,
+): Promise<ApiResponse> {
   const { 'content-length': _length, ...passed } = headers
   const asked = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
-  const request = { method: http.method, path: remoteTarget(http), headers: asked, signal: life.signal }
+  const request = {
+    method: http.method,
+    path: remoteTarget(http),
+    headers: asked,
+    signal: life.signal,
+  }
   const { message, socket } = await remote
     .connections()
     .upgrade(address, request)
     .catch((error: FailedCall) => {
       if (life.isLate) throw requestTimedOut()
       const isOpened = error instanceof UnansweredUpgrade
-      throw proxyFailed(isOpened ? error.message : `error dialing backend: ${reasonOf(error)}`, error)
+      throw proxyFailed(
+        isOpened ? error.message : `error dialing backend: ${reasonOf(error)}`,
+        error,
+      )
     })
     .finally(() => life.end())
   if (life.signal.aborted) {

@@ -8,7 +8,12 @@ import { Blocks } from '../lib/blocks.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { Http2Session, type SessionOptions } from '../webhooks/http2-session.ts'
 import { LostConnection, UnprocessedCall } from '../webhooks/send.ts'
-import { type RemoteAnswer, type RemoteRequest, requestAborted, WATCH_WINDOW_BYTES } from './remote-request.ts'
+import {
+  type RemoteAnswer,
+  type RemoteRequest,
+  requestAborted,
+  WATCH_WINDOW_BYTES,
+} from './remote-request.ts'
 import { sendHttp1 } from './send-http1.ts'
 import { sendHttp2 } from './send-http2.ts'
 import { SharedReads } from './shared-reads.ts'
@@ -26,7 +31,10 @@ export class RemoteMemory {
 }
 
 /** `readTo`: it has no events for what it reads; undefined: it has. */
-export type ReadingSocket = { readonly socket: TLSSocket; readonly readTo: SessionOptions['readTo'] }
+export type ReadingSocket = {
+  readonly socket: TLSSocket
+  readonly readTo: SessionOptions['readTo']
+}
 
 type Opening = {
   readonly open: Connect
@@ -53,7 +61,11 @@ export class RemotePool {
   }
 
   get isUnused(): boolean {
-    return this.#sessions.every(({ isSpent }) => isSpent) && this.#opened === undefined && this.#agent.isUnused
+    return (
+      this.#sessions.every(({ isSpent }) => isSpent) &&
+      this.#opened === undefined &&
+      this.#agent.isUnused
+    )
   }
 
   async send(request: RemoteRequest): Promise<RemoteAnswer> {
@@ -72,12 +84,14 @@ export class RemotePool {
       const session = await this.#session(request.signal)
       try {
         const { blocks } = this.#memory
-        if (session === undefined) return await sendHttp1(sent, this.#authority, { agent: this.#agent, blocks })
+        if (session === undefined)
+          return await sendHttp1(sent, this.#authority, { agent: this.#agent, blocks })
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
         // A body can be read once. What may have been done must not be done again.
-        const isRepeatable = !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
+        const isRepeatable =
+          !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
       }
     }
@@ -98,7 +112,8 @@ export class RemotePool {
       if (free !== undefined) return free
       // limit: sessions with one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
-      if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX) throw new Error('too many requests are under way')
+      if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
+        throw new Error('too many requests are under way')
       // It is opened for many requests, each of which may give up.
       this.#opened ??= this.#open().finally(() => {
         this.#opened = undefined
@@ -110,7 +125,8 @@ export class RemotePool {
   async #open(): Promise<Http2Session | undefined> {
     const { signal } = new AbortController()
     const { open, openReading } = this.#opening
-    const { socket, readTo } = await (openReading?.(signal) ?? unread(open(['h2', 'http/1.1'], signal)))
+    const { socket, readTo } = await (openReading?.(signal) ??
+      unread(open(['h2', 'http/1.1'], signal)))
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
       // Node's client needs its events.

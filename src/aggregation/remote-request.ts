@@ -31,7 +31,10 @@ export type RemoteAnswer = {
 }
 
 /** An upgraded connection; without a socket the server refused, and this is its answer. */
-export type UpgradeAnswer = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
+export type UpgradeAnswer = {
+  readonly message: IncomingMessage
+  readonly socket: Duplex | undefined
+}
 
 /** Its client has gone, or its time is up. */
 export const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')

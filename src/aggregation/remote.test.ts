@@ -22,7 +22,11 @@ const service = (port: number): KubeObject => ({
   spec: { type: 'ClusterIP', clusterIP: '127.0.0.1', ports: [{ port }] },
 })
 
-type Seen = { readonly method: string; readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }
+type Seen = {
+  readonly method: string
+  readonly path: string
+  readonly headers: NodeJS.Dict<string | string[]>
+}
 
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -36,7 +40,8 @@ const remoteAt = (port: number, caPem: string): Remote =>
   new Remote(
     { service: { namespace: 'ns', name: 'api', port }, caPem, isInsecure: false },
     {
-      getService: (namespace, name) => (`${namespace}/${name}` === 'ns/api' ? service(port) : undefined),
+      getService: (namespace, name) =>
+        `${namespace}/${name}` === 'ns/api' ? service(port) : undefined,
       ownAddress: () => undefined,
       clientCertificate: () => undefined,
       dial: dialDirect,
@@ -45,7 +50,10 @@ const remoteAt = (port: number, caPem: string): Remote =>
 
 type Started = { readonly remote: Remote; readonly seen: Seen[] } & Disposable
 
-async function start(kind: 'http1' | 'http2', { answer = 'answer', caPem = cert } = {}): Promise<Started> {
+async function start(
+  kind: 'http1' | 'http2',
+  { answer = 'answer', caPem = cert } = {},
+): Promise<Started> {
   const seen: Seen[] = []
   const server = kind === 'http1' ? createServer({ cert, key }) : createSecureServer({ cert, key })
   server.on('request', (request, response) => {
@@ -72,14 +80,26 @@ const options = { accept: 'text/plain', timeoutMs: 60_000, bytesMax: 1000 }
 for (const kind of ['http1', 'http2'] as const) {
   test(`a document is fetched over ${kind} at the cluster IP, with the name of the Service for TLS`, async () => {
     using started = await start(kind)
-    const user = { name: 'jürgen', uid: 'u', groups: ['a,b', 'c'], extra: { 'example.com/x y': ['1', '2'] } }
-    const document = await started.remote.fetchDocument('/apis/g/v1?a=b', { ...options, etag: '"zero"', user })
+    const user = {
+      name: 'jürgen',
+      uid: 'u',
+      groups: ['a,b', 'c'],
+      extra: { 'example.com/x y': ['1', '2'] },
+    }
+    const document = await started.remote.fetchDocument('/apis/g/v1?a=b', {
+      ...options,
+      etag: '"zero"',
+      user,
+    })
     assert.deepEqual([document.status, document.type, document.etag], [200, 'text/plain', '"one"'])
     assert.equal(document.body.toString(), 'answer')
     const [request] = started.seen
     assert.equal(request?.path, '/apis/g/v1?a=b')
     assert.equal(request?.headers['if-none-match'], '"zero"')
-    assert.equal(Buffer.from(String(request?.headers['x-remote-user']), 'latin1').toString(), 'jürgen')
+    assert.equal(
+      Buffer.from(String(request?.headers['x-remote-user']), 'latin1').toString(),
+      'jürgen',
+    )
     assert.deepEqual(String(request?.headers['x-remote-group']), 'a,b, c')
     assert.equal(request?.headers['x-remote-extra-example.com%2fx%20y'], '1, 2')
     const again = await started.remote.fetchDocument('/again', options)
@@ -89,20 +109,29 @@ for (const kind of ['http1', 'http2'] as const) {
 
   test(`a document that is too large is refused over ${kind}`, async () => {
     using started = await start(kind, { answer: 'x'.repeat(2000) })
-    await assert.rejects(started.remote.fetchDocument('/large', options), { name: 'TooLargeDocument' })
+    await assert.rejects(started.remote.fetchDocument('/large', options), {
+      name: 'TooLargeDocument',
+    })
   })
 
   test(`a certificate of somebody else is refused over ${kind}`, async () => {
     const other = createSelfSigned('other', ['api.ns.svc'], Date.now())
     using started = await start(kind, { caPem: other.certificatePem })
-    await assert.rejects(started.remote.fetchDocument('/', options), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    await assert.rejects(started.remote.fetchDocument('/', options), {
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
   })
 }
 
 test('without the Service there is nothing to connect to', async () => {
   const remote = new Remote(
     { service: { namespace: 'ns', name: 'api', port: 443 }, caPem: '', isInsecure: true },
-    { getService: () => undefined, ownAddress: () => undefined, clientCertificate: () => undefined, dial: dialDirect },
+    {
+      getService: () => undefined,
+      ownAddress: () => undefined,
+      clientCertificate: () => undefined,
+      dial: dialDirect,
+    },
   )
   await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
 })
@@ -120,7 +149,10 @@ test('headers with the names of properties of objects are headers', async () => 
   const port = await listen(server)
   const remote = remoteAt(port, cert)
   const { status, body, headers } = await remote.fetchDocument('/', options)
-  assert.deepEqual([status, body.toString(), headers['constructor'], headers['valueof']], [200, 'body', 'a', 'c'])
+  assert.deepEqual(
+    [status, body.toString(), headers['constructor'], headers['valueof']],
+    [200, 'body', 'a', 'c'],
+  )
   remote.close()
   server.close()
   for (const socket of sockets) socket.destroy()
@@ -184,7 +216,9 @@ test('a connection whose request was given up is closed with the others, though 
   const sockets: Socket[] = []
   const ports = await Promise.all(
     [1, 2].map(() => {
-      const server = createServer({ cert, key }, (_request, response) => response.end('answer')).unref()
+      const server = createServer({ cert, key }, (_request, response) =>
+        response.end('answer'),
+      ).unref()
       server.on('connection', (socket: Socket) => sockets.push(socket))
       return listen(server)
     }),
@@ -219,7 +253,13 @@ test('a connection that is opened for a pool which is closed meanwhile is closed
     throughProxy,
   )
   const giving = new AbortController()
-  const asked = { method: 'GET', path: '/', headers: {}, pipeBody: undefined, signal: giving.signal }
+  const asked = {
+    method: 'GET',
+    path: '/',
+    headers: {},
+    pipeBody: undefined,
+    signal: giving.signal,
+  }
   const given = connections.send({ host: '127.0.0.1', port }, asked)
   giving.abort()
   await assert.rejects(given, /aborted/)

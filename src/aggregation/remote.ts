@@ -30,7 +30,9 @@ export class UnresolvedService extends Error {
 export class Remote {
   readonly spec: RemoteSpec
   readonly #parts: RemoteParts
-  #connections: { readonly current: RemoteConnections; readonly client: RemoteTls['client'] } | undefined
+  #connections:
+    | { readonly current: RemoteConnections; readonly client: RemoteTls['client'] }
+    | undefined
   #isClosed = false
 
   constructor(spec: RemoteSpec, parts: RemoteParts) {
@@ -43,12 +45,16 @@ export class Remote {
     const { service } = this.spec
     const { getService, routing, ownAddress } = this.#parts
     const { namespace, name } = service
-    if (isOwnService(service)) throw new UnresolvedService(`service ${quote(name)} is this server itself`)
+    if (isOwnService(service))
+      throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     const found = await getService(namespace, name)
     const address =
       routing === undefined
         ? addressOf(found, service)
-        : endpointOf(found, service, { endpoints: await routing.getEndpoints(namespace, name), random: routing.random })
+        : endpointOf(found, service, {
+            endpoints: await routing.getEndpoints(namespace, name),
+            random: routing.random,
+          })
     if (typeof address === 'string') throw new UnresolvedService(address)
     const own = ownAddress()
     // A request would come back to be passed on again, without end.
@@ -80,7 +86,8 @@ export class Remote {
   /** Fails if the certificates cannot be used. */
   connections(): RemoteConnections {
     const client = this.#parts.clientCertificate()
-    if (this.#connections !== undefined && this.#connections.client === client) return this.#connections.current
+    if (this.#connections !== undefined && this.#connections.client === client)
+      return this.#connections.current
     const { service, caPem, isInsecure } = this.spec
     const servername = `${service.name}.${service.namespace}.svc`
     const current = new RemoteConnections(

@@ -14,7 +14,10 @@ export class RequestLife {
     if (client.aborted) this.#onGone()
     client.addEventListener('abort', this.#onGone)
     if (ms <= TIMER_MS_MAX) {
-      this.#timer = setTimeout(() => this.#controller.abort(new DOMException('the time is up', 'TimeoutError')), ms)
+      this.#timer = setTimeout(
+        () => this.#controller.abort(new DOMException('the time is up', 'TimeoutError')),
+        ms,
+      )
       this.#timer.unref()
     }
   }

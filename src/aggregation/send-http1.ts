@@ -53,27 +53,38 @@ export function sendHttp1(
 }
 
 function answerOf(message: IncomingMessage, signal: AbortSignal, blocks: Blocks): RemoteAnswer {
-  const origin = { pause: () => message.pause(), resume: () => message.resume(), cancel: () => message.destroy() }
+  const origin = {
+    pause: () => message.pause(),
+    resume: () => message.resume(),
+    cancel: () => message.destroy(),
+  }
   const body = new AnswerBody(origin, blocks)
   message.on('data', (chunk: Buffer) => body.push(chunk))
   message.on('end', () => body.end())
   message.on('error', (error) => body.fail(signal.aborted ? requestAborted() : error))
-  message.on('close', () => body.fail(signal.aborted ? requestAborted() : new Error('unexpected EOF')))
+  message.on('close', () =>
+    body.fail(signal.aborted ? requestAborted() : new Error('unexpected EOF')),
+  )
   return {
     status: message.statusCode ?? 0,
     headers: distinctHeaders(message.rawHeaders),
     body,
-    trailers: () => (message.rawTrailers.length === 0 ? undefined : distinctHeaders(message.rawTrailers)),
+    trailers: () =>
+      message.rawTrailers.length === 0 ? undefined : distinctHeaders(message.rawTrailers),
   }
 }
 
 /** Never fails: without the whole body the request is not valid, and its connection is closed. */
-async function pipe(pipeBody: NonNullable<RemoteRequest['pipeBody']>, sent: ClientRequest): Promise<void> {
+async function pipe(
+  pipeBody: NonNullable<RemoteRequest['pipeBody']>,
+  sent: ClientRequest,
+): Promise<void> {
   let draining: Promise<void> | undefined
   try {
     await pipeBody((chunk) => {
       // Node would send the body of a GET or DELETE of unknown length without framing, and the server would parse it as a second request.
-      if (!sent.headersSent && !sent.hasHeader('content-length')) sent.setHeader('transfer-encoding', 'chunked')
+      if (!sent.headersSent && !sent.hasHeader('content-length'))
+        sent.setHeader('transfer-encoding', 'chunked')
       if (sent.write(chunk)) return undefined
       draining ??= drained(sent).then(() => {
         draining = undefined
@@ -100,7 +111,10 @@ function drained(sent: ClientRequest): Promise<void> {
 
 export const outgoing = (headers: Headers): OutgoingHttpHeaders =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : [...value],
+    ]),
   )
 
 /** Headers or trailers of an answer. Lines of one header are kept apart. */

@@ -7,7 +7,12 @@ import type { Blocks } from '../lib/blocks.ts'
 import type { Http2Session } from '../webhooks/http2-session.ts'
 import { UnprocessedCall } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
-import { LONG_WINDOW_BYTES, type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
+import {
+  LONG_WINDOW_BYTES,
+  type RemoteAnswer,
+  type RemoteRequest,
+  requestAborted,
+} from './remote-request.ts'
 import { distinctHeaders } from './send-http1.ts'
 
 const NOT_MODIFIED = 304
@@ -46,7 +51,8 @@ export function sendHttp2(
         const status = Number(fields.find(({ name }) => name === ':status')?.value)
         const headers = headersOf(fields)
         // In answers to HEAD and with 304 it is that of another answer (RFC 9110, section 8.6).
-        if (request.method !== 'HEAD' && status !== NOT_MODIFIED) body.expect(headers['content-length'])
+        if (request.method !== 'HEAD' && status !== NOT_MODIFIED)
+          body.expect(headers['content-length'])
         resolve({ status, headers, body, trailers: () => trailers, widen })
       },
       onData: (chunk) => body.push(chunk),
@@ -59,7 +65,8 @@ export function sendHttp2(
         isDone = true
         signal.removeEventListener('abort', onAbort)
         // A reset may say NO_ERROR, too.
-        if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true) return body.end()
+        if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true)
+          return body.end()
         const error = signal.aborted ? requestAborted() : session.lostBy(code, hasHead)
         reject(error)
         body.fail(error)
@@ -74,7 +81,10 @@ export function sendHttp2(
 }
 
 /** Never fails: without the whole body the request is not valid, and its stream is reset. */
-async function pipe(pipeBody: NonNullable<RemoteRequest['pipeBody']>, stream: ClientStream): Promise<void> {
+async function pipe(
+  pipeBody: NonNullable<RemoteRequest['pipeBody']>,
+  stream: ClientStream,
+): Promise<void> {
   const writer = new BodyWriter(stream)
   try {
     await pipeBody((chunk) => writer.take(chunk))

@@ -21,8 +21,14 @@ const plainPath = /^[\w.~$&+,/:;=@-]*$/
 
 /** As Go's url.Values.Encode: sorted by key, those of one key in their order. */
 function encodeQuery(query: URLSearchParams): string {
-  const pairs = [...query].map(([key, value]): [string, string] => [encodeComponent(key), encodeComponent(value)])
-  const sorted = pairs.length < 2 ? pairs : pairs.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  const pairs = [...query].map(([key, value]): [string, string] => [
+    encodeComponent(key),
+    encodeComponent(value),
+  ])
+  const sorted =
+    pairs.length < 2
+      ? pairs
+      : pairs.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
   return sorted.map(([key, value]) => `${key}=${value}`).join('&')
 }
 

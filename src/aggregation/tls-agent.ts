@@ -19,7 +19,12 @@ export class TlsAgent extends Agent {
   #idle: NodeJS.Timeout | undefined
 
   constructor(open: Connect) {
-    super({ keepAlive: true, timeout: IDLE_MS, maxSockets: CONNECTIONS_MAX, maxFreeSockets: FREE_MAX })
+    super({
+      keepAlive: true,
+      timeout: IDLE_MS,
+      maxSockets: CONNECTIONS_MAX,
+      maxFreeSockets: FREE_MAX,
+    })
     this.#connect = open
   }
 
@@ -41,7 +46,8 @@ export class TlsAgent extends Agent {
   retire(): void {
     this.maxFreeSockets = 0
     this.#first?.destroy()
-    for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+    for (const sockets of Object.values(this.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy()
   }
 
   override createConnection(_options: unknown, done?: Created): undefined {

@@ -45,7 +45,14 @@ async function recordsOn(engine: MemoryEngine): Promise<IpRecords> {
   const store = new Store(engine, { transformer: identity, leases })
   const ranges = [parseCidr('10.0.0.0/29') ?? assert.fail()]
   const log = assert.fail
-  const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
+  const records = new IpRecords({
+    store,
+    root: '/registry/',
+    ranges,
+    life: () => 0,
+    random: () => 0,
+    log,
+  })
   for (const { record } of records.entries) await record.changeAt(0, () => undefined)
   return records
 }
@@ -76,7 +83,9 @@ test('a replica where objects decide and one where records do give nothing twice
   await assert.rejects(withGate.take('10.0.0.5', parent, wet), isTaken)
   await withGate.take('10.0.0.6', parent, wet)
   await assert.rejects(without.take('10.0.0.6', parent, wet), isTaken)
-  const given = await Promise.all([withGate, without, withGate, without].map((ips) => ips.takeAny('IPv4', parent, wet)))
+  const given = await Promise.all(
+    [withGate, without, withGate, without].map((ips) => ips.takeAny('IPv4', parent, wet)),
+  )
   assert.deepEqual(given.toSorted(), ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'])
   await withGate.release('10.0.0.6', parent)
   await without.take('10.0.0.6', parent, wet)
@@ -89,7 +98,9 @@ test('where no object is made the record has nothing', async () => {
   await using engine = new MemoryEngine()
   const records = await recordsOn(engine)
   const [{ record } = assert.fail()] = records.entries
-  const objects = new Map([['10.0.0.5', addressOf('10.0.0.5', 'IPv4', { namespace: 'n', name: 'other' })]])
+  const objects = new Map([
+    ['10.0.0.5', addressOf('10.0.0.5', 'IPv4', { namespace: 'n', name: 'other' })],
+  ])
   const ips = ipsWith(records, objects)
   await assert.rejects(ips.take('10.0.0.5', parent, wet), isTaken)
   objects.set = () => {

@@ -2,7 +2,15 @@
  * Allocates the cluster IPs of Services. An allocated address is an IPAddress object with the address as its name, so that only one
  * server can create it; ServiceCIDR objects say which addresses may be allocated.
  */
-import { type Cidr, contains, formatIp, type Ip, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
+import {
+  type Cidr,
+  contains,
+  formatIp,
+  type Ip,
+  type IpFamily,
+  parseCidr,
+  parseIp,
+} from '../api/ip.ts'
 import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
 import type { IpRecords } from './ip-records.ts'
@@ -46,13 +54,18 @@ export class ClusterIps {
   }
 
   /** Allocates this address. Fails with an IpError. */
-  async take(text: string, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<void> {
+  async take(
+    text: string,
+    parent: Parent,
+    { isDryRun }: { readonly isDryRun: boolean },
+  ): Promise<void> {
     const ip = parseIp(text)
     const isUsable = (range: Cidr): boolean => {
       const { first, last } = usable(range)
       return ip !== undefined && contains(range, ip) && ip.value >= first && ip.value <= last
     }
-    const isIn = async (at: 'any' | 'latest'): Promise<boolean> => (await this.#ranges(at)).some(isUsable)
+    const isIn = async (at: 'any' | 'latest'): Promise<boolean> =>
+      (await this.#ranges(at)).some(isUsable)
     if (ip === undefined || (!(await isIn('any')) && !(await isIn('latest')))) {
       throw new IpError('the provided network does not match the current range')
     }
@@ -63,12 +76,23 @@ export class ClusterIps {
   }
 
   /** Allocates any free address of the family. Fails with an IpError. */
-  async takeAny(family: IpFamily, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<string> {
+  async takeAny(
+    family: IpFamily,
+    parent: Parent,
+    { isDryRun }: { readonly isDryRun: boolean },
+  ): Promise<string> {
     const known = (await this.#ranges('any')).filter((range) => range.family === family)
-    const ranges = known.length > 0 ? known : (await this.#ranges('latest')).filter((range) => range.family === family)
+    const ranges =
+      known.length > 0
+        ? known
+        : (await this.#ranges('latest')).filter((range) => range.family === family)
     for (const range of ranges) {
       for (const part of partsOf(range)) {
-        const ip = await this.#takeFrom(part, family, async (free) => isDryRun || this.#create(free, parent))
+        const ip = await this.#takeFrom(
+          part,
+          family,
+          async (free) => isDryRun || this.#create(free, parent),
+        )
         if (ip !== undefined) return formatIp(ip)
       }
     }
@@ -124,26 +148,40 @@ export class ClusterIps {
   async #ranges(at: 'any' | 'latest'): Promise<Cidr[]> {
     const objects = await this.#parts.listRanges(at)
     return objects
-      .filter((object) => object.metadata.deletionTimestamp === undefined && isReady(object['status']))
+      .filter(
+        (object) => object.metadata.deletionTimestamp === undefined && isReady(object['status']),
+      )
       .flatMap((object) => textsOf(fieldsOf(object['spec'])['cidrs']).map(parseCidr))
       .filter((range) => range !== undefined)
   }
 }
 
 const isReady = (status: Json | undefined): boolean =>
-  itemsOf(fieldsOf(status)['conditions']).every(({ type, status: value }) => type !== 'Ready' || value === 'True')
+  itemsOf(fieldsOf(status)['conditions']).every(
+    ({ type, status: value }) => type !== 'Ready' || value === 'True',
+  )
 
 export function isOf(address: KubeObject, { namespace, name }: Parent): boolean {
   const parent = fieldsOf(fieldsOf(address['spec'])['parentRef'])
-  return parent['resource'] === 'services' && parent['namespace'] === namespace && parent['name'] === name
+  return (
+    parent['resource'] === 'services' &&
+    parent['namespace'] === namespace &&
+    parent['name'] === name
+  )
 }
 
-export const managedBy = { label: 'ipaddress.kubernetes.io/managed-by', value: 'ipallocator.k8s.io' } as const
+export const managedBy = {
+  label: 'ipaddress.kubernetes.io/managed-by',
+  value: 'ipallocator.k8s.io',
+} as const
 
 export const addressOf = (name: string, family: IpFamily, parent: Parent): KubeObject => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'IPAddress',
-  metadata: { name, labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy.label]: managedBy.value } },
+  metadata: {
+    name,
+    labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy.label]: managedBy.value },
+  },
   spec: { parentRef: { resource: 'services', ...parent } },
 })
 

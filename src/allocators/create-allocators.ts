@@ -61,7 +61,11 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
     createAddress: (address: KubeObject) => createAddress(handle, address),
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
-  const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get, hasAddress: parts.addresses.has }
+  const reads = {
+    listRanges: parts.ranges.list,
+    readAddress: parts.addresses.get,
+    hasAddress: parts.addresses.has,
+  }
   const isRecorded = parts.addressesIn === 'records'
   const ranges = parts.addressesIn === 'objects' ? [] : cidrs
   const records = new IpRecords({ store, root, ranges, life, random, log })
@@ -96,7 +100,14 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   return { allocator, repair }
 }
 
-function createNodePorts({ store, root, nodePorts: range, metrics, random, life }: AllocatorsParts): RangeRecord {
+function createNodePorts({
+  store,
+  root,
+  nodePorts: range,
+  metrics,
+  random,
+  life,
+}: AllocatorsParts): RangeRecord {
   const { first, last } = range
   // If the range was another one, the ports in both ranges stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {
@@ -105,14 +116,28 @@ function createNodePorts({ store, root, nodePorts: range, metrics, random, life 
   }
   const key = `${root}${serverRecords.serviceNodePorts}`
   const onStored = (taken: number): void => metrics.portsLeft(taken, last - first + 1 - taken)
-  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life, onStored })
+  return new RangeRecord({
+    store,
+    key,
+    range,
+    text: `${first}-${last}`,
+    adopt,
+    random,
+    life,
+    onStored,
+  })
 }
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'
 
 async function createAddress(handle: HandleAs, address: KubeObject): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
-  const { status } = await request(handle, { method: 'POST', path: collection, body: address, signal })
+  const { status } = await request(handle, {
+    method: 'POST',
+    path: collection,
+    body: address,
+    signal,
+  })
   if (status !== CREATED && status !== CONFLICT) throw unexpected(status, 'created')
   return status === CREATED
 }
@@ -120,8 +145,14 @@ async function createAddress(handle: HandleAs, address: KubeObject): Promise<boo
 async function deleteAddress(handle: HandleAs, ip: string, uid: string): Promise<void> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } }
-  const { status } = await request(handle, { method: 'DELETE', path: `${collection}/${ip}`, body, signal })
-  if (status !== OK && status !== NOT_FOUND && status !== CONFLICT) throw unexpected(status, 'deleted')
+  const { status } = await request(handle, {
+    method: 'DELETE',
+    path: `${collection}/${ip}`,
+    body,
+    signal,
+  })
+  if (status !== OK && status !== NOT_FOUND && status !== CONFLICT)
+    throw unexpected(status, 'deleted')
 }
 
 async function deleteEndpointsOf(handle: HandleAs, { namespace, name }: Parent): Promise<void> {

@@ -45,7 +45,14 @@ export class IpRecords {
         if (was?.family !== cidr.family) return Buffer.alloc(0)
         return adopted(bytes, Number(was.first - cidr.first), range)
       }
-      const shape = { range, text: formatCidr(cidr), adopt, repairedFirst: 'serviceipallocations', random, life }
+      const shape = {
+        range,
+        text: formatCidr(cidr),
+        adopt,
+        repairedFirst: 'serviceipallocations',
+        random,
+        life,
+      }
       return { cidr, record: new RangeRecord({ store, key: `${root}${folder}`, ...shape }) }
     })
   }

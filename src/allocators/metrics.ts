@@ -23,21 +23,35 @@ export class AllocatorMetrics {
   constructor(metrics: Metrics, monotonicMs: Clock['monotonicMs']) {
     this.#monotonicMs = monotonicMs
     const labels = ['cidr', 'scope']
-    this.#ips = metrics.counter({ name: `${ofIps}allocation_total`, help: 'Cluster IPs that were allocated.', labels })
+    this.#ips = metrics.counter({
+      name: `${ofIps}allocation_total`,
+      help: 'Cluster IPs that were allocated.',
+      labels,
+    })
     this.#ipErrors = metrics.counter({
       name: `${ofIps}allocation_errors_total`,
       help: 'Cluster IPs that could not be allocated.',
       labels,
     })
-    const seconds = { name: `${ofIps}allocation_duration_seconds`, help: 'How long that took.', labels: ['cidr'] }
+    const seconds = {
+      name: `${ofIps}allocation_duration_seconds`,
+      help: 'How long that took.',
+      labels: ['cidr'],
+    }
     this.#ipSeconds = metrics.histogram(seconds, bounds)
     this.#ports = metrics.counter({
       name: `${ofPorts}allocation_total`,
       help: 'Node ports that were allocated.',
       labels: ['scope'],
     })
-    this.#portsTaken = metrics.gauge({ name: `${ofPorts}allocated_ports`, help: 'Node ports that Services have.' })
-    this.#portsFree = metrics.gauge({ name: `${ofPorts}available_ports`, help: 'Node ports that are free.' })
+    this.#portsTaken = metrics.gauge({
+      name: `${ofPorts}allocated_ports`,
+      help: 'Node ports that Services have.',
+    })
+    this.#portsFree = metrics.gauge({
+      name: `${ofPorts}available_ports`,
+      help: 'Node ports that are free.',
+    })
   }
 
   /** `range`: of the configuration, for the family of the address. */

@@ -76,7 +76,8 @@ export class NumberSet {
     const bytes = this.#bytes
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[bytes.length - 1 - at] ?? 0
-      for (let bit = 0; byte >> bit > 0; bit++) if (((byte >> bit) & 1) === 1) taken.push(first + 8 * at + bit)
+      for (let bit = 0; byte >> bit > 0; bit++)
+        if (((byte >> bit) & 1) === 1) taken.push(first + 8 * at + bit)
     }
     return taken
   }
@@ -91,7 +92,9 @@ export class NumberSet {
   take(port: number): void {
     const { first, last } = this.#range
     if (!this.includes(port)) {
-      throw new PortError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`)
+      throw new PortError(
+        `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,
+      )
     }
     if (this.has(port)) throw new PortError('provided port is already allocated')
     this.add(port)
@@ -150,7 +153,11 @@ export class NumberSet {
 
 /** Converts a stored set whose lowest number is `from` to a stored set of this range. */
 export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
-  const was = new NumberSet({ first: from, last: from + 8 * stored.length - 1 }, stored, Math.random)
+  const was = new NumberSet(
+    { first: from, last: from + 8 * stored.length - 1 },
+    stored,
+    Math.random,
+  )
   const now = new NumberSet(range, Buffer.alloc(0), Math.random)
   now.reset(was.list())
   return now.stored()

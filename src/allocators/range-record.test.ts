@@ -11,7 +11,11 @@ const key = '/registry/ranges/servicenodeports'
 const adopt = (): Buffer => Buffer.alloc(0)
 const ports = { first: 30000, last: 30015 }
 
-function recordOn(engine: MemoryEngine, life: () => number, range: NumberRange = ports): RangeRecord {
+function recordOn(
+  engine: MemoryEngine,
+  life: () => number,
+  range: NumberRange = ports,
+): RangeRecord {
   const leases = new Leases((ttl, call) => engine.grantLease(ttl, call))
   const store = new Store(engine, { transformer: identity, leases })
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })

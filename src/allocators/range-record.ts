@@ -79,7 +79,8 @@ export class RangeRecord {
         },
         settle: () => {
           if (outcome !== undefined && 'value' in outcome) resolve(outcome.value)
-          else reject(outcome?.error ?? new Error('broken invariant: a change that was not applied'))
+          else
+            reject(outcome?.error ?? new Error('broken invariant: a change that was not applied'))
         },
         fail: reject,
       })
@@ -152,23 +153,31 @@ export class RangeRecord {
     const life = this.#parts.life()
     const cached = this.#last?.life === life ? this.#last.current : undefined
     const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
-    const { revision, outcome } = await store.update(key, options, async (current): Promise<Decision> => {
-      const set = this.#usableSetOf(current?.object)
-      const before = set.stored()
-      await applyAll(wishes, set, new Slices(this.#parts.time))
-      const after = set.stored()
-      taken = this.#parts.onStored === undefined ? 0 : set.list().length
-      written = this.#objectOf(after)
-      if (current !== undefined && after.equals(before)) return 'unchanged'
-      return { put: encodeStored(written, rangeSchema()) }
-    })
+    const { revision, outcome } = await store.update(
+      key,
+      options,
+      async (current): Promise<Decision> => {
+        const set = this.#usableSetOf(current?.object)
+        const before = set.stored()
+        await applyAll(wishes, set, new Slices(this.#parts.time))
+        const after = set.stored()
+        taken = this.#parts.onStored === undefined ? 0 : set.list().length
+        written = this.#objectOf(after)
+        if (current !== undefined && after.equals(before)) return 'unchanged'
+        return { put: encodeStored(written, rangeSchema()) }
+      },
+    )
     if (written !== undefined && outcome === 'put') {
       this.#parts.onStored?.(taken)
-      this.#last = { life, current: { revision, createRevision: revision, object: written, stale: false } }
+      this.#last = {
+        life,
+        current: { revision, createRevision: revision, object: written, stale: false },
+      }
     }
   }
 
-  readonly #decode = ({ value, revision }: Stored): KubeObject => decodeStored(value, rangeSchema(), revision)
+  readonly #decode = ({ value, revision }: Stored): KubeObject =>
+    decodeStored(value, rangeSchema(), revision)
 
   #usableSetOf(stored: KubeObject | undefined): NumberSet {
     const why = this.#unusable(stored)
@@ -179,8 +188,11 @@ export class RangeRecord {
   #unusable(stored: KubeObject | undefined): string | undefined {
     const { repairedFirst, text } = this.#parts
     if (repairedFirst === undefined) return undefined
-    if (stored === undefined) return `cannot allocate resources of type ${repairedFirst} at this time`
-    return textOf(stored['range']) === text ? undefined : 'the provided range does not match the current range'
+    if (stored === undefined)
+      return `cannot allocate resources of type ${repairedFirst} at this time`
+    return textOf(stored['range']) === text
+      ? undefined
+      : 'the provided range does not match the current range'
   }
 
   #setOf(stored: KubeObject | undefined): NumberSet {
@@ -194,11 +206,18 @@ export class RangeRecord {
 
   #objectOf(bytes: Buffer): KubeObject {
     const data = bytes.toString('base64')
-    return { kind: 'RangeAllocation', apiVersion: 'v1', metadata: {}, range: this.#parts.text, data }
+    return {
+      kind: 'RangeAllocation',
+      apiVersion: 'v1',
+      metadata: {},
+      range: this.#parts.text,
+      data,
+    }
   }
 }
 
-const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('core/v1', 'RangeAllocation'))
+const rangeSchema = (): ReturnType<typeof plainSchema> =>
+  plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /** In slices, which leave the event loop to others: many changes to a large set, some of which scan all of it, take long. */
 async function applyAll(wishes: readonly Wish[], set: NumberSet, slices: Slices): Promise<void> {

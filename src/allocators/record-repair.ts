@@ -13,7 +13,10 @@ export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
   /** In how many passes no Service had a taken number. The counts are valid for one database only. */
-  #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = { life: -1, passes: new Map() }
+  #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = {
+    life: -1,
+    passes: new Map(),
+  }
 
   /** `life` increases when the database is replaced by another one. */
   constructor(record: RepairableRecord, life: () => number) {
@@ -22,7 +25,9 @@ export class RecordRepair {
   }
 
   /** Returns what was changed. `readHeld`: reads the numbers that Services have. */
-  async pass(readHeld: () => Promise<ReadonlySet<number>>): Promise<Pick<Repaired, 'missing' | 'freed'>> {
+  async pass(
+    readHeld: () => Promise<ReadonlySet<number>>,
+  ): Promise<Pick<Repaired, 'missing' | 'freed'>> {
     for (let tries = 1; tries <= TRIES_MAX; tries++) {
       const done = await this.#try(readHeld)
       if (done !== undefined) return done
@@ -41,7 +46,9 @@ export class RecordRepair {
     const held = await readHeld()
     const known = this.#unowned.life === life ? this.#unowned.passes : new Map<number, number>()
     const isSame = (): boolean => this.#life() === life
-    const done = await this.#record.changeAt(revision, (set) => (isSame() ? repaired(set, held, known) : undefined))
+    const done = await this.#record.changeAt(revision, (set) =>
+      isSame() ? repaired(set, held, known) : undefined,
+    )
     if (done !== undefined) this.#unowned = { life, passes: done.unowned }
     return done
   }
@@ -53,7 +60,11 @@ type Repaired = {
   readonly unowned: ReadonlyMap<number, number>
 }
 
-function repaired(set: NumberSet, held: ReadonlySet<number>, known: ReadonlyMap<number, number>): Repaired {
+function repaired(
+  set: NumberSet,
+  held: ReadonlySet<number>,
+  known: ReadonlyMap<number, number>,
+): Repaired {
   const taken = new Set(set.list())
   const missing = [...held].filter((number) => set.includes(number) && !taken.has(number))
   const passes = [...taken].flatMap((number): [number, number][] =>
@@ -63,5 +74,9 @@ function repaired(set: NumberSet, held: ReadonlySet<number>, known: ReadonlyMap<
   for (const number of missing) taken.add(number)
   for (const number of freed) taken.delete(number)
   if (missing.length + freed.length > 0) set.reset(taken)
-  return { missing, freed, unowned: new Map(passes.filter(([, count]) => count < PASSES_TILL_FREE)) }
+  return {
+    missing,
+    freed,
+    unowned: new Map(passes.filter(([, count]) => count < PASSES_TILL_FREE)),
+  }
 }

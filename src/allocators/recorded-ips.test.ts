@@ -18,7 +18,10 @@ const dry = { isDryRun: true }
 function poolOf(text: string): { readonly ips: RecordedIps; readonly set: NumberSet } {
   const cidr = parseCidr(text) ?? assert.fail(text)
   const set = new NumberSet({ first: 0, last: lastOf(cidr), named: 0 }, Buffer.alloc(0), () => 0)
-  return { ips: new RecordedIps([{ cidr, record: { change: async (change) => change(set) } }]), set }
+  return {
+    ips: new RecordedIps([{ cidr, record: { change: async (change) => change(set) } }]),
+    set,
+  }
 }
 
 const refused = (text: string, range: string): object => ({
@@ -28,7 +31,9 @@ const refused = (text: string, range: string): object => ({
 test('an address is had once, until it is given back', async () => {
   const { ips, set } = poolOf('10.0.0.0/29')
   await ips.take('10.0.0.6', parent, wet)
-  await assert.rejects(ips.take('10.0.0.6', parent, wet), { message: 'provided IP is already allocated' })
+  await assert.rejects(ips.take('10.0.0.6', parent, wet), {
+    message: 'provided IP is already allocated',
+  })
   assert.equal(await ips.takeAny('IPv4', parent, wet), '10.0.0.1')
   assert.deepEqual(set.list(), [0, 5])
   await ips.release('10.0.0.6', parent)
@@ -64,7 +69,14 @@ function replicaOn(engine: MemoryEngine, range: string, services: readonly KubeO
   const leases = new Leases((ttl, call) => engine.grantLease(ttl, call))
   const store = new Store(engine, { transformer: identity, leases })
   const ranges = [parseCidr(range) ?? assert.fail(range)]
-  const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
+  const records = new IpRecords({
+    store,
+    root: '/registry/',
+    ranges,
+    life: () => 0,
+    random: () => 0,
+    log,
+  })
   const repair = new Repair({
     nodePorts: { revision: async () => 0, changeAt: async () => undefined },
     listServices: async () => services,
@@ -84,12 +96,17 @@ function replicaOn(engine: MemoryEngine, range: string, services: readonly KubeO
 
 const isTaken = { name: 'IpError', message: 'provided IP is already allocated' }
 const isOther = { name: 'IpError', message: 'the provided range does not match the current range' }
-const isAbsent = { name: 'IpError', message: 'cannot allocate resources of type serviceipallocations at this time' }
+const isAbsent = {
+  name: 'IpError',
+  message: 'cannot allocate resources of type serviceipallocations at this time',
+}
 
 test('out of a record that is not there, or of another range, nothing is had until it is repaired', async () => {
   await using engine = new MemoryEngine()
   const spec = { type: 'ClusterIP', clusterIPs: ['10.0.7.7'] }
-  const services = [{ apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'n', name: 'old' }, spec }]
+  const services = [
+    { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'n', name: 'old' }, spec },
+  ]
   const small = replicaOn(engine, '10.0.0.0/24', services)
   await assert.rejects(small.ips.take('10.0.0.5', parent, wet), isAbsent)
   await assert.rejects(small.ips.takeAny('IPv4', parent, wet), isAbsent)
@@ -100,9 +117,11 @@ test('out of a record that is not there, or of another range, nothing is had unt
   await assert.rejects(large.ips.takeAny('IPv4', parent, wet), isOther)
   await large.repair.prepare()
   // The Service of the first one is on its way.
-  for (const ip of ['10.0.0.5', '10.0.7.7']) await assert.rejects(large.ips.take(ip, parent, wet), isTaken)
+  for (const ip of ['10.0.0.5', '10.0.7.7'])
+    await assert.rejects(large.ips.take(ip, parent, wet), isTaken)
   await large.ips.take('10.0.0.6', parent, wet)
   await assert.rejects(small.ips.take('10.0.0.7', parent, wet), isOther)
   await small.repair.prepare()
-  for (const ip of ['10.0.0.5', '10.0.0.6']) await assert.rejects(small.ips.take(ip, parent, wet), isTaken)
+  for (const ip of ['10.0.0.5', '10.0.0.6'])
+    await assert.rejects(small.ips.take(ip, parent, wet), isTaken)
 })

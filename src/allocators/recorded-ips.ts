@@ -59,7 +59,9 @@ async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): 
   try {
     return await record.change(change)
   } catch (error) {
-    throw error instanceof PortError || error instanceof UnrepairedError ? new IpError(error.message) : error
+    throw error instanceof PortError || error instanceof UnrepairedError
+      ? new IpError(error.message)
+      : error
   }
 }
 

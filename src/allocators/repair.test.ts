@@ -33,11 +33,18 @@ test('what a service has is taken, what nobody has is given back, but not at onc
   const created: string[] = []
   const old = '2020-01-01T00:00:00Z'
   const recent = '2020-01-01T00:09:30Z'
-  const foreign = { ...address('10.0.0.9', 'x', old), metadata: { name: '10.0.0.9', creationTimestamp: old } }
+  const foreign = {
+    ...address('10.0.0.9', 'x', old),
+    metadata: { name: '10.0.0.9', creationTimestamp: old },
+  }
   const repair = new Repair({
     nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
     listServices: async () => [service('a', '10.0.0.2', 30_001)],
-    listAddresses: async () => [address('10.0.0.3', 'gone', old), address('10.0.0.4', 'coming', recent), foreign],
+    listAddresses: async () => [
+      address('10.0.0.3', 'gone', old),
+      address('10.0.0.4', 'coming', recent),
+      foreign,
+    ],
     createAddress: async ({ metadata }) => created.push(metadata.name ?? '') > 0,
     deleteAddress: async (ip) => {
       freed.push(ip)
@@ -169,7 +176,14 @@ test('an address that is on its way to a service on a replica without objects st
     leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
   })
   const ranges = [parseCidr('10.0.0.0/24') ?? assert.fail()]
-  const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
+  const records = new IpRecords({
+    store,
+    root: '/registry/',
+    ranges,
+    life: () => 0,
+    random: () => 0,
+    log,
+  })
   const [{ record } = assert.fail()] = records.entries
   const taken = (): Promise<number[]> => record.attempt((set) => set.list())
   await record.changeAt(0, (set) => set.add(8))

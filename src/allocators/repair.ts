@@ -41,7 +41,11 @@ export type RepairParts = {
 }
 
 type IpRecord = RepairableRecord & Pick<RangeRecord, 'isUsable'>
-type RecordedRange = { readonly cidr: Cidr; readonly record: IpRecord; readonly repair: RecordRepair }
+type RecordedRange = {
+  readonly cidr: Cidr
+  readonly record: IpRecord
+  readonly repair: RecordRepair
+}
 
 export class Repair {
   readonly #parts: RepairParts
@@ -66,7 +70,8 @@ export class Repair {
     for (const { cidr, record, repair } of this.#records) {
       if (await record.isUsable()) continue
       await this.#repairRecord(cidr, repair)
-      if (!(await record.isUsable())) throw new Error(`the record of ${formatCidr(cidr)} is of another range`)
+      if (!(await record.isUsable()))
+        throw new Error(`the record of ${formatCidr(cidr)} is of another range`)
     }
   }
 
@@ -97,8 +102,10 @@ export class Repair {
     const { missing, freed } = await this.#ports.pass(
       async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
     )
-    if (missing.length > 0) log('warn', 'node ports of services were not taken; they are now', { ports: missing })
-    if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
+    if (missing.length > 0)
+      log('warn', 'node ports of services were not taken; they are now', { ports: missing })
+    if (freed.length > 0)
+      log('warn', 'node ports that no service has are free again', { ports: freed })
   }
 
   /** Compares with Services, not with IPAddress objects: a replica without the objects may be writing a Service. */
@@ -106,11 +113,15 @@ export class Repair {
     const { listServices, log } = this.#parts
     const { missing, freed } = await repair.pass(async () => {
       const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
-      return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])))
+      return new Set(
+        ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])),
+      )
     })
     const range = formatCidr(cidr)
-    if (missing.length > 0) log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
-    if (freed.length > 0) log('warn', 'addresses that no service has are free again', { range, at: freed })
+    if (missing.length > 0)
+      log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
+    if (freed.length > 0)
+      log('warn', 'addresses that no service has are free again', { range, at: freed })
   }
 
   async #repairAddresses(): Promise<void> {
@@ -126,7 +137,8 @@ export class Repair {
       if (owner !== undefined && isOf(address, owner)) continue
       if (this.#parts.life() !== life) return
       if (owner === undefined) await this.#freeAddress(address)
-      else this.#parts.log('warn', 'a service has the address of another', { address: name, ...owner })
+      else
+        this.#parts.log('warn', 'a service has the address of another', { address: name, ...owner })
     }
     const missing = [...owners.keys()].filter((name) => !known.has(name))
     if (missing.length > 0) await this.#takeMissing(missing)
@@ -147,7 +159,11 @@ export class Repair {
     const address = formatIp(ip)
     if ((await this.#parts.readAddress(address, 'latest')) !== undefined) return false
     const wasFree = await this.#parts.createAddress(addressOf(address, ip.family, owner))
-    if (wasFree) this.#parts.log('warn', 'the address of a service was free; it is taken now', { address, ...owner })
+    if (wasFree)
+      this.#parts.log('warn', 'the address of a service was free; it is taken now', {
+        address,
+        ...owner,
+      })
     return wasFree
   }
 

@@ -9,7 +9,13 @@ import { messageOf } from '../lib/message-of.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../registry/allocations.ts'
 import { withPlural } from '../registry/kinds/core/service-prepare.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
-import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
+import {
+  isHeadless,
+  needsClusterIp,
+  ownIpsOf,
+  specOf,
+  typeOf,
+} from '../registry/kinds/core/service-needs.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
 import { type AllocatorMetrics, rangeOfFamily, type Scope } from './metrics.ts'
 import type { NumberSet } from './number-set.ts'
@@ -45,7 +51,8 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name }
     const old = before && specOf(before)
     const given = before === undefined ? withPlural(object) : object
-    const settle = (): ReturnType<typeof settleFamilies> => settleFamilies(specOf(given), old, this.#families)
+    const settle = (): ReturnType<typeof settleFamilies> =>
+      settleFamilies(specOf(given), old, this.#families)
     const settled = inParts === undefined ? settle() : await inParts(settle)
     if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
     const ips: string[] = []
@@ -67,13 +74,19 @@ export class ServiceAllocator implements Allocator {
     const spec = specOf(object)
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
     // Endpoints are deleted with their Service, also those that a client wrote.
-    await this.#orLog('the endpoints of a service', parent, () => this.#parts.deleteEndpoints(parent))
+    await this.#orLog('the endpoints of a service', parent, () =>
+      this.#parts.deleteEndpoints(parent),
+    )
   }
 
   async #takeIps(
     spec: Fields,
     before: Fields | undefined,
-    { parent, isDryRun, taken }: { readonly parent: Parent; readonly isDryRun: boolean; readonly taken: string[] },
+    {
+      parent,
+      isDryRun,
+      taken,
+    }: { readonly parent: Parent; readonly isDryRun: boolean; readonly taken: string[] },
   ): Promise<Fields> {
     if (!needsClusterIp(spec) || isHeadless(spec)) return spec
     const first = firstMissing(before)
@@ -90,7 +103,11 @@ export class ServiceAllocator implements Allocator {
     return { ...spec, clusterIP: ips[0] ?? '', clusterIPs: ips }
   }
 
-  async #takeIp(wanted: string | undefined, family: IpFamily, { ips, parent, isDryRun }: TakingIp): Promise<string> {
+  async #takeIp(
+    wanted: string | undefined,
+    family: IpFamily,
+    { ips, parent, isDryRun }: TakingIp,
+  ): Promise<string> {
     const { clusterIps, cidrs, chosenScope, metrics } = this.#parts
     const take = async (): Promise<string> => {
       if (wanted === undefined) return await clusterIps.takeAny(family, parent, { isDryRun })
@@ -99,19 +116,30 @@ export class ServiceAllocator implements Allocator {
     }
     try {
       if (isDryRun) return await take()
-      return await metrics.ip(rangeOfFamily(cidrs, family), wanted === undefined ? chosenScope : 'static', take)
+      return await metrics.ip(
+        rangeOfFamily(cidrs, family),
+        wanted === undefined ? chosenScope : 'static',
+        take,
+      )
     } catch (error) {
       if (!(error instanceof IpError)) throw error
-      if (wanted === undefined) throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
+      if (wanted === undefined)
+        throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
       const why = `failed to allocate IP ${wanted}: ${error.message}`
-      throw invalid(serviceKind, parent.name, [invalidShown('spec.clusterIPs', goStrings(ips), why)])
+      throw invalid(serviceKind, parent.name, [
+        invalidShown('spec.clusterIPs', goStrings(ips), why),
+      ])
     }
   }
 
   async #takePorts(
     spec: Fields,
     before: Fields | undefined,
-    { name, isDryRun, taken }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
+    {
+      name,
+      isDryRun,
+      taken,
+    }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
   ): Promise<Fields> {
     const { nodePorts, metrics } = this.#parts
     if (!lacksPorts(spec, before)) return spec
@@ -130,7 +158,8 @@ export class ServiceAllocator implements Allocator {
 
   async #giveBack(parent: Parent, { ips, ports, isDryRun }: Held): Promise<void> {
     if (isDryRun) return
-    for (const ip of ips) await this.#orLog('an address', parent, () => this.#parts.clusterIps.release(ip, parent))
+    for (const ip of ips)
+      await this.#orLog('an address', parent, () => this.#parts.clusterIps.release(ip, parent))
     if (ports.length === 0) return
     await this.#orLog('node ports', parent, () =>
       this.#parts.nodePorts.change((set) => {
@@ -144,12 +173,20 @@ export class ServiceAllocator implements Allocator {
       await run()
     } catch (error) {
       const why = messageOf(error)
-      this.#parts.log('warn', `${what} could not be given back; the repair will do it`, { namespace, name, why })
+      this.#parts.log('warn', `${what} could not be given back; the repair will do it`, {
+        namespace,
+        name,
+        why,
+      })
     }
   }
 }
 
-type Held = { readonly ips: readonly string[]; readonly ports: readonly number[]; readonly isDryRun: boolean }
+type Held = {
+  readonly ips: readonly string[]
+  readonly ports: readonly number[]
+  readonly isDryRun: boolean
+}
 type TakingIp = {
   readonly ips: readonly string[]
   readonly parent: Parent

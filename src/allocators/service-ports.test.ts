@@ -11,8 +11,13 @@ const pool = (...taken: readonly number[]): NumberSet => {
   for (const port of taken) ports.take(port)
   return ports
 }
-const nodePorts = (spec: Fields): unknown[] => itemsOf(spec['ports']).map(({ nodePort }) => nodePort)
-const spec = (ports: readonly Fields[], more: Fields = {}): Fields => ({ type: 'NodePort', ports, ...more })
+const nodePorts = (spec: Fields): unknown[] =>
+  itemsOf(spec['ports']).map(({ nodePort }) => nodePort)
+const spec = (ports: readonly Fields[], more: Fields = {}): Fields => ({
+  type: 'NodePort',
+  ports,
+  ...more,
+})
 
 test('one port number has one node port for all its protocols', () => {
   const dns = [
@@ -38,7 +43,10 @@ function refuse(port: number, message: RegExp): void {
 }
 
 test('what is taken or out of range is refused at its place', () => {
-  refuse(30_001, /spec\.ports\[1\]\.nodePort: Invalid value: 30001: provided port is already allocated/)
+  refuse(
+    30_001,
+    /spec\.ports\[1\]\.nodePort: Invalid value: 30001: provided port is already allocated/,
+  )
   refuse(80, /not in the valid range. The range of valid ports is 30000-30049/)
 })
 
@@ -49,8 +57,17 @@ test('an update takes only what the service has not got', () => {
 })
 
 test('a load balancer may want no node ports, but a port for health', () => {
-  const balancer = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', allocateLoadBalancerNodePorts: false }
-  const { spec: assigned, taken } = assignPorts('s', spec([{ port: 1 }], balancer), undefined, pool())
+  const balancer = {
+    type: 'LoadBalancer',
+    externalTrafficPolicy: 'Local',
+    allocateLoadBalancerNodePorts: false,
+  }
+  const { spec: assigned, taken } = assignPorts(
+    's',
+    spec([{ port: 1 }], balancer),
+    undefined,
+    pool(),
+  )
   assert.deepEqual(nodePorts(assigned), [undefined])
   assert.equal(assigned['healthCheckNodePort'], taken[0])
   assert.deepEqual(portsHeld(assigned), taken)
@@ -58,5 +75,8 @@ test('a load balancer may want no node ports, but a port for health', () => {
 
 test('a full range says so', () => {
   const all = Array.from({ length: 50 }, (_, at) => range.first + at)
-  assert.throws(() => assignPorts('s', spec([{ port: 1 }]), undefined, pool(...all)), /range is full/)
+  assert.throws(
+    () => assignPorts('s', spec([{ port: 1 }]), undefined, pool(...all)),
+    /range is full/,
+  )
 })

@@ -2,7 +2,12 @@
 import { type Fields, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type ApiError, internalError, invalid, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
-import { mayHaveNodePorts, needsHealthPort, needsNodePorts, nodePortsOf } from '../registry/kinds/core/service-needs.ts'
+import {
+  mayHaveNodePorts,
+  needsHealthPort,
+  needsNodePorts,
+  nodePortsOf,
+} from '../registry/kinds/core/service-needs.ts'
 import { PortError, type NumberSet } from './number-set.ts'
 
 export type Assigned = {
@@ -12,16 +17,25 @@ export type Assigned = {
 }
 
 /** `before`: the stored spec. Fails with an ApiError. */
-export function assignPorts(name: string, given: Fields, before: Fields | undefined, pool: NumberSet): Assigned {
+export function assignPorts(
+  name: string,
+  given: Fields,
+  before: Fields | undefined,
+  pool: NumberSet,
+): Assigned {
   const taken: number[] = []
   const ports = recording(pool, taken)
   let spec = given
   if (mayHaveNodePorts(given)) {
-    const list = before === undefined ? newPorts(name, given, ports) : changedPorts(name, given, before, ports)
+    const list =
+      before === undefined ? newPorts(name, given, ports) : changedPorts(name, given, before, ports)
     if (itemsOf(given['ports']).length > 0) spec = { ...spec, ports: list }
   }
   if (needsHealthPort(given) && !(before !== undefined && needsHealthPort(before))) {
-    spec = { ...spec, healthCheckNodePort: takeHealthPort(numberOf(given['healthCheckNodePort']), ports) }
+    spec = {
+      ...spec,
+      healthCheckNodePort: takeHealthPort(numberOf(given['healthCheckNodePort']), ports),
+    }
   }
   return { spec, taken }
 }
@@ -29,7 +43,8 @@ export function assignPorts(name: string, given: Fields, before: Fields | undefi
 /** Whether there is anything to allocate: most Services have no node ports, and most updates do not change them. */
 export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   const held = new Set(before === undefined ? [] : portsHeld(before))
-  const isUnnumbered = needsNodePorts(spec) && itemsOf(spec['ports']).some(({ nodePort }) => numberOf(nodePort) === 0)
+  const isUnnumbered =
+    needsNodePorts(spec) && itemsOf(spec['ports']).some(({ nodePort }) => numberOf(nodePort) === 0)
   const isOther = mayHaveNodePorts(spec) && nodePortsOf(spec).some((port) => !held.has(port))
   const isUnchecked = needsHealthPort(spec) && !(before !== undefined && needsHealthPort(before))
   return isUnnumbered || isOther || isUnchecked
@@ -103,10 +118,17 @@ function changedPorts(name: string, spec: Fields, before: Fields, pool: Pool): r
   })
 }
 
-function takeNamed(name: string, { at, port }: { readonly at: number; readonly port: number }, pool: Pool): void {
+function takeNamed(
+  name: string,
+  { at, port }: { readonly at: number; readonly port: number },
+  pool: Pool,
+): void {
   translate(
     () => pool.take(port),
-    (why) => invalid({ group: '', kind: 'Service' }, name, [invalidValue(`spec.ports[${at}].nodePort`, port, why)]),
+    (why) =>
+      invalid({ group: '', kind: 'Service' }, name, [
+        invalidValue(`spec.ports[${at}].nodePort`, port, why),
+      ]),
   )
 }
 

@@ -8,9 +8,15 @@ import { parseLabelSelector, type Requirement } from './label-selector.ts'
 export const SELECTOR_CHARACTERS_MAX = 4096
 
 /** Undefined: both texts are empty. */
-export function accessSelectors(fields: string, labels: string): (() => AccessSelectors) | undefined {
+export function accessSelectors(
+  fields: string,
+  labels: string,
+): (() => AccessSelectors) | undefined {
   if (fields === '' && labels === '') return undefined
-  return () => ({ fields: parsedOrNone(fields, parseFieldSelector), labels: parsedOrNone(labels, parseSorted) })
+  return () => ({
+    fields: parsedOrNone(fields, parseFieldSelector),
+    labels: parsedOrNone(labels, parseSorted),
+  })
 }
 
 /** By key, and values by themselves, as upstream keeps the requirements of a text. */

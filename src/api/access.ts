@@ -18,7 +18,10 @@ export type AccessAttributes =
     }
 
 /** The selectors of a list, a watch or a deletecollection: access may depend on them. One that cannot be parsed is left out. */
-export type AccessSelectors = { readonly fields: readonly FieldTerm[]; readonly labels: readonly Requirement[] }
+export type AccessSelectors = {
+  readonly fields: readonly FieldTerm[]
+  readonly labels: readonly Requirement[]
+}
 
 /** If no authorizer has an opinion, the request is denied. The reason is part of the 403's message, or is kept in the request's context. */
 export type AccessDecision = {

@@ -22,4 +22,5 @@ export type AccountClaims = {
   readonly sub: string
 }
 
-export const accountUserName = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`
+export const accountUserName = (namespace: string, name: string): string =>
+  `system:serviceaccount:${namespace}:${name}`

@@ -46,7 +46,11 @@ export function* eachField(
 }
 
 /** The items of the list at the scanner's position; of any other value, none. Fails if there are too many. */
-export function* eachItem(scanner: JsonScanner, max: number, take: (scanner: JsonScanner) => Steps<void>): Steps<void> {
+export function* eachItem(
+  scanner: JsonScanner,
+  max: number,
+  take: (scanner: JsonScanner) => Steps<void>,
+): Steps<void> {
   if (scanner.peekType() !== 'array') return yield* skip(scanner)
   let count = 0
   for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
@@ -57,7 +61,11 @@ export function* eachItem(scanner: JsonScanner, max: number, take: (scanner: Jso
 }
 
 /** The entries of the map at the scanner's position whose values are objects. Fails if there are too many. */
-export function* eachEntry(scanner: JsonScanner, max: number, take: (name: string, part: Fields) => void): Steps<void> {
+export function* eachEntry(
+  scanner: JsonScanner,
+  max: number,
+  take: (name: string, part: Fields) => void,
+): Steps<void> {
   if (scanner.peekType() !== 'object') return yield* skip(scanner)
   let count = 0
   for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
@@ -80,7 +88,10 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
 }
 
 /** What is at the scanner's position. Fails with PartTooLarge. */
-export function* skip(scanner: JsonScanner, max = { chars: Infinity, values: Infinity }): Steps<void> {
+export function* skip(
+  scanner: JsonScanner,
+  max = { chars: Infinity, values: Infinity },
+): Steps<void> {
   const start = scanner.at
   const open: boolean[] = []
   for (let values = 0; !scanner.skipPart(open, STEP_VALUES); values += STEP_VALUES) {
@@ -88,7 +99,8 @@ export function* skip(scanner: JsonScanner, max = { chars: Infinity, values: Inf
     if (scanner.at - start > max.chars) break
     yield
   }
-  if (scanner.at - start > max.chars) throw new PartTooLarge(`a part has more than ${max.chars} characters`)
+  if (scanner.at - start > max.chars)
+    throw new PartTooLarge(`a part has more than ${max.chars} characters`)
 }
 
 function requireFlat(value: Json | undefined, levels: number): void {

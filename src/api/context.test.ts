@@ -43,7 +43,13 @@ test('a request that reports disconnection itself is not asked for its signal', 
     },
     onGone: (given: (() => void) | undefined) => void (listener = given),
   }
-  const context = new RequestContext({ auditId: 'a', info, timeoutMs: 60_000, client, monotonicMs: () => 0 })
+  const context = new RequestContext({
+    auditId: 'a',
+    info,
+    timeoutMs: 60_000,
+    client,
+    monotonicMs: () => 0,
+  })
   const { signal } = context
   assert.ok(!signal.aborted)
   listener?.()
@@ -106,8 +112,19 @@ function annotationsOf(decision: RequestContext['decision']): object {
 
 test('the decision of the authorizers is an annotation, but not the error of one that failed', () => {
   const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
-  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), { [decision]: 'allow', [reason]: 'RBAC: x' })
-  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: '', error: 'e' }), { [decision]: 'allow', [reason]: '' })
-  assert.deepEqual(annotationsOf({ verdict: 'no-opinion', reason: '' }), { [decision]: 'forbid', [reason]: '' })
-  assert.deepEqual(annotationsOf({ verdict: 'deny', reason: '', error: 'secret' }), { [reason]: 'internal error' })
+  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), {
+    [decision]: 'allow',
+    [reason]: 'RBAC: x',
+  })
+  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: '', error: 'e' }), {
+    [decision]: 'allow',
+    [reason]: '',
+  })
+  assert.deepEqual(annotationsOf({ verdict: 'no-opinion', reason: '' }), {
+    [decision]: 'forbid',
+    [reason]: '',
+  })
+  assert.deepEqual(annotationsOf({ verdict: 'deny', reason: '', error: 'secret' }), {
+    [reason]: 'internal error',
+  })
 })

@@ -164,7 +164,13 @@ export class RequestContext implements Work {
       info.kind === 'path'
         ? { path: info.path }
         : { resource: resourceText(info), namespace: info.namespace, name: info.name }
-    return { verb: info.verb, ...target, bytes: this.bytes, user: this.#user?.name, auditId: this.auditId }
+    return {
+      verb: info.verb,
+      ...target,
+      bytes: this.bytes,
+      user: this.#user?.name,
+      auditId: this.auditId,
+    }
   }
 
   /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
@@ -275,7 +281,9 @@ export class RequestContext implements Work {
   /** With those of the authorizers' decision. */
   get annotations(): ReadonlyMap<string, string> {
     const own = this.#annotations ?? []
-    return this.decision === undefined ? new Map(own) : new Map([...decisionAnnotations(this.decision), ...own])
+    return this.decision === undefined
+      ? new Map(own)
+      : new Map([...decisionAnnotations(this.decision), ...own])
   }
 
   #createSignal(): AbortSignal {
@@ -307,7 +315,10 @@ export class RequestContext implements Work {
 }
 
 /** Calls back when the client has disconnected. The returned function ends that. */
-function whenGone(client: ContextOptions['client'], onGone: (reason?: unknown) => void): () => void {
+function whenGone(
+  client: ContextOptions['client'],
+  onGone: (reason?: unknown) => void,
+): () => void {
   if (client.onGone !== undefined) {
     client.onGone(onGone)
     return () => client.onGone?.(undefined)
@@ -325,7 +336,11 @@ function resourceText({ plural, group, subresource }: ResourceInfo): string {
 }
 
 /** If an authorizer failed, its error is for the log alone. */
-function decisionAnnotations({ verdict, reason, error }: AccessDecision): readonly (readonly [string, string])[] {
+function decisionAnnotations({
+  verdict,
+  reason,
+  error,
+}: AccessDecision): readonly (readonly [string, string])[] {
   const prefix = 'authorization.k8s.io/'
   if (verdict !== 'allow' && error !== undefined) return [[`${prefix}reason`, 'internal error']]
   return [

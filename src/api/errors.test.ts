@@ -12,7 +12,9 @@ test('the code of a webhook is passed on only if it is one of an error', () => {
 })
 
 test('a response tells no more faults than somebody reads', () => {
-  const faults = Array.from({ length: 10_000 }, (_, at) => invalidValue(`spec.a[${at}]`, 'x'.repeat(400), 'wrong'))
+  const faults = Array.from({ length: 10_000 }, (_, at) =>
+    invalidValue(`spec.a[${at}]`, 'x'.repeat(400), 'wrong'),
+  )
   const { message, details } = invalid({ group: '', kind: 'A' }, 'a', faults)
   assert.ok(message.length < 300_000, `${message.length} characters`)
   assert.ok((details?.causes?.length ?? 0) > 100)

@@ -3,7 +3,16 @@
  * where kube-apiserver answers so.
  */
 import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, numberOf, textOf } from './object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from './object.ts'
 import { quote } from './quote.ts'
 
 export type Reason =
@@ -26,7 +35,11 @@ export type Reason =
   | 'Unauthorized'
   | 'UnsupportedMediaType'
 
-export type StatusCause = { readonly reason?: string; readonly message: string; readonly field?: string }
+export type StatusCause = {
+  readonly reason?: string
+  readonly message: string
+  readonly field?: string
+}
 
 export type StatusDetails = {
   readonly name?: string
@@ -92,7 +105,10 @@ export class TextError extends Error {
   constructor(
     code: number,
     text: string,
-    { retryAfterSeconds = 0, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+    {
+      retryAfterSeconds = 0,
+      cause,
+    }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
   ) {
     super(text, { cause })
     this.name = 'TextError'
@@ -118,7 +134,8 @@ export function toStatus(error: ApiError): Status {
 export type ResourceName = { readonly group: string; readonly plural: string }
 export type KindName = { readonly group: string; readonly kind: string }
 
-const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
+const qualified = (name: string, group: string): string =>
+  group === '' ? name : `${name}.${group}`
 const ofResource = ({ group, plural }: ResourceName): string => qualified(plural, group)
 
 /** The details of an error about an object; empty parts are left out. */
@@ -136,17 +153,28 @@ export function notFound(resource: ResourceName, name: string): ApiError {
   })
 }
 
-export function alreadyExists(resource: ResourceName, name: string, { isTerminating = false } = {}): ApiError {
+export function alreadyExists(
+  resource: ResourceName,
+  name: string,
+  { isTerminating = false } = {},
+): ApiError {
   const prefix = isTerminating ? 'object is being deleted: ' : ''
-  return new ApiError(409, 'AlreadyExists', `${prefix}${ofResource(resource)} ${quote(name)} already exists`, {
-    details: detailsOf(resource, name),
-  })
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${prefix}${ofResource(resource)} ${quote(name)} already exists`,
+    {
+      details: detailsOf(resource, name),
+    },
+  )
 }
 
 /** Every generated name was taken, in as many attempts as the server makes for a generateName. */
 export function nameNotGenerated(resource: ResourceName, name: string): ApiError {
   const text = `${ofResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`
-  return new ApiError(409, 'AlreadyExists', text, { details: { ...detailsOf(resource, name), retryAfterSeconds: 1 } })
+  return new ApiError(409, 'AlreadyExists', text, {
+    details: { ...detailsOf(resource, name), retryAfterSeconds: 1 },
+  })
 }
 
 export function conflict(resource: ResourceName, name: string, why: string): ApiError {
@@ -168,21 +196,32 @@ export function unauthorized(): ApiError {
 
 export function forbidden(resource: ResourceName, name: string, why: string): ApiError {
   const subject = ofResource(resource)
-  const about = subject === '' ? '' : name === '' ? `${subject} is ` : `${subject} ${quote(name)} is `
-  return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, { details: detailsOf(resource, name) })
+  const about =
+    subject === '' ? '' : name === '' ? `${subject} is ` : `${subject} ${quote(name)} is `
+  return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, {
+    details: detailsOf(resource, name),
+  })
 }
 
 /** A validating policy denies the request: the text says forbidden, code and reason are those of the validation. */
-export function deniedByPolicy({ message, details }: ApiError, reason: string, cause: string): ApiError {
+export function deniedByPolicy(
+  { message, details }: ApiError,
+  reason: string,
+  cause: string,
+): ApiError {
   const [code, known] = policyReasons.get(reason) ?? invalidByPolicy
-  return new ApiError(code, known, message, { details: { ...details, causes: [{ message: cause }] } })
+  return new ApiError(code, known, message, {
+    details: { ...details, causes: [{ message: cause }] },
+  })
 }
 
 /** Mutating policies fail: the first fault has the message and the reason, and each is a cause. The code is always that of Forbidden. */
 export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
   const [first] = faults
   const causes = faults.map(({ message }) => ({ message }))
-  return new ApiError(403, first?.reason ?? 'Forbidden', first?.message ?? '', { details: { ...details, causes } })
+  return new ApiError(403, first?.reason ?? 'Forbidden', first?.message ?? '', {
+    details: { ...details, causes },
+  })
 }
 
 export type PolicyFault = { readonly message: string; readonly reason: 'Forbidden' | 'Invalid' }
@@ -195,7 +234,11 @@ const policyReasons: ReadonlyMap<string, readonly [number, Reason]> = new Map([
 ])
 
 /** Nothing can be created in a namespace that is being deleted. */
-export function namespaceTerminating(resource: ResourceName, name: string, namespace: string): ApiError {
+export function namespaceTerminating(
+  resource: ResourceName,
+  name: string,
+  namespace: string,
+): ApiError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`
   const { message, details } = forbidden(resource, name, why)
   const cause = {
@@ -206,18 +249,30 @@ export function namespaceTerminating(resource: ResourceName, name: string, names
   return new ApiError(403, 'Forbidden', message, { details: { ...details, causes: [cause] } })
 }
 
-export function invalid({ group, kind }: KindName, name: string, all: readonly FieldFault[]): ApiError {
+export function invalid(
+  { group, kind }: KindName,
+  name: string,
+  all: readonly FieldFault[],
+): ApiError {
   const faults = usable(all)
   const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
-  const about = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`
-  return new ApiError(422, 'Invalid', `${qualified(kind, group)} ${quote(name)} is invalid${about}`, {
-    details: {
-      ...detailsOf({ group, plural: kind }, name),
-      ...(faults.length === 0
-        ? {}
-        : { causes: faults.map(({ path, reason, message }) => ({ reason, message, field: path })) }),
+  const about =
+    texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`
+  return new ApiError(
+    422,
+    'Invalid',
+    `${qualified(kind, group)} ${quote(name)} is invalid${about}`,
+    {
+      details: {
+        ...detailsOf({ group, plural: kind }, name),
+        ...(faults.length === 0
+          ? {}
+          : {
+              causes: faults.map(({ path, reason, message }) => ({ reason, message, field: path })),
+            }),
+      },
     },
-  })
+  )
 }
 
 export function refuseInvalid(
@@ -225,7 +280,8 @@ export function refuseInvalid(
   { metadata }: KubeObject,
   faults: readonly FieldFault[],
 ): void {
-  if (faults.length > 0) throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
+  if (faults.length > 0)
+    throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
 /**
@@ -250,7 +306,10 @@ const isLong = ({ message }: FieldFault): boolean => message.length > TOLD_CHARA
 
 function shortened(fault: FieldFault): FieldFault {
   const more = fault.message.length - TOLD_CHARACTERS_MAX
-  return { ...fault, message: `${fault.message.slice(0, TOLD_CHARACTERS_MAX)}... (${more} more characters)` }
+  return {
+    ...fault,
+    message: `${fault.message.slice(0, TOLD_CHARACTERS_MAX)}... (${more} more characters)`,
+  }
 }
 
 /** A patch that cannot be applied to the existing object. Upstream does not say more. */
@@ -280,7 +339,9 @@ export function definitionTerminating(resource: ResourceName): ApiError {
 
 /** The path is below a group that is served, but no resource is served at it. */
 export function noSuchResource(): ApiError {
-  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {
+    details: {},
+  })
 }
 
 /** A resource is served at the path, but not for this HTTP method. */
@@ -290,7 +351,11 @@ export function noSuchMethod(): ApiError {
 }
 
 export function notAcceptable(accepted: readonly string[]): ApiError {
-  return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+  return new ApiError(
+    406,
+    'NotAcceptable',
+    `only the following media types are accepted: ${accepted.join(', ')}`,
+  )
 }
 
 /** The same, with the text of upstream's router, for endpoints where it negotiates the representation itself. */
@@ -326,7 +391,11 @@ export function unsupportedMediaTypeHere(): ApiError {
 }
 
 export function bodyTooLarge(bytesMax: number): ApiError {
-  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bytesMax}`)
+  return new ApiError(
+    413,
+    'RequestEntityTooLarge',
+    `Request entity too large: limit is ${bytesMax}`,
+  )
 }
 
 export function tooManyOperations(max: number, given: number): ApiError {
@@ -363,18 +432,28 @@ export function expired(
 }
 
 /** `current` is the server's latest resource version; with `retries` the client is asked to retry after a second. */
-export function tooLargeResourceVersion(asked: number, current: number, { retries = true } = {}): ApiError {
-  return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      ...(retries ? { retryAfterSeconds: 1 } : {}),
+export function tooLargeResourceVersion(
+  asked: number,
+  current: number,
+  { retries = true } = {},
+): ApiError {
+  return new ApiError(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    {
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        ...(retries ? { retryAfterSeconds: 1 } : {}),
+      },
     },
-  })
+  )
 }
 
 /** The deadline of the request passed while it waited for storage. */
 export function deadlineExceeded(cause?: unknown): ApiError {
-  const text = 'Timeout: request did not complete within requested timeout - context deadline exceeded'
+  const text =
+    'Timeout: request did not complete within requested timeout - context deadline exceeded'
   return new ApiError(504, 'Timeout', text, { details: {}, cause })
 }
 
@@ -413,7 +492,10 @@ export function limitReached(why: string): ApiError {
 
 /** The audit log could not store the first event of the request. */
 export function auditFailed(uri: string): TextError {
-  return new TextError(500, `Internal Server Error: ${escapeHtml(quote(uri))}: failed to store audit event\n`)
+  return new TextError(
+    500,
+    `Internal Server Error: ${escapeHtml(quote(uri))}: failed to store audit event\n`,
+  )
 }
 
 /** The limit of requests in flight is reached. */
@@ -426,7 +508,9 @@ export function overloaded(retryAfterSeconds: number): TextError {
 
 /** The server stops, and takes no more requests. */
 export function shuttingDown(): TextError {
-  return new TextError(429, 'The apiserver is shutting down, please try again later.\n', { retryAfterSeconds: 5 })
+  return new TextError(429, 'The apiserver is shutting down, please try again later.\n', {
+    retryAfterSeconds: 5,
+  })
 }
 
 /** A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will. */
@@ -450,7 +534,8 @@ export class RemoteUnavailable extends TextError {
 }
 
 /** The request could not be passed on to an aggregated API server. */
-export const proxyFailed = (why: string, cause?: unknown): TextError => new TextError(503, `${why}\n`, { cause })
+export const proxyFailed = (why: string, cause?: unknown): TextError =>
+  new TextError(503, `${why}\n`, { cause })
 
 /** An aggregated API server ended its answer before the end. The client has begun to receive it, so that it is cut off, too. */
 export class CutOffAnswer extends Error {
@@ -468,10 +553,15 @@ export function storageReadError(
 ): ApiError {
   const resource = group === '' ? plural : `${plural}.${group}`
   const details = { name: 'list', ...(group === '' ? {} : { group }), kind: plural, causes }
-  return new ApiError(500, 'StorageReadError', `failed to read one or more ${resource} from the storage`, {
-    details,
-    cause,
-  })
+  return new ApiError(
+    500,
+    'StorageReadError',
+    `failed to read one or more ${resource} from the storage`,
+    {
+      details,
+      cause,
+    },
+  )
 }
 
 /** A failure of the server whose cause the client may see. */
@@ -500,15 +590,31 @@ export function passedOn({ code, reason, details, metadata }: Fields, message: s
 /** A webhook may give any reason. */
 const isReason = (text: string): text is Reason => text !== ''
 
-function passedMetadata({ selfLink, resourceVersion, continue: token, remainingItemCount }: Fields): StatusMetadata {
+function passedMetadata({
+  selfLink,
+  resourceVersion,
+  continue: token,
+  remainingItemCount,
+}: Fields): StatusMetadata {
   const texts = { selfLink, resourceVersion, continue: token }
-  const given = Object.fromEntries(Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)))
+  const given = Object.fromEntries(
+    Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)),
+  )
   return typeof remainingItemCount === 'number' ? { ...given, remainingItemCount } : given
 }
 
-function passedDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Fields): StatusDetails {
+function passedDetails({
+  name,
+  group,
+  kind,
+  uid,
+  causes,
+  retryAfterSeconds,
+}: Fields): StatusDetails {
   const texts = { name, group, kind, uid }
-  const given = Object.fromEntries(Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)))
+  const given = Object.fromEntries(
+    Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)),
+  )
   const shown = itemsOf(causes).map((cause) => ({
     ...Object.fromEntries(textEntry('reason', cause['reason'])),
     message: textOf(cause['message']),
@@ -553,7 +659,10 @@ export function unreadableRequest(): TextError {
 /** A path that begins like that of a resource but names none. */
 export function noRequestInfo(path: string): TextError {
   const why = `unable to determine kind and namespace from url, ${path}`
-  return new TextError(500, `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`)
+  return new TextError(
+    500,
+    `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`,
+  )
 }
 
 /** Groups, a uid or extras were impersonated without a user. */
@@ -568,10 +677,13 @@ type Target = { readonly path: string; readonly query: URLSearchParams }
 
 /** The request target is that which was sent, as far as it can be reconstructed. */
 function internalText({ path, query }: Target, why: string): TextError {
-  const target = query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
+  const target =
+    query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
   return new TextError(500, `${escapeHtml(`Internal Server Error: ${quote(target)}: ${why}`)}\n`)
 }
 
 /** Upstream escapes its texts for clients that display them as HTML. */
 export const escapeHtml = (text: string): string =>
-  /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text
+  /[&<>]/.test(text)
+    ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    : text

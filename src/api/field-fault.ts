@@ -56,7 +56,11 @@ const newFaults = (): FieldFault[] => []
 type Shown = string | number | bigint | boolean | null
 
 export function required(path: string, detail = ''): FieldFault {
-  return { path, reason: 'FieldValueRequired', message: detail === '' ? 'Required value' : `Required value: ${detail}` }
+  return {
+    path,
+    reason: 'FieldValueRequired',
+    message: detail === '' ? 'Required value' : `Required value: ${detail}`,
+  }
 }
 
 export function invalidValue(path: string, value: Shown, detail: string): FieldFault {
@@ -79,9 +83,17 @@ export function notSupported(path: string, value: Shown, supported: readonly str
 }
 
 /** For a value that upstream prints in a special way. */
-export function notSupportedShown(path: string, shown: string, supported: readonly string[]): FieldFault {
+export function notSupportedShown(
+  path: string,
+  shown: string,
+  supported: readonly string[],
+): FieldFault {
   const list = supported.map(quote).join(', ')
-  return { path, reason: 'FieldValueNotSupported', message: `Unsupported value: ${shown}: supported values: ${list}` }
+  return {
+    path,
+    reason: 'FieldValueNotSupported',
+    message: `Unsupported value: ${shown}: supported values: ${list}`,
+  }
 }
 
 export function duplicate(path: string, value: Shown): FieldFault {
@@ -90,7 +102,8 @@ export function duplicate(path: string, value: Shown): FieldFault {
 
 /** For a value that upstream prints in a special way. */
 export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
-  const message = detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
+  const message =
+    detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueDuplicate', message }
 }
 
@@ -119,7 +132,11 @@ export function notThere(path: string, value: Shown): FieldFault {
 }
 
 /** The faults that a check of names.ts finds in a text. */
-export function checked(path: string, value: string, check: (value: string) => readonly string[]): FieldFault[] {
+export function checked(
+  path: string,
+  value: string,
+  check: (value: string) => readonly string[],
+): FieldFault[] {
   return check(value).map((why) => invalidValue(path, value, why))
 }
 

@@ -2,7 +2,11 @@
 import { BACKSLASH, COMMA } from '../lib/ascii.ts'
 import { badRequest } from './errors.ts'
 
-export type FieldTerm = { readonly field: string; readonly isEqual: boolean; readonly value: string }
+export type FieldTerm = {
+  readonly field: string
+  readonly isEqual: boolean
+  readonly value: string
+}
 
 /** Each term is evaluated for each object, and no kind has more than a few selectable fields. */
 const TERMS_MAX = 1000
@@ -15,7 +19,8 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   for (let from = 0, end = 0; from < text.length; from = end + 1) {
     end = endOfTerm(text, from)
     if (end === from) continue
-    if (terms.length === TERMS_MAX) throw badRequest(`a field selector may have at most ${TERMS_MAX} terms`)
+    if (terms.length === TERMS_MAX)
+      throw badRequest(`a field selector may have at most ${TERMS_MAX} terms`)
     terms.push(parseTerm(text, text.slice(from, end)))
   }
   return terms.filter(({ field, value }) => field !== '' || value !== '')

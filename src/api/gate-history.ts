@@ -94,7 +94,12 @@ export const olderGates: { readonly [minor: number]: OlderGates } = {
         isLocked: false,
         names: ['AllowServiceLBStatusOnNonLB', 'DisableNodeKubeProxyVersion'],
       },
-      { stage: 'GA', isOnByDefault: false, isLocked: false, names: ['AggregatedDiscoveryRemoveBetaType'] },
+      {
+        stage: 'GA',
+        isOnByDefault: false,
+        isLocked: false,
+        names: ['AggregatedDiscoveryRemoveBetaType'],
+      },
       {
         stage: 'GA',
         isOnByDefault: true,
@@ -224,9 +229,24 @@ export const olderGates: { readonly [minor: number]: OlderGates } = {
           'WatchList',
         ],
       },
-      { stage: 'DEPRECATED', isOnByDefault: false, isLocked: false, names: ['DisableNodeKubeProxyVersion'] },
-      { stage: 'GA', isOnByDefault: false, isLocked: false, names: ['AggregatedDiscoveryRemoveBetaType'] },
-      { stage: 'GA', isOnByDefault: true, isLocked: false, names: ['GitRepoVolumeDriver', 'LegacySidecarContainers'] },
+      {
+        stage: 'DEPRECATED',
+        isOnByDefault: false,
+        isLocked: false,
+        names: ['DisableNodeKubeProxyVersion'],
+      },
+      {
+        stage: 'GA',
+        isOnByDefault: false,
+        isLocked: false,
+        names: ['AggregatedDiscoveryRemoveBetaType'],
+      },
+      {
+        stage: 'GA',
+        isOnByDefault: true,
+        isLocked: false,
+        names: ['GitRepoVolumeDriver', 'LegacySidecarContainers'],
+      },
     ],
     absent: [
       'AllowParsingUserUIDFromCertAuth',

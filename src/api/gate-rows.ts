@@ -196,7 +196,11 @@ export const gateRows: readonly GateRow[] = [
     stage: 'DEPRECATED',
     isOnByDefault: true,
     isLocked: false,
-    names: ['AggregatedDiscoveryRemoveBetaType', 'DisableNodeKubeProxyVersion', 'StorageNamespaceIndex'],
+    names: [
+      'AggregatedDiscoveryRemoveBetaType',
+      'DisableNodeKubeProxyVersion',
+      'StorageNamespaceIndex',
+    ],
   },
   {
     stage: 'GA',

@@ -7,7 +7,10 @@ import type { Json } from './object.ts'
 test('values are printed as Go prints them', () => {
   const value: Json = { b: [1, 'x', null], a: { c: true } }
   const list = '[]interface {}{1, "x", interface {}(nil)}'
-  assert.equal(goSyntax(value), `map[string]interface {}{"a":map[string]interface {}{"c":true}, "b":${list}}`)
+  assert.equal(
+    goSyntax(value),
+    `map[string]interface {}{"a":map[string]interface {}{"c":true}, "b":${list}}`,
+  )
   assert.equal(goPlain(value), 'map[a:map[c:true] b:[1 x <nil>]]')
   assert.equal(goStrings(['a', '"']), '[]string{"a", "\\""}')
   assert.equal(goStrings([]), '[]string(nil)')

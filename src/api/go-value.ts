@@ -10,7 +10,11 @@ export function goStrings(list: readonly string[], type = 'string'): string {
 }
 
 /** Items one after the other, up to what a message shows of a value. */
-export function shownItems<T>(items: readonly T[], show: (item: T) => string, separator = ', '): string {
+export function shownItems<T>(
+  items: readonly T[],
+  show: (item: T) => string,
+  separator = ', ',
+): string {
   let text = ''
   for (const [at, item] of items.entries()) {
     if (text.length > SHOWN_CHARACTERS_MAX) return `${text}... (${items.length - at} more)`
@@ -31,11 +35,13 @@ const TIME_CHARACTERS_MAX = 64
 /** `2001-02-03 04:05:06 +0000 UTC` for a timestamp in UTC; trailing zeros of the fraction are dropped. */
 export function goTime(timestamp: string): string {
   if (timestamp.length > TIME_CHARACTERS_MAX) return timestamp
-  const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
+  const [, date = '', time = '', fraction = ''] =
+    /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
   return `${date} ${time}${fraction === '.' ? '' : fraction} +0000 UTC`
 }
 
-const months = 'January February March April May June July August September October November December'.split(' ')
+const months =
+  'January February March April May June July August September October November December'.split(' ')
 
 /** `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` for a timestamp of metadata; an absent one is Go's zero time. */
 export function goDate(timestamp: string): string {
@@ -70,7 +76,8 @@ export function goStruct(name: string, fields: { readonly [field: string]: strin
     .join(', ')}}`
 }
 
-export const goPointer = (type: string, isGiven: boolean): string => `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`
+export const goPointer = (type: string, isGiven: boolean): string =>
+  `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`
 
 /** JSON with `%#v`: `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: Json): string {
@@ -124,4 +131,5 @@ function sortedKeys(fields: object): string[] {
 }
 
 /** As Go compares texts: by the bytes of UTF-8. */
-const compareBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+const compareBytes = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other))

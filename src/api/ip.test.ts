@@ -24,7 +24,17 @@ test('addresses are read leniently and written in one form', () => {
 })
 
 test('what is no address is none', () => {
-  for (const text of ['', 'x', '1.2.3', '1.2.3.256', '1.2.3.4.5', '1.2.3.4 ', 'fe80::1%eth0', ':::', '1'.repeat(100)]) {
+  for (const text of [
+    '',
+    'x',
+    '1.2.3',
+    '1.2.3.256',
+    '1.2.3.4.5',
+    '1.2.3.4 ',
+    'fe80::1%eth0',
+    ':::',
+    '1'.repeat(100),
+  ]) {
     assert.equal(parseIp(text), undefined, text)
   }
 })
@@ -42,7 +52,15 @@ test('a range has a first and a last address', () => {
 })
 
 test('what is no range is none', () => {
-  for (const text of ['10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/-1', '::/129', '::ffff:10.0.0.0/8', 'x/8']) {
+  for (const text of [
+    '10.0.0.0',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '::/129',
+    '::ffff:10.0.0.0/8',
+    'x/8',
+  ]) {
     assert.equal(parseCidr(text), undefined, text)
   }
 })
@@ -56,7 +74,8 @@ test('which addresses lead to another machine, and one only', () => {
   for (const text of [...not.split(/\s+/), '']) assert.ok(!isGlobalUnicast(text), text)
 })
 
-const groups = (count: number): string[] => Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
+const groups = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
 
 test("what is an IPv6 address is what Node's own expression says", () => {
   const counts = Array.from({ length: 10 }, (_, count) => count)

@@ -71,8 +71,11 @@ export function isGlobalUnicast(text: string): boolean {
 
 /** The canonical form; an IPv4-mapped address is printed as IPv4. */
 export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
-  if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
-  const groups = Array.from({ length: 8 }, (_, at) => ((value >> BigInt(112 - 16 * at)) & 0xffffn).toString(16))
+  if (family === 'IPv4')
+    return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
+  const groups = Array.from({ length: 8 }, (_, at) =>
+    ((value >> BigInt(112 - 16 * at)) & 0xffffn).toString(16),
+  )
   const zeros = longestZeros(groups)
   if (zeros === undefined) return groups.join(':')
   return `${groups.slice(0, zeros.from).join(':')}::${groups.slice(zeros.to).join(':')}`
@@ -84,7 +87,8 @@ export const formatCidr = ({ family, first, prefixBits }: Cidr): string =>
 
 function parseIpv4(text: string): bigint | undefined {
   const parts = text.split('.')
-  if (parts.length !== 4 || !parts.every((part) => /^[0-9]+$/.test(part) && Number(part) <= 255)) return undefined
+  if (parts.length !== 4 || !parts.every((part) => /^[0-9]+$/.test(part) && Number(part) <= 255))
+    return undefined
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
@@ -100,7 +104,9 @@ function parseIpv6(text: string): Ip | undefined {
   const groups = [...before, ...Array.from({ length: zeros }, () => 0n), ...after]
   const value = groups.reduce((sum, group) => (sum << 16n) | group, 0n)
   const isMapped = value >> 32n === MAPPED_PREFIX >> 32n
-  return isMapped ? { family: 'IPv4', value: value - MAPPED_PREFIX, isMapped } : { family: 'IPv6', value, isMapped }
+  return isMapped
+    ? { family: 'IPv4', value: value - MAPPED_PREFIX, isMapped }
+    : { family: 'IPv6', value, isMapped }
 }
 
 /** The last two groups may be written as an IPv4 address, without leading zeros. */
@@ -122,12 +128,15 @@ function groupsOf(text: string): bigint[] | undefined {
 }
 
 /** The run of zero groups that `::` replaces: the first of the longest, of at least two. */
-function longestZeros(groups: readonly string[]): { readonly from: number; readonly to: number } | undefined {
+function longestZeros(
+  groups: readonly string[],
+): { readonly from: number; readonly to: number } | undefined {
   let best: { from: number; to: number } | undefined
   for (let from = 0; from < groups.length; from++) {
     let to = from
     while (groups[to] === '0') to++
-    if (to - from >= 2 && to - from > (best === undefined ? 0 : best.to - best.from)) best = { from, to }
+    if (to - from >= 2 && to - from > (best === undefined ? 0 : best.to - best.from))
+      best = { from, to }
     from = Math.max(from, to - 1)
   }
   return best

@@ -40,7 +40,8 @@ const faults: readonly (readonly [string, string])[] = [
   ['['.repeat(20_000), "invalid character '[' exceeded max depth"],
 ]
 test('what is wrong is told in the words of Go', () => {
-  for (const [text, fault] of faults) assert.equal(faultOf(text), fault, JSON.stringify(text.slice(0, 20)))
+  for (const [text, fault] of faults)
+    assert.equal(faultOf(text), fault, JSON.stringify(text.slice(0, 20)))
 })
 
 function isJson(text: string): boolean {
@@ -54,7 +55,24 @@ function isJson(text: string): boolean {
 }
 
 test('takes what JSON takes, and nothing else', () => {
-  const piece = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"', '\\', '1', '-', '.5', 'e', 'true', 'nul', ' ')
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"a"',
+    '"',
+    '\\',
+    '1',
+    '-',
+    '.5',
+    'e',
+    'true',
+    'nul',
+    ' ',
+  )
   fc.assert(
     fc.property(
       fc.oneof(

@@ -121,7 +121,8 @@ export class JsonScanner {
 
   #toKey(): void {
     this.#skipBlanks()
-    if (this.text.charCodeAt(this.at) !== QUOTE) throw this.#fault('looking for beginning of object key string')
+    if (this.text.charCodeAt(this.at) !== QUOTE)
+      throw this.#fault('looking for beginning of object key string')
   }
 
   #skipColon(): void {
@@ -165,7 +166,10 @@ export class JsonScanner {
   readString(): string {
     const start = this.at + 1
     if (this.#skipPlainString(start)) return this.text.slice(start, this.at - 1)
-    const end = this.#skipEscaped(start, this.#isDivided ? start + LONG_STRING_CHARACTERS : Infinity)
+    const end = this.#skipEscaped(
+      start,
+      this.#isDivided ? start + LONG_STRING_CHARACTERS : Infinity,
+    )
     if (this.text.charCodeAt(end) !== QUOTE) return this.#readInParts(start)
     this.at = end + 1
     const value: string = JSON.parse(this.text.slice(start - 1, this.at))
@@ -215,7 +219,8 @@ export class JsonScanner {
   #skipPlainString(start: number): boolean {
     const end = this.text.indexOf('"', start)
     if (end === -1) return false
-    if (start < this.#searchedFrom || this.#specialAt < start || end > this.#searchedTo) this.#findSpecial(start, end)
+    if (start < this.#searchedFrom || this.#specialAt < start || end > this.#searchedTo)
+      this.#findSpecial(start, end)
     if (end > this.#specialAt) return false
     this.at = end + 1
     return true
@@ -428,7 +433,8 @@ export class JsonScanner {
 
   #skipWord(word: string): void {
     for (const character of word) {
-      if (this.text[this.at] !== character) throw this.#fault(`in literal ${word} (expecting '${character}')`)
+      if (this.text[this.at] !== character)
+        throw this.#fault(`in literal ${word} (expecting '${character}')`)
       this.at++
     }
   }

@@ -42,7 +42,9 @@ test('property: keys with escapes are found, as a reader would find them', () =>
   const hasSuch = (value: unknown): boolean =>
     typeof value === 'object' &&
     value !== null &&
-    Object.entries(value).some(([name, below]) => (!Array.isArray(value) && isEscaped(name)) || hasSuch(below))
+    Object.entries(value).some(
+      ([name, below]) => (!Array.isArray(value) && isEscaped(name)) || hasSuch(below),
+    )
   fc.assert(
     fc.property(json, fc.constantFrom(undefined, ' ', '\n\t'), (value, space) => {
       assert.equal(hasEscapedKey(JSON.stringify(value, null, space)), hasSuch(value))
@@ -112,7 +114,10 @@ test('property: a long list of scalars is read as a short one is', () => {
         const short = readWith(`[${['2', ...items].join()}]${rest}`)
         const long = readWith(`[${[...many, '2', ...items].join()}]${rest}`)
         if (typeof short === 'string' || typeof long === 'string') return assert.equal(long, short)
-        assert.deepEqual(long[0], [...many.map(Number), ...(Array.isArray(short[0]) ? short[0] : [])])
+        assert.deepEqual(long[0], [
+          ...many.map(Number),
+          ...(Array.isArray(short[0]) ? short[0] : []),
+        ])
         assert.equal(long[1], short[1])
       },
     ),
@@ -123,7 +128,10 @@ test('property: a long list of scalars is read as a short one is', () => {
 test('long digits in strings keep numbers and strings as they are', () => {
   const digits = '1234567890123456789'
   assert.deepEqual(read(`{"a":"${digits}","b":1}`), { a: digits, b: 1 })
-  assert.deepEqual(read(`{"a":"x\\"${digits}","b":${digits}}`), { a: `x"${digits}`, b: 1234567890123456789n })
+  assert.deepEqual(read(`{"a":"x\\"${digits}","b":${digits}}`), {
+    a: `x"${digits}`,
+    b: 1234567890123456789n,
+  })
   assert.deepEqual(read(`[${digits}]`), [1234567890123456789n])
 })
 
@@ -142,7 +150,9 @@ test('property: what is read in steps is the same', () => {
       assert.deepEqual(allSteps(parseInSteps(json)), readAny(new JsonScanner(json.toString())))
     }),
   )
-  assert.deepEqual(allSteps(parseInSteps(Buffer.from('[1234567890123456789]'))), [1234567890123456789n])
+  assert.deepEqual(allSteps(parseInSteps(Buffer.from('[1234567890123456789]'))), [
+    1234567890123456789n,
+  ])
   assert.deepEqual(allSteps(parseInSteps(Buffer.from('["\\ud800"]'))), ['\ufffd'])
   for (const text of ['', '[', '[1,]', '{"a":1', '{"a"}', '1 2', '['.repeat(2000)]) {
     assert.throws(() => allSteps(parseInSteps(Buffer.from(text))), JsonSyntaxError)
@@ -155,7 +165,9 @@ test('a list of objects that are as deep as they may be is read in steps', () =>
 })
 
 test('a list of a few long strings is read in many steps', () => {
-  const steps = parseInSteps(Buffer.from(JSON.stringify(Array.from({ length: 16 }, () => 'x'.repeat(100_000)))))
+  const steps = parseInSteps(
+    Buffer.from(JSON.stringify(Array.from({ length: 16 }, () => 'x'.repeat(100_000)))),
+  )
   let count = 0
   while (steps.next().done !== true) count++
   assert.ok(count >= 15, `${count} steps`)

@@ -102,7 +102,8 @@ function readLongList(scanner: JsonScanner): Json[] | undefined {
   const list = scanner.longList()
   if (list === undefined || longNumber.test(list)) return undefined
   const items: Json[] | undefined = parsedList(list)
-  if (items?.every((item) => typeof item !== 'number' || Number.isFinite(item)) !== true) return undefined
+  if (items?.every((item) => typeof item !== 'number' || Number.isFinite(item)) !== true)
+    return undefined
   scanner.at += list.length
   return items
 }
@@ -116,7 +117,9 @@ const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
 function readNumber(literal: string): number | bigint {
   const value = Number(literal)
   if (!Number.isFinite(value)) {
-    throw new JsonNumberError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+    throw new JsonNumberError(
+      `json: cannot unmarshal number ${literal} into Go value of type float64`,
+    )
   }
   if (!isLongInteger(value, literal)) return value
   const integer = BigInt(literal)
@@ -190,11 +193,17 @@ function hasLongNumber(text: string): boolean {
  * Keeps all digits of int64 and uint64, as Go's YAML library does; beyond them a number is a float. The third argument (the source text of
  * a primitive) is in the language, but not yet in the library's types.
  */
-function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function exactInteger(
+  _key: string,
+  value: unknown,
+  context?: { readonly source?: string },
+): unknown {
   const source = context?.source ?? ''
   if (typeof value !== 'number' || !isLongInteger(value, source)) return value
   const integer = BigInt(source)
-  return BigInt.asIntN(64, integer) === integer || BigInt.asUintN(64, integer) === integer ? integer : value
+  return BigInt.asIntN(64, integer) === integer || BigInt.asUintN(64, integer) === integer
+    ? integer
+    : value
 }
 
 /** Values that are read between two pauses: some hundred microseconds. */

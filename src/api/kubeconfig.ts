@@ -17,11 +17,18 @@ export type Kubeconfig = {
   }[]
   readonly contexts: readonly {
     readonly name: string
-    readonly context: { readonly cluster: string; readonly user: string; readonly namespace?: string }
+    readonly context: {
+      readonly cluster: string
+      readonly user: string
+      readonly namespace?: string
+    }
   }[]
 }
 
-export type Login = { readonly name: string } & ({ readonly certificate: Certificate } | { readonly token: string })
+export type Login = { readonly name: string } & (
+  | { readonly certificate: Certificate }
+  | { readonly token: string }
+)
 
 export type KubeconfigParts = {
   readonly url: string
@@ -32,7 +39,12 @@ export type KubeconfigParts = {
   readonly login: Login
 }
 
-export function createKubeconfig({ url, name, certificateAuthority, login }: KubeconfigParts): Kubeconfig {
+export function createKubeconfig({
+  url,
+  name,
+  certificateAuthority,
+  login,
+}: KubeconfigParts): Kubeconfig {
   const user =
     'token' in login
       ? { token: login.token }
@@ -44,7 +56,12 @@ export function createKubeconfig({ url, name, certificateAuthority, login }: Kub
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': name,
-    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': base64(certificateAuthority) } }],
+    clusters: [
+      {
+        name,
+        cluster: { server: url, 'certificate-authority-data': base64(certificateAuthority) },
+      },
+    ],
     users: [{ name: login.name, user }],
     contexts: [{ name, context: { cluster: name, user: login.name } }],
   }

@@ -7,7 +7,11 @@ export type Labels = { readonly [key: string]: string }
 
 export type Requirement =
   | { readonly key: string; readonly operator: 'exists' | 'absent' }
-  | { readonly key: string; readonly operator: 'in' | 'notin'; readonly values: ReadonlySet<string> }
+  | {
+      readonly key: string
+      readonly operator: 'in' | 'notin'
+      readonly values: ReadonlySet<string>
+    }
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly bound: bigint }
 
 /** Fails with a BadRequest if the text is not a label selector. An empty or blank one selects everything: it has no requirements. */
@@ -15,11 +19,16 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
 }
 
-export function matchesLabels(requirements: readonly Requirement[], labels: Labels | undefined): boolean {
+export function matchesLabels(
+  requirements: readonly Requirement[],
+  labels: Labels | undefined,
+): boolean {
   return requirements.every((requirement) =>
     matchesRequirement(
       requirement,
-      labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined,
+      labels !== undefined && Object.hasOwn(labels, requirement.key)
+        ? labels[requirement.key]
+        : undefined,
     ),
   )
 }
@@ -67,7 +76,8 @@ class Parser {
     const requirements: Requirement[] = []
     while (this.#token !== '') {
       const first = this.#token
-      if (first !== '!' && !isWord(first)) refuse(`found '${first}', expected: !, identifier, or 'end of string'`)
+      if (first !== '!' && !isWord(first))
+        refuse(`found '${first}', expected: !, identifier, or 'end of string'`)
       if (requirements.length === REQUIREMENTS_MAX) {
         refuse(`a label selector may have at most ${REQUIREMENTS_MAX} requirements`)
       }
@@ -76,7 +86,8 @@ class Parser {
       if (next === '') break
       if (next !== ',') refuse(`found '${next}', expected: ',' or 'end of string'`)
       const after = this.#advance()
-      if (after !== '!' && !isWord(after)) refuse(`found '${after}', expected: identifier after ','`)
+      if (after !== '!' && !isWord(after))
+        refuse(`found '${after}', expected: identifier after ','`)
     }
     return requirements
   }
@@ -86,7 +97,8 @@ class Parser {
     if (isNegated) this.#advance()
     const key = this.#word('identifier')
     const keyFaults = checkQualifiedName(key)
-    if (keyFaults.length > 0) refuse(`${unparsable}<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
+    if (keyFaults.length > 0)
+      refuse(`${unparsable}<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (isNegated) return { key, operator: 'absent' }
     const operator = this.#token
     if (operator === '' || operator === ',') return { key, operator: 'exists' }
@@ -122,11 +134,14 @@ class Parser {
     const values: string[] = []
     for (;;) {
       const isValue = isWord(this.#token)
-      if (++this.#values > VALUES_MAX) refuse(`a label selector may have at most ${VALUES_MAX} values`)
+      if (++this.#values > VALUES_MAX)
+        refuse(`a label selector may have at most ${VALUES_MAX} values`)
       values.push(isValue ? this.#word('identifier') : '')
       const token = this.#token
       if (token !== ',' && token !== ')') {
-        refuse(`${unparsable}found '${token}', expected: ${isValue ? "',' or ')'" : "',', ')' or identifier"}`)
+        refuse(
+          `${unparsable}found '${token}', expected: ${isValue ? "',' or ')'" : "',', ')' or identifier"}`,
+        )
       }
       this.#advance()
       if (token === ')') return values
@@ -160,7 +175,9 @@ function checkValues(key: string, values: readonly string[]): ReadonlySet<string
   for (const [index, value] of values.entries()) {
     const faults = checkLabelValue(value)
     if (faults.length > 0) {
-      refuse(`${unparsable}values[${index}][${key}]: Invalid value: ${quote(value)}: ${faults.join('; ')}`)
+      refuse(
+        `${unparsable}values[${index}][${key}]: Invalid value: ${quote(value)}: ${faults.join('; ')}`,
+      )
     }
   }
   return new Set(values)

@@ -1,5 +1,11 @@
 /** The rules for names of field managers: at most 128 bytes, printable characters only. */
-import { FAULTS_CHARACTERS_MAX, type FieldFault, invalidShown, shownValue, tooLong } from './field-fault.ts'
+import {
+  FAULTS_CHARACTERS_MAX,
+  type FieldFault,
+  invalidShown,
+  shownValue,
+  tooLong,
+} from './field-fault.ts'
 
 const MANAGER_BYTES_MAX = 128
 /** The rest of a longer name, which is refused anyway, is not searched for unprintable characters. */
@@ -11,7 +17,8 @@ const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /** Each fault contains the name, so a long name has no more faults than a response may contain. */
 export function managerFaults(path: string, manager: string): FieldFault[] {
-  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
+  const faults =
+    Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
   // Most names are; to compile the other expression takes milliseconds.
   const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
   if (plain.test(searched) || printable.test(searched)) return faults
@@ -22,7 +29,9 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
     if (faults.length > faultsMax) break
     if (!printable.test(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-      faults.push(invalidShown(path, shown, `invalid character U+${code} (at position ${position})`))
+      faults.push(
+        invalidShown(path, shown, `invalid character U+${code} (at position ${position})`),
+      )
     }
     position += Buffer.byteLength(character)
   }

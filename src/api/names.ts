@@ -51,19 +51,27 @@ export function checkDnsLabel(name: string): string[] {
   const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
   if (patterns.label.test(name)) return faults
   const isSubdomain = patterns.subdomain.test(name)
-  return [...faults, isSubdomain ? 'must not contain dots' : broken(labelRule, ['my-name', '123-abc'], label)]
+  return [
+    ...faults,
+    isSubdomain ? 'must not contain dots' : broken(labelRule, ['my-name', '123-abc'], label),
+  ]
 }
 
 export function checkDnsSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
-  return patterns.subdomain.test(name) ? faults : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
+  return patterns.subdomain.test(name)
+    ? faults
+    : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
 }
 
 /** A DNS search path, which may contain underscores. As upstream, the message names the pattern without them. */
 export function checkUnderscoredSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.underscoredSubdomain.test(name)) return faults
-  return [...faults, broken(subdomainRule.replace("'-' or", "'_', '-' or"), ['example.com'], subdomain)]
+  return [
+    ...faults,
+    broken(subdomainRule.replace("'-' or", "'_', '-' or"), ['example.com'], subdomain),
+  ]
 }
 
 /** `*.example.com`: all names below a domain. */
@@ -74,7 +82,9 @@ export function checkWildcardSubdomain(name: string): string[] {
 }
 
 /** `example.com/a/path`, with faults for each part. */
-export function checkDomainPrefixedPath(path: string): { readonly value: string; readonly why: string }[] {
+export function checkDomainPrefixedPath(
+  path: string,
+): { readonly value: string; readonly why: string }[] {
   const slash = path.indexOf('/')
   const [domain, rest] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)]
   if (domain === '' || rest === '') {
@@ -82,7 +92,10 @@ export function checkDomainPrefixedPath(path: string): { readonly value: string;
   }
   const faults = checkDnsSubdomain(domain).map((why) => ({ value: domain, why }))
   if (patterns.urlPath.test(rest)) return faults
-  return [...faults, { value: rest, why: `Invalid path (regex used for validation is '${urlPath}')` }]
+  return [
+    ...faults,
+    { value: rest, why: `Invalid path (regex used for validation is '${urlPath}')` },
+  ]
 }
 
 /** The rules for every name, since it becomes a segment of a path. */
@@ -122,7 +135,8 @@ export function checkQualifiedName(key: string): string[] {
 
 function checkQualifiedPart(part: string): string[] {
   if (part === '') return ['name part must be non-empty', brokenPart()]
-  const faults = part.length > LABEL_CHARACTERS_MAX ? [`name part ${atMost(LABEL_CHARACTERS_MAX)}`] : []
+  const faults =
+    part.length > LABEL_CHARACTERS_MAX ? [`name part ${atMost(LABEL_CHARACTERS_MAX)}`] : []
   return patterns.qualifiedPart.test(part) ? faults : [...faults, brokenPart()]
 }
 
@@ -140,7 +154,10 @@ export function checkVariableName(name: string): string[] {
   const rule =
     "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
   const examples = ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1']
-  return [...(patterns.variableName.test(name) ? [] : [broken(rule, examples, variableName)]), ...checkNoFolder(name)]
+  return [
+    ...(patterns.variableName.test(name) ? [] : [broken(rule, examples, variableName)]),
+    ...checkNoFolder(name),
+  ]
 }
 
 /** A key of the data of a ConfigMap or a Secret. */

@@ -45,7 +45,8 @@ export const isFields = (value: Json | undefined): value is Fields =>
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
 
 /** The items of a value that is a list, or none. */
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+export const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? value : []
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
@@ -54,7 +55,8 @@ export const itemsOf = (list: Json | undefined): readonly Fields[] =>
   Array.isArray(list) ? mapped(list, fieldsOf) : []
 
 /** The texts of a list of texts, or none. */
-export const textsOf = (list: Json | undefined): readonly string[] => (Array.isArray(list) ? mapped(list, textOf) : [])
+export const textsOf = (list: Json | undefined): readonly string[] =>
+  Array.isArray(list) ? mapped(list, textOf) : []
 
 /** Longer lists can be divided. */
 const SHORT_LIST_ITEMS = 1000
@@ -105,5 +107,8 @@ export function omit(fields: Fields, ...names: readonly string[]): Fields {
 export function withManagedFields(object: KubeObject, managedFields: Json | undefined): KubeObject {
   const { managedFields: given, ...metadata } = object.metadata
   if (given === managedFields) return object
-  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
+  return {
+    ...object,
+    metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
+  }
 }

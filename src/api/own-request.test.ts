@@ -4,8 +4,14 @@ import { turnsDuring } from '../../test/harness/turns.ts'
 import { objectInSlices, objectOf } from './own-request.ts'
 
 test('a large response is parsed in several turns of the event loop', async () => {
-  const items = Array.from({ length: 5_000 }, (_, at) => ({ metadata: { name: `n${at}`, labels: { a: 'ü"\\' } } }))
-  const response = { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ kind: 'List', items })) }
+  const items = Array.from({ length: 5_000 }, (_, at) => ({
+    metadata: { name: `n${at}`, labels: { a: 'ü"\\' } },
+  }))
+  const response = {
+    status: 200,
+    headers: {},
+    body: Buffer.from(JSON.stringify({ kind: 'List', items })),
+  }
   let parsed: unknown
   const turns = await turnsDuring(async () => {
     parsed = await objectInSlices(response)

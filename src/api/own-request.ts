@@ -47,7 +47,10 @@ export async function objectInSlices(response: ApiResponse): Promise<Json | unde
 /** Parses JSON that the server has printed for itself. */
 export async function parseInSlices(json: Buffer): Promise<Json> {
   if (json.length <= SHORT_BYTES) return parseJson(json)
-  return inSlices(parseInSteps(json), new Slices(systemTime, { isBackground: true, isExpensive: true }))
+  return inSlices(
+    parseInSteps(json),
+    new Slices(systemTime, { isBackground: true, isExpensive: true }),
+  )
 }
 
 function bytesOf(response: ApiResponse): Buffer | undefined {
@@ -76,7 +79,9 @@ export async function request(
     signal,
   }: OwnRequest,
 ): Promise<ApiResponse> {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const patchType = isApply ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
   const type = isMergePatch || isApply ? patchType : 'application/json'
   const headers = { 'user-agent': userAgent, accept, 'content-type': type }

@@ -8,7 +8,10 @@ export type PodSecurityLevel = (typeof podSecurityLevels)[number]
 /** The minor version; `latest` has all controls. */
 export type PodSecurityVersion = number | 'latest'
 
-export type LevelVersion = { readonly level: PodSecurityLevel; readonly version: PodSecurityVersion }
+export type LevelVersion = {
+  readonly level: PodSecurityLevel
+  readonly version: PodSecurityVersion
+}
 
 /** The levels below which pods are refused, recorded in the audit log, and warned about. */
 export type PodSecurityPolicy = {
@@ -19,7 +22,11 @@ export type PodSecurityPolicy = {
 
 const privileged: LevelVersion = { level: 'privileged', version: 'latest' }
 
-export const privilegedPolicy: PodSecurityPolicy = { enforce: privileged, audit: privileged, warn: privileged }
+export const privilegedPolicy: PodSecurityPolicy = {
+  enforce: privileged,
+  audit: privileged,
+  warn: privileged,
+}
 
 export const isPrivileged = ({ enforce, audit, warn }: PodSecurityPolicy): boolean =>
   [enforce, audit, warn].every(({ level }) => level === 'privileged')

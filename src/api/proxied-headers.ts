@@ -45,7 +45,8 @@ export function requestHeaders({
 }
 
 /** The headers of the backend's response that are passed to the client. */
-export const answerHeaders = (headers: ReceivedHeaders): Headers => endToEnd(headers, (name) => corsHeaders.has(name))
+export const answerHeaders = (headers: ReceivedHeaders): Headers =>
+  endToEnd(headers, (name) => corsHeaders.has(name))
 
 function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): Headers {
   const named = new Set(tokensOf(headers['connection']))
@@ -53,7 +54,8 @@ function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): H
   const passed: { [name: string]: string | readonly string[] } = Object.create(null)
   for (const name in headers) {
     const value = headers[name]
-    if (value !== undefined && !hopHeaders.has(name) && !named.has(name) && !isOwn(name)) passed[name] = value
+    if (value !== undefined && !hopHeaders.has(name) && !named.has(name) && !isOwn(name))
+      passed[name] = value
   }
   return passed
 }
@@ -69,8 +71,16 @@ function withoutToken(protocols: string): string {
  * Whether a request without a body may be sent again if its connection is lost before there is an answer. As Go's client: the keys say that
  * to do it twice is to do it once.
  */
-export const isReplayable = ({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean =>
-  safeMethods.has(method) || headers['idempotency-key'] !== undefined || headers['x-idempotency-key'] !== undefined
+export const isReplayable = ({
+  method,
+  headers,
+}: {
+  readonly method: string
+  readonly headers: Headers
+}): boolean =>
+  safeMethods.has(method) ||
+  headers['idempotency-key'] !== undefined ||
+  headers['x-idempotency-key'] !== undefined
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
@@ -79,7 +89,8 @@ export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
   tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)
 
 /** Protocols that connections are switched to. */
-export const isKnownProtocol = (protocol = ''): boolean => /^(websocket|spdy\/3\.1)$/i.test(protocol)
+export const isKnownProtocol = (protocol = ''): boolean =>
+  /^(websocket|spdy\/3\.1)$/i.test(protocol)
 
 /** Of a header that may have come in several lines. */
 const tokensOf = (header: string | readonly string[] = ''): string[] =>

@@ -36,11 +36,16 @@ test('quantities are written in one form', () => {
 })
 
 test('what is no quantity is refused', () => {
-  const fault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  const fault =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
   for (const given of ['', 'abc', '1Xi', 'true', '{}', '1.2.3'])
     assert.deepEqual(canonicalQuantity(given), { fault }, given)
   for (const given of ['1K', '1e', '1mi']) {
-    assert.deepEqual(canonicalQuantity(given), { fault: "unable to parse quantity's suffix" }, given)
+    assert.deepEqual(
+      canonicalQuantity(given),
+      { fault: "unable to parse quantity's suffix" },
+      given,
+    )
   }
 })
 
@@ -73,7 +78,8 @@ test('what has no digits is nothing, and what is not understood is told as upstr
   for (const text of ['e', 'kk', 'i', '--1', '+-1', '1-', '1K', '1e-']) {
     assert.deepEqual(canonicalQuantity(text), { fault: "unable to parse quantity's suffix" }, text)
   }
-  for (const text of ['', '..', '1_000', '1.5.5', '1e-3k']) assert.ok('fault' in canonicalQuantity(text), text)
+  for (const text of ['', '..', '1_000', '1.5.5', '1e-3k'])
+    assert.ok('fault' in canonicalQuantity(text), text)
 })
 
 test('dots, plus signs and leading zeros are kept where the rest is canonical', () => {

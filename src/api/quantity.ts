@@ -5,7 +5,8 @@
 
 /** The integer or the fraction may be empty. */
 const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([+-]?[0-9]*)$/
-const quantityFault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const quantityFault =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 const suffixFault = "unable to parse quantity's suffix"
 
 /** Powers of ten by suffix. */
@@ -115,9 +116,13 @@ function parseAny(text: string): Quantity | { readonly fault: string } {
   return { nanos: sign === '-' ? -nanos : nanos, format: suffix.format }
 }
 
-function readSuffix(letters: string, exponentText: string): { format: Format; power: number } | undefined {
+function readSuffix(
+  letters: string,
+  exponentText: string,
+): { format: Format; power: number } | undefined {
   const isExponent = (letters === 'e' || letters === 'E') && exponentText !== ''
-  if (isExponent) return /\d/.test(exponentText) ? { format: 'exponent', power: Number(exponentText) } : undefined
+  if (isExponent)
+    return /\d/.test(exponentText) ? { format: 'exponent', power: Number(exponentText) } : undefined
   if (exponentText !== '') return undefined
   const binary = binarySuffixes.findIndex((suffix) => suffix !== '' && suffix === letters)
   if (binary !== -1) return { format: 'binary', power: binary }

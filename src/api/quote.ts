@@ -15,7 +15,10 @@ const namedEscapes: { readonly [character: string]: string } = {
 const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   const isPrintable = code >= 0x20 && code < 0x7f
-  return namedEscapes[character] ?? (isPrintable ? undefined : `\\x${code.toString(16).padStart(2, '0')}`)
+  return (
+    namedEscapes[character] ??
+    (isPrintable ? undefined : `\\x${code.toString(16).padStart(2, '0')}`)
+  )
 })
 
 /**
@@ -37,7 +40,8 @@ export function quote(text: string): string {
   while (at < text.length) {
     const code = text.charCodeAt(at)
     const end = code < 0x80 ? at + 1 : endOfPrinted(text, at)
-    const escape = code < 0x80 ? escapes[code] : end === at ? escapeWide(text.codePointAt(at) ?? 0) : undefined
+    const escape =
+      code < 0x80 ? escapes[code] : end === at ? escapeWide(text.codePointAt(at) ?? 0) : undefined
     if (escape === undefined) {
       at = end
       continue
@@ -58,5 +62,7 @@ function endOfPrinted(text: string, at: number): number {
 }
 
 function escapeWide(code: number): string {
-  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
+  return code < 0x10000
+    ? `\\u${code.toString(16).padStart(4, '0')}`
+    : `\\U${code.toString(16).padStart(8, '0')}`
 }

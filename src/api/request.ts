@@ -175,7 +175,8 @@ const ELEMENTS_MAX = 500
 const PARAMETERS_MAX = 100
 
 /** The elements of a header that is a list (RFC 9110, section 5.6.1); those beyond the first 500 are ignored. */
-export const elementsOf = (header: string): string[] => header.split(',', ELEMENTS_MAX).map((element) => element.trim())
+export const elementsOf = (header: string): string[] =>
+  header.split(',', ELEMENTS_MAX).map((element) => element.trim())
 
 /** The value of an element and its parameters: `text/plain` and `q=1`. */
 export const parametersOf = (element: string): string[] =>

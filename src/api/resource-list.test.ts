@@ -7,7 +7,9 @@ import { systemTime } from '../lib/timers.ts'
 import { isSameList, printResourceList, readResourceList } from './resource-list.ts'
 
 test('a long resource list is printed and compared in short turns', async () => {
-  const texts = Object.fromEntries(Array.from({ length: 80_000 }, (_, at) => [`example.com/r${at}`, `${at}m`]))
+  const texts = Object.fromEntries(
+    Array.from({ length: 80_000 }, (_, at) => [`example.com/r${at}`, `${at}m`]),
+  )
   const list = readResourceList(texts)
   const ms = await bestLongestTurnMs(async () => {
     const slices = new Slices(systemTime, { isExpensive: true })

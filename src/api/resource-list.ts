@@ -1,7 +1,13 @@
 /** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
 import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
-import { addQuantities, compareQuantities, parseQuantity, printQuantity, type Quantity } from './quantity.ts'
+import {
+  addQuantities,
+  compareQuantities,
+  parseQuantity,
+  printQuantity,
+  type Quantity,
+} from './quantity.ts'
 
 export type ResourceList = ReadonlyMap<string, Quantity>
 
@@ -19,7 +25,8 @@ const newAmounts = (): Map<string, Quantity> => new Map()
 
 /** Can be divided. */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
-  if (!isDivided()) return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
+  if (!isDivided())
+    return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
   const entries = once('amounts to print', () => [...list])
   return eachItem('printed amounts', entries, newTexts, (texts, [name, amount]) => {
     texts[name] = printQuantity(amount)
@@ -57,5 +64,9 @@ function merge(
 export function isSameList(one: ResourceList, other: ResourceList): boolean {
   if (one.size !== other.size) return false
   const entries = once('amounts to compare', () => [...one])
-  return everyItem('same amounts', entries, ([name, amount]) => other.get(name)?.nanos === amount.nanos)
+  return everyItem(
+    'same amounts',
+    entries,
+    ([name, amount]) => other.get(name)?.nanos === amount.nanos,
+  )
 }

@@ -74,26 +74,48 @@ test('field selectors', () => {
     term('', false, 'd'),
     term('e\\,f', true, ''),
   ])
-  assert.throws(() => parseFieldSelector('a!=b\\'), { message: 'invalid field selector: invalid escape sequence: \\' })
+  assert.throws(() => parseFieldSelector('a!=b\\'), {
+    message: 'invalid field selector: invalid escape sequence: \\',
+  })
   assert.throws(() => parseFieldSelector('a!==b'), { message: /unescaped character in value: 61$/ })
-  assert.throws(() => parseFieldSelector('a'), { message: "invalid selector: 'a'; can't understand 'a'" })
+  assert.throws(() => parseFieldSelector('a'), {
+    message: "invalid selector: 'a'; can't understand 'a'",
+  })
   assert.throws(() => parseFieldSelector('a=b=c'), {
     message: 'invalid field selector: unescaped character in value: 61',
   })
-  assert.throws(() => parseFieldSelector('a=\\x'), { message: 'invalid field selector: invalid escape sequence: \\x' })
+  assert.throws(() => parseFieldSelector('a=\\x'), {
+    message: 'invalid field selector: invalid escape sequence: \\x',
+  })
 })
 
-const many = (count: number, text: string): string => Array.from({ length: count }, () => text).join()
+const many = (count: number, text: string): string =>
+  Array.from({ length: count }, () => text).join()
 const tooMany: readonly [string, string, (text: string) => unknown, RegExp][] = [
-  [many(1000, 'a=b'), many(1001, 'a=b'), parseLabelSelector, /^a label selector may have at most 1000 requirements$/],
-  [`a in (${many(10_000, 'b')})`, `a in (${many(10_001, '')})`, parseLabelSelector, /at most 10000 values$/],
+  [
+    many(1000, 'a=b'),
+    many(1001, 'a=b'),
+    parseLabelSelector,
+    /^a label selector may have at most 1000 requirements$/,
+  ],
+  [
+    `a in (${many(10_000, 'b')})`,
+    `a in (${many(10_001, '')})`,
+    parseLabelSelector,
+    /at most 10000 values$/,
+  ],
   [
     many(2, `a in (${many(5000, '')})`),
     many(2, `a in (${many(5001, 'b')})`),
     parseLabelSelector,
     /at most 10000 values$/,
   ],
-  [many(1000, 'a=b'), many(1001, '='), parseFieldSelector, /^a field selector may have at most 1000 terms$/],
+  [
+    many(1000, 'a=b'),
+    many(1001, '='),
+    parseFieldSelector,
+    /^a field selector may have at most 1000 terms$/,
+  ],
 ]
 for (const [fine, refused, parse, message] of tooMany) {
   test(`${fine.slice(0, 12)}...: ${message.source}`, () => {

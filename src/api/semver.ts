@@ -33,20 +33,27 @@ function numberFault(name: string, text: string): string | undefined {
   const title = name.slice(0, 1).toUpperCase() + name.slice(1)
   if (/^0./.test(text)) return `${title} number must not contain leading zeroes ${quote(text)}`
   if (text === '') return 'strconv.ParseUint: parsing "": invalid syntax'
-  return BigInt(text) > UINT64_MAX ? `strconv.ParseUint: parsing ${quote(text)}: value out of range` : undefined
+  return BigInt(text) > UINT64_MAX
+    ? `strconv.ParseUint: parsing ${quote(text)}: value out of range`
+    : undefined
 }
 
 function preFault(part: string): string | undefined {
   if (part === '') return 'Prerelease is empty'
   if (/^\d+$/.test(part) && !part.startsWith('0') && BigInt(part) > UINT64_MAX)
     return `strconv.ParseUint: parsing ${quote(part)}: value out of range`
-  if (/^0[0-9]+$/.test(part)) return `Numeric PreRelease version must not contain leading zeroes ${quote(part)}`
-  return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in prerelease ${quote(part)}` : undefined
+  if (/^0[0-9]+$/.test(part))
+    return `Numeric PreRelease version must not contain leading zeroes ${quote(part)}`
+  return /[^0-9A-Za-z-]/.test(part)
+    ? `Invalid character(s) found in prerelease ${quote(part)}`
+    : undefined
 }
 
 function buildFault(part: string): string | undefined {
   if (part === '') return 'Build meta data is empty'
-  return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in build meta data ${quote(part)}` : undefined
+  return /[^0-9A-Za-z-]/.test(part)
+    ? `Invalid character(s) found in build meta data ${quote(part)}`
+    : undefined
 }
 
 /** Negative, zero or positive. */
@@ -55,7 +62,8 @@ export function compareSemver(one: Semver, other: Semver): number {
     const wanted = other.numbers[at] ?? 0n
     if (number !== wanted) return number < wanted ? -1 : 1
   }
-  if (one.pre.length === 0 || other.pre.length === 0) return Math.sign(other.pre.length - one.pre.length)
+  if (one.pre.length === 0 || other.pre.length === 0)
+    return Math.sign(other.pre.length - one.pre.length)
   for (const [at, part] of one.pre.entries()) {
     const wanted = other.pre[at]
     if (wanted === undefined) return 1

@@ -2,7 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Remembers the result for headers that cannot change, for as long as they exist. */
-export function ofSharedHeaders<T>(read: (headers: IncomingHttpHeaders) => T): (headers: IncomingHttpHeaders) => T {
+export function ofSharedHeaders<T>(
+  read: (headers: IncomingHttpHeaders) => T,
+): (headers: IncomingHttpHeaders) => T {
   const known = new WeakMap<IncomingHttpHeaders, { readonly result: T }>()
   return (headers) => {
     const found = known.get(headers)

@@ -29,7 +29,9 @@ export function inSpan<T>(
   attributes: () => SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  return parent === undefined ? work() : within(parent.child(name, { attributes: attributes() }), work)
+  return parent === undefined
+    ? work()
+    : within(parent.child(name, { attributes: attributes() }), work)
 }
 
 /** Ends the span with the work. */

@@ -23,5 +23,6 @@ const cases: readonly (readonly [number, string])[] = [
 ]
 
 test('durations are as exact as people care for', () => {
-  for (const [seconds, text] of cases) assert.equal(durationText(seconds * 1000), text, `${seconds} s`)
+  for (const [seconds, text] of cases)
+    assert.equal(durationText(seconds * 1000), text, `${seconds} s`)
 })

@@ -32,7 +32,9 @@ export type TableKind = {
 
 /** The age of a timestamp of an object. */
 export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
-  typeof timestamp === 'string' && timestamp !== '' ? { sinceMs: Date.parse(timestamp) } : '<unknown>'
+  typeof timestamp === 'string' && timestamp !== ''
+    ? { sinceMs: Date.parse(timestamp) }
+    : '<unknown>'
 
 const SECOND_MS = 1000
 const MINUTE = 60

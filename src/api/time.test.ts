@@ -25,7 +25,10 @@ test('what is no time is refused in the words of Go', () => {
     ['2020-01-02', cannot('2020-01-02', '', 'T')],
     ['2020-01-02 03:04:05', cannot('2020-01-02 03:04:05', ' 03:04:05', 'T')],
     ['2020-01-02T03:04:05', cannot('2020-01-02T03:04:05', '', 'Z07:00')],
-    ['2020-01-02T03:04:05Zü', 'parsing time "2020-01-02T03:04:05Z\\xc3\\xbc": extra text: "\\xc3\\xbc"'],
+    [
+      '2020-01-02T03:04:05Zü',
+      'parsing time "2020-01-02T03:04:05Z\\xc3\\xbc": extra text: "\\xc3\\xbc"',
+    ],
     ['2020-13-02T03:04:05Z', 'parsing time "2020-13-02T03:04:05Z": month out of range'],
     ['2020-02-30T03:04:05Z', 'parsing time "2020-02-30T03:04:05Z": day out of range'],
     ['9999-12-31T23:59:59-23:00', 'parsing time "9999-12-31T23:59:59-23:00": year out of range'],
@@ -36,9 +39,12 @@ test('what is no time is refused in the words of Go', () => {
 })
 
 test('micro times have six digits more', () => {
-  assert.deepEqual(parseMicroTime('2020-01-02T03:04:05.123456+01:00'), { text: '2020-01-02T02:04:05.123456Z' })
+  assert.deepEqual(parseMicroTime('2020-01-02T03:04:05.123456+01:00'), {
+    text: '2020-01-02T02:04:05.123456Z',
+  })
   assert.deepEqual(parseMicroTime('2020-01-02T03:04:05Z'), {
-    fault: 'parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+    fault:
+      'parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
   })
 })
 
@@ -47,12 +53,16 @@ test('each day of a year is read as it is written', () => {
     for (let month = 1; month <= 12; month++) {
       for (let day = 0; day <= 32; day++) {
         const date = `${year}-${`${month}`.padStart(2, '0')}-${`${day}`.padStart(2, '0')}`
-        const isThere = !Number.isNaN(Date.parse(date)) && new Date(date).toISOString().startsWith(date)
+        const isThere =
+          !Number.isNaN(Date.parse(date)) && new Date(date).toISOString().startsWith(date)
         for (const [parse, text] of [
           [parseTime, `${date}T23:59:59Z`],
           [parseMicroTime, `${date}T00:00:00.000001Z`],
         ] as const)
-          assert.deepEqual(parse(text), isThere ? { text } : { fault: `parsing time "${text}": day out of range` })
+          assert.deepEqual(
+            parse(text),
+            isThere ? { text } : { fault: `parsing time "${text}": day out of range` },
+          )
       }
     }
   }

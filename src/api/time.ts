@@ -11,7 +11,9 @@ const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 export const zeroTime = '0001-01-01T00:00:00Z'
 
 /** Any day but the 29th of February, whose validity depends on the year. */
-const anyDay = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/.source
+const anyDay =
+  /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/
+    .source
 const moment = `\\d{4}-(?:${anyDay})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d`
 /** Timestamps in their canonical form need not be parsed. */
 const canonical = new RegExp(`^${moment}Z$`)
@@ -60,7 +62,9 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   const cannot = (rest: string, part: string): ParsedTime => ({
     fault: `parsing time ${quoteTime(text)} as ${quoteTime(layout)}: cannot parse ${quoteTime(rest)} as ${quoteTime(part)}`,
   })
-  const outOfRange = (what: string): ParsedTime => ({ fault: `parsing time ${quoteTime(text)}: ${what} out of range` })
+  const outOfRange = (what: string): ParsedTime => ({
+    fault: `parsing time ${quoteTime(text)}: ${what} out of range`,
+  })
   let rest = text
   const numbers: number[] = []
   for (const part of parts) {
@@ -89,7 +93,8 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   if (zoneHours > 24) return outOfRange('time zone offset hour')
   if (zoneMinutes > 60) return outOfRange('time zone offset minute')
   rest = rest.slice(zone[0].length)
-  if (rest !== '') return { fault: `parsing time ${quoteTime(text)}: extra text: ${quoteTime(rest)}` }
+  if (rest !== '')
+    return { fault: `parsing time ${quoteTime(text)}: extra text: ${quoteTime(rest)}` }
   const offsetMinutes = (zone[1] === '-' ? -1 : 1) * (zoneHours * 60 + zoneMinutes)
   // Date.UTC maps years below 100 to the 20th century.
   const date = new Date(0)

@@ -13,4 +13,5 @@ export function createNow(wallMs: () => number): () => string {
 }
 
 /** A MicroTime, in UTC: what Leases have. */
-export const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
+export const microTime = (wallMs: number): string =>
+  new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')

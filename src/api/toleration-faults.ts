@@ -12,11 +12,18 @@ export function tolerationFaults(toleration: Fields, path: string): FieldFault[]
   const faults: FieldFault[] = []
   if (key !== '') faults.push(...checked(`${path}.key`, key, checkQualifiedName))
   else if (operator !== 'Exists') {
-    const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+    const why =
+      'operator must be Exists when `key` is empty, which means "match all values and all keys"'
     faults.push(invalidValue(at, operator, why))
   }
   if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
-    faults.push(invalidValue(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+    faults.push(
+      invalidValue(
+        `${path}.effect`,
+        effect,
+        "effect must be 'NoExecute' when `tolerationSeconds` is set",
+      ),
+    )
   }
   faults.push(...valueFaults(value, operator, at))
   if (effect !== '' && !effects.some((one) => one === effect)) {
@@ -32,7 +39,9 @@ function valueFaults(value: string, operator: string, path: string): FieldFault[
     case 'Equal':
       return checked(path, value, checkLabelValue)
     case 'Exists':
-      return value === '' ? [] : [invalidValue(path, value, "value must be empty when `operator` is 'Exists'")]
+      return value === ''
+        ? []
+        : [invalidValue(path, value, "value must be empty when `operator` is 'Exists'")]
     default:
       return [notSupported(path, operator, ['Equal', 'Exists'])]
   }

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { parseGoUrl } from './url.ts'
 
 test('a URL in its parts', () => {
-  const parts = { scheme: 'https', hasUser: true, host: 'a.example.org:1', query: 'b=c', fragment: 'd' }
+  const parts = {
+    scheme: 'https',
+    hasUser: true,
+    host: 'a.example.org:1',
+    query: 'b=c',
+    fragment: 'd',
+  }
   assert.deepEqual(parseGoUrl('HTTPS://me:pw@a.example.org:1/x?b=c#d'), parts)
   const none = { scheme: '', hasUser: false, host: '', query: '', fragment: '' }
   assert.deepEqual(parseGoUrl(''), none)

@@ -14,9 +14,12 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   const mark = text.indexOf('#')
   const before = mark === -1 ? text : text.slice(0, mark)
   const fragment = mark === -1 ? '' : text.slice(mark + 1)
-  const refuse = (what: string, shown = before): { fault: string } => ({ fault: `parse ${quote(shown)}: ${what}` })
+  const refuse = (what: string, shown = before): { fault: string } => ({
+    fault: `parse ${quote(shown)}: ${what}`,
+  })
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(before)) return refuse('net/url: invalid control character in URL')
+  if (/[\u0000-\u001f\u007f]/.test(before))
+    return refuse('net/url: invalid control character in URL')
   if (before.startsWith(':')) return refuse('missing protocol scheme')
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(before)?.[1] ?? ''
   const rest = scheme === '' ? before : before.slice(scheme.length + 1)
@@ -28,11 +31,18 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   if (wrong !== undefined) return refuse(wrong, text)
   const authority = authorityOf(hierarchy)
   const user = authority.lastIndexOf('@')
-  return { scheme: scheme.toLowerCase(), hasUser: user !== -1, host: authority.slice(user + 1), query, fragment }
+  return {
+    scheme: scheme.toLowerCase(),
+    hasUser: user !== -1,
+    host: authority.slice(user + 1),
+    query,
+    fragment,
+  }
 }
 
 /** For messages: the URL, or what was meant to be one, without a user and password. */
-export const withoutUser = (url: string): string => url.replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?.*@/s, '$1')
+export const withoutUser = (url: string): string =>
+  url.replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?.*@/s, '$1')
 
 function authorityOf(hierarchy: string): string {
   if (!hierarchy.startsWith('//') || hierarchy.startsWith('///')) return ''
@@ -45,12 +55,18 @@ function hierarchyFault(hierarchy: string, scheme: string): string | undefined {
     // After a scheme, it is opaque.
     if (scheme !== '') return undefined
     const [segment = ''] = hierarchy.split('/', 1)
-    return segment.includes(':') ? 'first path segment in URL cannot contain colon' : escapeFault(hierarchy)
+    return segment.includes(':')
+      ? 'first path segment in URL cannot contain colon'
+      : escapeFault(hierarchy)
   }
   const authority = authorityOf(hierarchy)
   const user = authority.lastIndexOf('@')
   const path = authority === '' ? hierarchy : hierarchy.slice(2 + authority.length)
-  return hostFault(authority.slice(user + 1)) ?? userFault(authority.slice(0, Math.max(user, 0))) ?? escapeFault(path)
+  return (
+    hostFault(authority.slice(user + 1)) ??
+    userFault(authority.slice(0, Math.max(user, 0))) ??
+    escapeFault(path)
+  )
 }
 
 const userFault = (user: string): string | undefined =>

@@ -17,7 +17,11 @@ export const systemUser: User = {
 export const mastersGroup = 'system:masters'
 export const authenticatedGroup = 'system:authenticated'
 export const unauthenticatedGroup = 'system:unauthenticated'
-export const anonymousUser: User = { name: 'system:anonymous', uid: '', groups: [unauthenticatedGroup] }
+export const anonymousUser: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: [unauthenticatedGroup],
+}
 
 /** A static bearer token and its user. */
 export type TokenEntry = { readonly token: string; readonly user: User }

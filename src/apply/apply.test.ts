@@ -70,7 +70,10 @@ async function apply(
 
 function update(state: State, manager: string, after: Fields, now = '2001-01-01T00:00:00Z'): State {
   const differences = new Differences(() => ({ type, before: state.live, after }), noFields)
-  return { live: after, owners: recordUpdate(state.owners, { writer: writerOf(manager, 'Update'), now, differences }) }
+  return {
+    live: after,
+    owners: recordUpdate(state.owners, { writer: writerOf(manager, 'Update'), now, differences }),
+  }
 }
 
 const names = ['a', 'b', 'c', 'd'] as const
@@ -82,12 +85,17 @@ const agreed = fc
     {
       one: fc.constant('1'),
       two: fc.constant('2'),
-      labels: someNames.map((some) => Object.fromEntries(some.map((name) => [name, `label ${name}`]))),
+      labels: someNames.map((some) =>
+        Object.fromEntries(some.map((name) => [name, `label ${name}`])),
+      ),
       whole: fc.constant({ x: '1' }),
       args: fc.constant(['x', 'y']),
       tags: someNames.map((some): Json => some),
       items: someNames.map((some): Json => some.map((name) => ({ name, size: 3 }))),
-      inner: fc.record({ deep: fc.constant('3'), other: fc.constant('4') }, { requiredKeys: ['deep'] }),
+      inner: fc.record(
+        { deep: fc.constant('3'), other: fc.constant('4') },
+        { requiredKeys: ['deep'] },
+      ),
     },
     { requiredKeys: [] },
   )
@@ -100,11 +108,17 @@ const anyConfig = fc.tuple(agreed, fc.constantFrom('x', 'y')).map(([fields, valu
 /** What an object says, in whatever order its lists are. */
 const inAnyOrder = (value: Json): Json =>
   Array.isArray(value)
-    ? value.map(inAnyOrder).toSorted((one, other) => (printSorted(one) < printSorted(other) ? -1 : 1))
+    ? value
+        .map(inAnyOrder)
+        .toSorted((one, other) => (printSorted(one) < printSorted(other) ? -1 : 1))
     : value
 
 const said = ({ live }: State): string =>
-  printSorted(Object.fromEntries(Object.entries(live).map(([name, value]) => [name, inAnyOrder(value ?? null)])))
+  printSorted(
+    Object.fromEntries(
+      Object.entries(live).map(([name, value]) => [name, inAnyOrder(value ?? null)]),
+    ),
+  )
 
 const owned = ({ owners }: State): string => printSorted([...(printOwners(owners) ?? [])])
 
@@ -144,7 +158,10 @@ test('a field is there as long as somebody states it, and no longer', async () =
       for (const [manager, config] of applies) {
         state = await apply(state, manager, config, false)
         stated.set(manager, config)
-        const wanted = [...stated.values()].reduce<FieldSet>((all, one) => union(all, appliedSet(one, type)), noFields)
+        const wanted = [...stated.values()].reduce<FieldSet>(
+          (all, one) => union(all, appliedSet(one, type)),
+          noFields,
+        )
         assert.equal(printFieldsV1(appliedSet(state.live, type)), printFieldsV1(wanted))
       }
     }),
@@ -204,7 +221,10 @@ test('keys that objects inherit are keys like any other', async () => {
   const applied: Fields = { labels: JSON.parse('{"__proto__":"x","constructor":"y"}') }
   const state = await apply(start, 'me', applied)
   assert.equal(printSorted(state.live), '{"labels":{"__proto__":"x","constructor":"y"}}')
-  assert.equal(printOwners(state.owners)?.[0]?.['fieldsV1'], '{"f:labels":{"f:__proto__":{},"f:constructor":{}}}')
+  assert.equal(
+    printOwners(state.owners)?.[0]?.['fieldsV1'],
+    '{"f:labels":{"f:__proto__":{},"f:constructor":{}}}',
+  )
   const none = await apply(state, 'me', { one: '1' })
   assert.equal(printSorted(none.live), '{"one":"1"}')
 })
@@ -216,7 +236,8 @@ class ShortSlices extends Slices {
   }
 }
 
-const labels = (value: string): Fields => Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, value]))
+const labels = (value: string): Fields =>
+  Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, value]))
 
 const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => ({
   ...writerOf(manager, 'Update'),
@@ -253,5 +274,8 @@ test('an apply in parts finds the conflicts of every version, as one at once doe
   })
   const conflict = { message: /conflict with "b" using v3: \.one/ }
   await assert.rejects(applyOver(application(undefined)), conflict)
-  await assert.rejects(applyOver(application(new ShortSlices(undefined, { isExpensive: true }))), conflict)
+  await assert.rejects(
+    applyOver(application(new ShortSlices(undefined, { isExpensive: true }))),
+    conflict,
+  )
 })

@@ -10,7 +10,15 @@ import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
 import { fitOwners } from './fit-owners.ts'
-import { difference, type FieldSet, isEmptySet, isSameSet, noFields, recursiveDifference, union } from './field-set.ts'
+import {
+  difference,
+  type FieldSet,
+  isEmptySet,
+  isSameSet,
+  noFields,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
 import { allowedConflicts, isLastApplier } from './last-applied.ts'
 import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
 import { merge } from './merge.ts'
@@ -52,7 +60,8 @@ export async function applyOver(application: Application): Promise<Applied> {
   const { writer, ignored, now, slices } = application
   const identity = identityOf(writer)
   const change = (): Changed => changedBy(application, identity)
-  const { own, all, result, isChanged } = slices === undefined ? change() : await inParts(change, slices)
+  const { own, all, result, isChanged } =
+    slices === undefined ? change() : await inParts(change, slices)
   const versions = await application.versions(result)
   const differences = new Differences(versions, ignored)
   const release = (): Map<string, Owner> => {
@@ -77,11 +86,15 @@ function changedBy(application: Application, identity: string): Changed {
   const { writer, live, applied, type, typeIn, ignored } = application
   const owners = once('owners that fit', () => fitOwners(application.owners, typeIn))
   const before = owners.get(identity)
-  const stated = once('stated fields', () => recursiveDifference(appliedSet(applied, type), ignored))
+  const stated = once('stated fields', () =>
+    recursiveDifference(appliedSet(applied, type), ignored),
+  )
   const own = once('own fields', () => ownerAfter(writer, before, stated))
   const all = new Map(owners).set(identity, own)
   const merged = once('merged object', () => merge(live, applied, type))
-  const pruned = once('pruned object', () => pruneStated(merged, { before, all, stated, application }))
+  const pruned = once('pruned object', () =>
+    pruneStated(merged, { before, all, stated, application }),
+  )
   const result = isFields(pruned) ? pruned : {}
   return { own, all, result, isChanged: !isEqual(live, result) }
 }
@@ -98,10 +111,16 @@ type Pruning = {
 function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
   const { type, typeIn, convert, writer } = application
   if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
-  const isMixed = [before, ...all.values()].some(({ apiVersion }) => apiVersion !== writer.apiVersion)
+  const isMixed = [before, ...all.values()].some(
+    ({ apiVersion }) => apiVersion !== writer.apiVersion,
+  )
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
     // Includes fields that are applied but never owned, such as the name, so that they are kept, too.
-    const owners = new Map(all).set(identityOf(writer), { ...before, apiVersion: writer.apiVersion, fields: stated })
+    const owners = new Map(all).set(identityOf(writer), {
+      ...before,
+      apiVersion: writer.apiVersion,
+      fields: stated,
+    })
     return pruneAcross(merged, { before, owners, version: writer.apiVersion, typeIn, convert })
   }
   return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })

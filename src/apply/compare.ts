@@ -1,12 +1,24 @@
 /** Compares two values of one type: the fields that were added, modified and removed. */
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
-import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
+import {
+  type FieldSet,
+  isEmptySet,
+  nodeOf,
+  noFields,
+  ownedLeaf,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
 import { eachItem, eachKey, isDivided, once } from '../lib/parts.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { addedSet, childOf, itemsByElement } from './owned.ts'
 import { isEmptyMap, isEqual, isNothing } from './value.ts'
 
-export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet }
+export type Comparison = {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
 
 const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
 
@@ -19,7 +31,9 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
     case 'any':
       if (type.isWhole === true) return leaf(before, after)
       if (isFields(before) && isFields(after)) return byKey(before, after, type)
-      return isFullMap(before) || isFullMap(after) ? ofOtherForm(before, after, type) : leaf(before, after)
+      return isFullMap(before) || isFullMap(after)
+        ? ofOtherForm(before, after, type)
+        : leaf(before, after)
     case 'list':
       if (type.by === 'whole' || (isNothing(before) && isNothing(after))) return leaf(before, after)
       return byItem(listOf(before), listOf(after), type)
@@ -55,7 +69,8 @@ export function excluding(comparison: Comparison, ignored: FieldSet): Comparison
 /** The fields that the manager of the change takes over. */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
-const leaf = (before: Json, after: Json): Comparison | undefined => (isEqual(before, after) ? undefined : modifiedLeaf)
+const leaf = (before: Json, after: Json): Comparison | undefined =>
+  isEqual(before, after) ? undefined : modifiedLeaf
 
 const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed: noFields }
 const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
@@ -82,21 +97,32 @@ function byKey(before: Fields, after: Fields, type: MergeType): Comparison | und
   return found.result
 }
 
-function compareParts(before: Json | undefined, after: Json | undefined, type: MergeType): Comparison | undefined {
+function compareParts(
+  before: Json | undefined,
+  after: Json | undefined,
+  type: MergeType,
+): Comparison | undefined {
   if (before !== undefined) {
-    return after === undefined ? { ...nothing, removed: addedSet(before, type) } : compare(before, after, type)
+    return after === undefined
+      ? { ...nothing, removed: addedSet(before, type) }
+      : compare(before, after, type)
   }
   if (after === undefined) return undefined
   const added = addedSet(after, type)
   return added === ownedLeaf ? addedLeaf : { added, modified: noFields, removed: noFields }
 }
 
-function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge): Comparison | undefined {
+function byItem(
+  before: readonly Json[],
+  after: readonly Json[],
+  type: ListMerge,
+): Comparison | undefined {
   const found = new Gathering()
   const olds = itemsByElement(before, type)
   const news = itemsByElement(after, type)
   if (isDivided()) return byItemInParts(olds, news, type)
-  for (const [element, items] of news) found.put(element, compareItems(olds.get(element) ?? [], items, type.of))
+  for (const [element, items] of news)
+    found.put(element, compareItems(olds.get(element) ?? [], items, type.of))
   for (const [element, items] of olds) {
     if (!news.has(element)) found.put(element, compareItems(items, [], type.of))
   }
@@ -105,7 +131,11 @@ function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge
 
 type ItemsByElement = ReadonlyMap<string, readonly Json[]>
 
-function byItemInParts(olds: ItemsByElement, news: ItemsByElement, type: ListMerge): Comparison | undefined {
+function byItemInParts(
+  olds: ItemsByElement,
+  news: ItemsByElement,
+  type: ListMerge,
+): Comparison | undefined {
   const added = once('items after', () => [...news])
   const removed = once('removed items', () => [...olds].filter(([element]) => !news.has(element)))
   const found = eachItem(
@@ -129,19 +159,25 @@ function byItemInParts(olds: ItemsByElement, news: ItemsByElement, type: ListMer
 }
 
 /** Items with the same key are compared as one value. */
-function compareItems(before: readonly Json[], after: readonly Json[], of: MergeType): Comparison | undefined {
+function compareItems(
+  before: readonly Json[],
+  after: readonly Json[],
+  of: MergeType,
+): Comparison | undefined {
   const [oldItem] = before
   const [newItem] = after
   if (before.length <= 1 && after.length <= 1) return compareParts(oldItem, newItem, of)
   if (oldItem === undefined) return addedLeaf
   if (newItem === undefined) return { ...nothing, removed: ownedLeaf }
   if (before.length > 1 && after.length > 1) return leaf(before, after)
-  const single = before.length === 1 ? { removed: below(oldItem, of) } : { added: below(newItem, of) }
+  const single =
+    before.length === 1 ? { removed: below(oldItem, of) } : { added: below(newItem, of) }
   return { ...nothing, modified: ownedLeaf, ...single }
 }
 
 /** All fields below this one, without the field itself. */
-const below = (value: Json, type: MergeType): FieldSet => nodeOf(false, addedSet(value, type).children)
+const below = (value: Json, type: MergeType): FieldSet =>
+  nodeOf(false, addedSet(value, type).children)
 
 /** Combines the comparisons of the children. */
 class Gathering {
@@ -160,7 +196,11 @@ class Gathering {
   get result(): Comparison | undefined {
     const [added, modified, removed] = [this.#added, this.#modified, this.#removed]
     if (added === undefined && modified === undefined && removed === undefined) return undefined
-    return { added: nodeOf(false, added), modified: nodeOf(false, modified), removed: nodeOf(false, removed) }
+    return {
+      added: nodeOf(false, added),
+      modified: nodeOf(false, modified),
+      removed: nodeOf(false, removed),
+    }
   }
 }
 

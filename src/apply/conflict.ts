@@ -14,7 +14,13 @@ export function conflictError(conflicts: readonly Owner[]): ApiError {
     .toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
     .map((owner) => ({ about: describe(owner), paths: pathsOf(owner.fields, told) }))
   const causes = byOwner.flatMap(({ about, paths }) =>
-    paths.map((field): StatusCause => ({ reason: 'FieldManagerConflict', message: `conflict with ${about}`, field })),
+    paths.map(
+      (field): StatusCause => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${about}`,
+        field,
+      }),
+    ),
   )
   const [only] = causes
   const text =
@@ -24,8 +30,13 @@ export function conflictError(conflicts: readonly Owner[]): ApiError {
   return applyConflict(`Apply failed with ${causes.length}${text}`, causes)
 }
 
-const listText = ({ about, paths }: { readonly about: string; readonly paths: readonly string[] }): string =>
-  [`conflicts with ${about}:`, ...paths.map((path) => `- ${path}`)].join('\n')
+const listText = ({
+  about,
+  paths,
+}: {
+  readonly about: string
+  readonly paths: readonly string[]
+}): string => [`conflicts with ${about}:`, ...paths.map((path) => `- ${path}`)].join('\n')
 
 function describe({ manager, operation, apiVersion, subresource }: Owner): string {
   const part = subresource === '' ? '' : ` with subresource ${quote(subresource)}`
@@ -35,7 +46,8 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
 /** At each level, the fields that are owned come before their descendants. */
 function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): void {
   const sorted = inOrder(children)
-  for (const [element, { isOwned }] of sorted) if (isOwned) paths.add(() => prefix + printElement(element))
+  for (const [element, { isOwned }] of sorted)
+    if (isOwned) paths.add(() => prefix + printElement(element))
   for (const [element, below] of sorted) {
     if (paths.isFull) return
     if (below.children.size > 0) addPaths(below, prefix + printElement(element), paths)

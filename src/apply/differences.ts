@@ -42,7 +42,8 @@ export class Differences {
   }
 
   /** Undefined if the kind has no such version. */
-  readonly typeIn = (apiVersion: string): StructMerge | undefined => this.#versionsIn(apiVersion)?.type
+  readonly typeIn = (apiVersion: string): StructMerge | undefined =>
+    this.#versionsIn(apiVersion)?.type
 
   #versionsIn(apiVersion: string): Versions | undefined {
     return once('versions', () => {
@@ -84,9 +85,13 @@ export class Differences {
     const left = new Map<string, Owner>()
     for (const [identity, owner] of owners) {
       const comparison = this.in(owner.apiVersion)
-      if (identity === writer || (comparison !== undefined && !isDifferent(comparison))) left.set(identity, owner)
+      if (identity === writer || (comparison !== undefined && !isDifferent(comparison)))
+        left.set(identity, owner)
       else if (comparison !== undefined) {
-        const fields = difference(difference(owner.fields, this.#takenBy(comparison)), comparison.removed)
+        const fields = difference(
+          difference(owner.fields, this.#takenBy(comparison)),
+          comparison.removed,
+        )
         if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
       }
     }

@@ -12,7 +12,8 @@ export function fieldSetOf(paths: readonly string[]): FieldSet {
   return nodeOf(false, new Map(children))
 }
 
-const metadata = 'name namespace creationTimestamp selfLink uid clusterName generation managedFields resourceVersion'
+const metadata =
+  'name namespace creationTimestamp selfLink uid clusterName generation managedFields resourceVersion'
 
 export const neverOwned: FieldSet = fieldSetOf([
   'apiVersion',

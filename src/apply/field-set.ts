@@ -5,7 +5,10 @@
  */
 import { eachItem, isDivided, once } from '../lib/parts.ts'
 
-export type FieldSet = { readonly isOwned: boolean; readonly children: ReadonlyMap<string, FieldSet> }
+export type FieldSet = {
+  readonly isOwned: boolean
+  readonly children: ReadonlyMap<string, FieldSet>
+}
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const noFields: FieldSet = { isOwned: false, children: noChildren }
@@ -30,11 +33,15 @@ export function union(one: FieldSet, other: FieldSet): FieldSet {
 
 /** Removes the fields that are in `other`; their descendants are kept. */
 export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
-  isEmptySet(other) ? set : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
+  isEmptySet(other)
+    ? set
+    : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
 
 /** Removes the fields that are in `other`, and all their descendants. */
 export const recursiveDifference = (set: FieldSet, other: FieldSet): FieldSet =>
-  other.isOwned ? noFields : filtered(set, other, { isOwned: set.isOwned, below: recursiveDifference })
+  other.isOwned
+    ? noFields
+    : filtered(set, other, { isOwned: set.isOwned, below: recursiveDifference })
 
 type Step = {
   readonly isOwned: boolean
@@ -122,5 +129,12 @@ export function isSameSet(one: FieldSet, other: FieldSet): boolean {
 }
 
 /** A node with these children; empty ones share one object. */
-export const nodeOf = (isOwned: boolean, children: ReadonlyMap<string, FieldSet> | undefined): FieldSet =>
-  children === undefined || children.size === 0 ? (isOwned ? ownedLeaf : noFields) : { isOwned, children }
+export const nodeOf = (
+  isOwned: boolean,
+  children: ReadonlyMap<string, FieldSet> | undefined,
+): FieldSet =>
+  children === undefined || children.size === 0
+    ? isOwned
+      ? ownedLeaf
+      : noFields
+    : { isOwned, children }

@@ -27,8 +27,12 @@ const parse = (text: string): FieldSet => {
 const element = fc.oneof(
   fc.string({ maxLength: 8 }).map((name) => `f:${name}`),
   fc.constantFrom('f:__proto__', 'f:constructor', 'f:<&>', 'f:a.b/c'),
-  fc.record({ name: fc.string({ maxLength: 4 }), port: fc.nat(99) }).map((keys) => `k:${JSON.stringify(keys)}`),
-  fc.oneof(fc.string({ maxLength: 4 }), fc.integer(), fc.boolean()).map((value) => `v:${JSON.stringify(value)}`),
+  fc
+    .record({ name: fc.string({ maxLength: 4 }), port: fc.nat(99) })
+    .map((keys) => `k:${JSON.stringify(keys)}`),
+  fc
+    .oneof(fc.string({ maxLength: 4 }), fc.integer(), fc.boolean())
+    .map((value) => `v:${JSON.stringify(value)}`),
   fc.nat(20).map((at) => `i:${at}`),
 )
 
@@ -42,7 +46,8 @@ const nodes = (levels: number): fc.Arbitrary<FieldSet> =>
 
 const anySet = nodes(3).map(({ children }) => nodeOf(false, children))
 
-const same = (one: FieldSet, other: FieldSet): void => assert.equal(printFieldsV1(one), printFieldsV1(other))
+const same = (one: FieldSet, other: FieldSet): void =>
+  assert.equal(printFieldsV1(one), printFieldsV1(other))
 
 test('what is written is read again', () => {
   fc.assert(
@@ -75,8 +80,14 @@ test('an operation that changes nothing gives back the same set', () => {
 test('elements are sorted: names by bytes, then keys, values and places', () => {
   const cases = [
     ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
-    ['{"i:0":{},"v:\\"a\\"":{},"k:{\\"n\\":1}":{},"f:z":{}}', '{"f:z":{},"k:{\\"n\\":1}":{},"v:\\"a\\"":{},"i:0":{}}'],
-    ['{"k:{\\"port\\":443}":{},"k:{\\"port\\":80}":{}}', '{"k:{\\"port\\":80}":{},"k:{\\"port\\":443}":{}}'],
+    [
+      '{"i:0":{},"v:\\"a\\"":{},"k:{\\"n\\":1}":{},"f:z":{}}',
+      '{"f:z":{},"k:{\\"n\\":1}":{},"v:\\"a\\"":{},"i:0":{}}',
+    ],
+    [
+      '{"k:{\\"port\\":443}":{},"k:{\\"port\\":80}":{}}',
+      '{"k:{\\"port\\":80}":{},"k:{\\"port\\":443}":{}}',
+    ],
     ['{"f:a":{"f:b":{},".":{}}}', '{"f:a":{".":{},"f:b":{}}}'],
     ['{"f:a":{".":{}}}', '{"f:a":{}}'],
     ['{"f:\u{10000}":{},"f:\uffff":{}}', '{"f:\uffff":{},"f:\u{10000}":{}}'],
@@ -89,7 +100,24 @@ const typeRank = (key: unknown): number => (typeof key === 'number' ? 0 : 1)
 test('keys of items are compared by their values, whether their texts are plain or not', () => {
   const value = fc.oneof(
     fc.nat(2000),
-    fc.constantFrom('', 'a', 'a b', 'ab', '1', '12', ':1', ':10', ':9', 'a:1', 'a:10', ",'y:1", '":2', 'ü', '\\', 'a!'),
+    fc.constantFrom(
+      '',
+      'a',
+      'a b',
+      'ab',
+      '1',
+      '12',
+      ':1',
+      ':10',
+      ':9',
+      'a:1',
+      'a:10',
+      ",'y:1",
+      '":2',
+      'ü',
+      '\\',
+      'a!',
+    ),
   )
   fc.assert(
     fc.property(value, value, value, value, (a, b, c, d) => {
@@ -104,14 +132,26 @@ test('keys of items are compared by their values, whether their texts are plain 
       const [first, second] = parts.find(([left, right]) => left !== right) ?? [0, 0]
       const byType = typeRank(first) - typeRank(second)
       const expected = byType === 0 ? (first < second ? -1 : first > second ? 1 : 0) : byType
-      assert.equal(Math.sign(compareElements(`k:${JSON.stringify(one)}`, `k:${JSON.stringify(other)}`)), expected)
+      assert.equal(
+        Math.sign(compareElements(`k:${JSON.stringify(one)}`, `k:${JSON.stringify(other)}`)),
+        expected,
+      )
     }),
     { numRuns: 2000 },
   )
 })
 
 test('what nobody can have written is refused, what a later version may write is passed over', () => {
-  for (const text of ['', '1', '[]', '{"data":{}}', '{"f:a":1}', '{"k:{x":{}}', '{"i:x":{}}', '{"v:":{}}']) {
+  for (const text of [
+    '',
+    '1',
+    '[]',
+    '{"data":{}}',
+    '{"f:a":1}',
+    '{"k:{x":{}}',
+    '{"i:x":{}}',
+    '{"v:":{}}',
+  ]) {
     assert.equal(parseFieldsV1(text), undefined, text)
   }
   assert.equal(parseFieldsV1('{"f:a":'.repeat(2000) + '{}' + '}'.repeat(2000)), undefined)
@@ -128,7 +168,9 @@ test('a key with escapes is itself, whatever was read before', () => {
 test('sets that are shared do not keep the objects that they are parts of', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
-      const sent = Buffer.from(`{"f:metadata":{"f:annotations":{"f:annotation-${at}":{}}}}{"name":"container-${at}"}`)
+      const sent = Buffer.from(
+        `{"f:metadata":{"f:annotations":{"f:annotation-${at}":{}}}}{"name":"container-${at}"}`,
+      )
       const text = Buffer.concat([sent, Buffer.alloc(1 << 20, ' ')]).toString('latin1')
       const end = text.indexOf('}{') + 1
       assert.ok(parseFieldsV1(text.slice(0, end)))
@@ -141,7 +183,8 @@ test('sets that are shared do not keep the objects that they are parts of', asyn
 
 test('an equal set in another order is recognized by its text, and has the same text', () => {
   const leaf = nodeOf(true, undefined)
-  const inOrderOf = (...names: string[]): FieldSet => nodeOf(false, new Map(names.map((name) => [`f:${name}`, leaf])))
+  const inOrderOf = (...names: string[]): FieldSet =>
+    nodeOf(false, new Map(names.map((name) => [`f:${name}`, leaf])))
   const text = printFieldsV1(inOrderOf('order-b', 'order-c', 'order-a'))
   assert.equal(text, '{"f:order-a":{},"f:order-b":{},"f:order-c":{}}')
   assert.equal(printFieldsV1(inOrderOf('order-b', 'order-c', 'order-a')), text)
@@ -150,7 +193,9 @@ test('an equal set in another order is recognized by its text, and has the same 
 })
 
 test('keys with escapes are read in parts as at once', () => {
-  const keys = Array.from({ length: 200 }, (_, at) => JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }))
+  const keys = Array.from({ length: 200 }, (_, at) =>
+    JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }),
+  )
   const text = `{"f:spec":{${keys.map((key) => `${JSON.stringify(`k:${key}`)}:{}`).join()}}}`
   const always = { isOver: true, begin: (): void => undefined }
   assert.ok(allSteps(inSteps(() => parseFieldsV1(text), always)) !== undefined)

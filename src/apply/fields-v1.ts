@@ -67,10 +67,24 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
 }
 
 function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefined {
-  type Read = { isOwned: boolean; isEmpty: boolean; isValid: boolean; more: boolean; at: number; children: Children }
+  type Read = {
+    isOwned: boolean
+    isEmpty: boolean
+    isValid: boolean
+    more: boolean
+    at: number
+    children: Children
+  }
   const begin = (): Read => {
     const more = scanner.beginObject()
-    return { isOwned: false, isEmpty: !more, isValid: true, more, at: scanner.at, children: new Map() }
+    return {
+      isOwned: false,
+      isEmpty: !more,
+      isValid: true,
+      more,
+      at: scanner.at,
+      children: new Map(),
+    }
   }
   const read = repeat(scanner.at, begin, (now) => {
     scanner.at = now.at
@@ -124,7 +138,10 @@ function ownSet({ isOwned, children }: FieldSet): FieldSet {
 function printChildren({ children }: FieldSet, start: string): string {
   if (isDivided()) {
     const all = once('sorted children', () => sortedInParts(children))
-    const text = joinedInParts(all, ([element, child]) => `${printString(element)}:${printNode(child)}`)
+    const text = joinedInParts(
+      all,
+      ([element, child]) => `${printString(element)}:${printNode(child)}`,
+    )
     return `{${[start, text].filter((part) => part !== '').join(',')}}`
   }
   let text = start
@@ -158,4 +175,6 @@ function sortedInParts(children: FieldSet['children']): readonly (readonly [stri
 
 /** Two field names are the most frequent case. */
 const isBefore = (one: string, other: string): boolean =>
-  (one.startsWith('f:') && other.startsWith('f:') ? compareKeys(one, other) : compareElements(one, other)) < 0
+  (one.startsWith('f:') && other.startsWith('f:')
+    ? compareKeys(one, other)
+    : compareElements(one, other)) < 0

@@ -7,14 +7,18 @@ import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
 
 /** `typeIn`: undefined if the kind has no such version; those managers stay as they are. */
-export function fitOwners(owners: Owners, typeIn: (apiVersion: string) => StructMerge | undefined): Owners {
+export function fitOwners(
+  owners: Owners,
+  typeIn: (apiVersion: string) => StructMerge | undefined,
+): Owners {
   let fitted: Map<string, Owner> | undefined
   for (const [identity, owner] of owners) {
     const type = typeIn(owner.apiVersion)
     if (type === undefined || isKnownToFit(owner.fields, type)) continue
     const fields = fit(owner.fields, type)
     remember(fields, type)
-    if (fields !== owner.fields) (fitted ??= new Map(owners)).set(identity, withFields(owner, fields))
+    if (fields !== owner.fields)
+      (fitted ??= new Map(owners)).set(identity, withFields(owner, fields))
   }
   return fitted ?? owners
 }
@@ -22,7 +26,8 @@ export function fitOwners(owners: Owners, typeIn: (apiVersion: string) => Struct
 /** Sets are shared by all objects with the same managers, so most were checked before. */
 const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
 
-const isKnownToFit = (fields: FieldSet, type: StructMerge): boolean => known.get(type)?.has(fields) === true
+const isKnownToFit = (fields: FieldSet, type: StructMerge): boolean =>
+  known.get(type)?.has(fields) === true
 
 function remember(fields: FieldSet, type: StructMerge): void {
   const sets = known.get(type) ?? new WeakSet()
@@ -42,6 +47,9 @@ function fit(set: FieldSet, type: MergeType): FieldSet {
 }
 
 /** Undefined: the schema does not declare it. */
-function typeAt(element: string, type: Exclude<MergeType, { form: 'scalar' | 'any' }>): MergeType | undefined {
+function typeAt(
+  element: string,
+  type: Exclude<MergeType, { form: 'scalar' | 'any' }>,
+): MergeType | undefined {
   return type.form === 'struct' ? type.fields.get(element.slice('f:'.length))?.below : type.of
 }

@@ -33,14 +33,18 @@ export function annotationsAfter(annotations: Fields, applied: Fields): Fields |
   if (textOf(annotations[annotation]) === '') return undefined
   const { [annotation]: _, ...rest } = annotationsOf(applied)
   const metadata = fieldsOf(applied['metadata'])
-  const said = 'annotations' in metadata ? { ...applied, metadata: { ...metadata, annotations: rest } } : applied
+  const said =
+    'annotations' in metadata
+      ? { ...applied, metadata: { ...metadata, annotations: rest } }
+      : applied
   const next = { ...annotations, [annotation]: `${printSorted(said)}\n` }
   if (bytesOf(next) <= ANNOTATIONS_BYTES_MAX) return next
   const { [annotation]: _tooLong, ...others } = annotations
   return others
 }
 
-const annotationsOf = (object: Fields): Fields => fieldsOf(fieldsOf(object['metadata'])['annotations'])
+const annotationsOf = (object: Fields): Fields =>
+  fieldsOf(fieldsOf(object['metadata'])['annotations'])
 
 const bytesOf = (annotations: Fields): number =>
   Object.entries(annotations).reduce(

@@ -78,7 +78,15 @@ export function printOwners(owners: Owners): readonly Fields[] | undefined {
   return all.length === 0 ? undefined : all.sort(compareOwners).map(entryOf)
 }
 
-function entryOf({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): Fields {
+function entryOf({
+  manager,
+  operation,
+  apiVersion,
+  time,
+  fields,
+  subresource,
+  entry,
+}: Owner): Fields {
   if (entry !== undefined) return entry
   const fieldsV1 = once('fieldsV1 of entry', () => printFieldsV1(fields))
   const made: { [name: string]: string } = { manager, operation, apiVersion }
@@ -113,7 +121,9 @@ export function isSameButTimes(one: Json | undefined, other: Json | undefined): 
 }
 
 const isSameEntry = (one: Json, other: Json): boolean =>
-  isFields(one) && isFields(other) && timeless.every((name) => textOf(one[name]) === textOf(other[name]))
+  isFields(one) &&
+  isFields(other) &&
+  timeless.every((name) => textOf(one[name]) === textOf(other[name]))
 
 /** The fields that are compared, the long text last. */
 const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

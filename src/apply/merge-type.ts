@@ -7,7 +7,10 @@ import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
 
 export type MergeType = ScalarMerge | AnyMerge | ListMerge | MapMerge | StructMerge
 
-export type ScalarMerge = { readonly form: 'scalar'; readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped' }
+export type ScalarMerge = {
+  readonly form: 'scalar'
+  readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped'
+}
 
 /** The type is unknown: maps are merged by key, anything else is atomic. */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
@@ -37,7 +40,11 @@ export type StructMerge = {
 }
 
 /** `element`: its path element in field sets. */
-export type StructField = { readonly element: string; readonly below: MergeType; readonly isDeclared: true }
+export type StructField = {
+  readonly element: string
+  readonly below: MergeType
+  readonly isDeclared: true
+}
 
 export const structField = (name: string, below: MergeType): StructField => ({
   element: `f:${name}`,
@@ -68,11 +75,16 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
   switch (schema.type) {
     case 'struct': {
       const type = mergeTypeOf(schema)
-      const isAtomic = topology?.type === 'atomic' || (type.isAtomic && topology?.type !== 'granular')
+      const isAtomic =
+        topology?.type === 'atomic' || (type.isAtomic && topology?.type !== 'granular')
       return isAtomic === type.isAtomic ? type : { ...type, isAtomic }
     }
     case 'map':
-      return { form: 'map', isAtomic: topology?.type === 'atomic', of: typeOf(schema.of, undefined) }
+      return {
+        form: 'map',
+        isAtomic: topology?.type === 'atomic',
+        of: typeOf(schema.of, undefined),
+      }
     case 'list': {
       const of = typeOf(schema.of, undefined)
       if (topology?.type === 'set') return { form: 'list', by: 'value', keys: [], of }
@@ -105,7 +117,10 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
 
 function listKey(item: Schema, name: string): ListKey {
   const field = item.type === 'struct' ? item.byName.get(name) : undefined
-  return { name, default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)) }
+  return {
+    name,
+    default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)),
+  }
 }
 
 /**
@@ -113,7 +128,8 @@ function listKey(item: Schema, name: string): ListKey {
  * LocalObjectReference (imagePullSecrets).
  */
 function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
-  const isOptional = omit !== 'never' && !(item.type === 'struct' && item.name === 'LocalObjectReference')
+  const isOptional =
+    omit !== 'never' && !(item.type === 'struct' && item.name === 'LocalObjectReference')
   if (isPointer || isOptional) return undefined
   if (schema.type === 'string') return ''
   return schema.type === 'int32' || schema.type === 'int64' ? 0 : undefined

@@ -20,7 +20,8 @@ export function merge(live: Json, applied: Json, type: MergeType): Json {
       // Null does not replace a non-empty map.
       return applied === null && isFields(live) && !isEmptyMap(live) ? live : replace(live, applied)
     case 'list':
-      if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return replace(live, applied)
+      if (type.by === 'whole' || (isNothing(live) && isNothing(applied)))
+        return replace(live, applied)
       return mergeItems(listOf(live), listOf(applied), type)
     case 'map':
     case 'struct':
@@ -77,8 +78,14 @@ const copyOf = (live: Fields): JsonMap =>
 /**
  * Items that both lists have are in the applied order; items of the live list alone keep their place before the next item that both have.
  */
-function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListMerge): readonly Json[] {
-  const { liveElements, elements, places } = once('elements of merged lists', () => elementsOf(live, applied, type))
+function mergeItems(
+  live: readonly Json[],
+  applied: readonly Json[],
+  type: ListMerge,
+): readonly Json[] {
+  const { liveElements, elements, places } = once('elements of merged lists', () =>
+    elementsOf(live, applied, type),
+  )
   const items = mapEach('merged items', applied, (item, at) => {
     const place = places.get(elements[at] ?? '')
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
@@ -105,10 +112,16 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListM
   for (; liveAt < live.length; liveAt++) {
     if (!isApplied.has(liveElements[liveAt] ?? '')) merged.push(live[liveAt] ?? null)
   }
-  return merged.length === live.length && merged.every((item, at) => item === live[at]) ? live : merged
+  return merged.length === live.length && merged.every((item, at) => item === live[at])
+    ? live
+    : merged
 }
 
-function elementsOf(live: readonly Json[], applied: readonly Json[], type: ListMerge): ListElements {
+function elementsOf(
+  live: readonly Json[],
+  applied: readonly Json[],
+  type: ListMerge,
+): ListElements {
   const liveElements = live.map((item) => itemElement(item, type) ?? '')
   const elements = applied.map((item) => itemElement(item, type) ?? '')
   return { liveElements, elements, places: placesOf(liveElements) }
@@ -123,6 +136,7 @@ type ListElements = {
 /** The index of each element; items that are repeated are replaced, not merged. */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()
-  for (const [at, element] of elements.entries()) places.set(element, places.has(element) ? 'repeated' : at)
+  for (const [at, element] of elements.entries())
+    places.set(element, places.has(element) ? 'repeated' : at)
   return places
 }

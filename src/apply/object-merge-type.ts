@@ -6,5 +6,7 @@ import { objectMergeType } from './structural-merge-type.ts'
 export function mergeTypeOfObjects(struct: Struct): StructMerge {
   const type = mergeTypeOf(struct)
   const metadata = type.fields.get('metadata')?.below
-  return struct.open === undefined || metadata === undefined ? type : objectMergeType(struct.open(), metadata)
+  return struct.open === undefined || metadata === undefined
+    ? type
+    : objectMergeType(struct.open(), metadata)
 }

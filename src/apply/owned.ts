@@ -67,7 +67,8 @@ function itemSets(
   if (type.form !== 'list') return newChildren()
   return eachItem('owned items', list, newChildren, (children, item) => {
     const element = itemElement(item, type)
-    if (element !== undefined) children.set(element, children.has(element) ? ownedLeaf : setOf(item, type.of))
+    if (element !== undefined)
+      children.set(element, children.has(element) ? ownedLeaf : setOf(item, type.of))
     return true
   })
 }
@@ -104,11 +105,18 @@ export function childOf(key: string, type: MergeType): Child {
     const field = type.fields.get(key)
     if (field !== undefined) return field
   }
-  return { element: fieldElement(key), below: type.form === 'map' ? type.of : anything, isDeclared: false }
+  return {
+    element: fieldElement(key),
+    below: type.form === 'map' ? type.of : anything,
+    isDeclared: false,
+  }
 }
 
 /** The items of a list by their elements, with all of those that are repeated. */
-export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
+export function itemsByElement(
+  list: readonly Json[],
+  type: ListMerge,
+): Map<string, readonly Json[]> {
   return eachItem(
     'items by element',
     list,

@@ -11,7 +11,10 @@ test('numbers are ordered by their values, however long', () => {
 })
 
 test('many elements have the order that two have, whether they are read or not', () => {
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '!', '#', '"', 'é', '0', '9', '/'), maxLength: 3 })
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', ' ', '!', '#', '"', 'é', '0', '9', '/'),
+    maxLength: 3,
+  })
   const element = fc.oneof(
     text.map((name) => `f:${name}`),
     text.map((value) => `v:${JSON.stringify(value)}`),

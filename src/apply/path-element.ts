@@ -92,7 +92,8 @@ const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 /** The same order for many elements: each is parsed once, or not at all. Can be divided. */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])
-  if (everyItem('plain elements', given, isPlain)) return sortInParts('sort of plain elements', given, comparePlain)
+  if (everyItem('plain elements', given, isPlain))
+    return sortInParts('sort of plain elements', given, comparePlain)
   const read = mapEach('read elements', given, readEntry)
   return sortInParts('sort of elements', read, compareEntries).map(({ entry }) => entry)
 }
@@ -105,7 +106,8 @@ const isPlain = ([element]: Entry<unknown>): boolean => plainElement.test(elemen
 
 const readEntry = <T>(entry: Entry<T>): ReadEntry<T> => ({ entry, read: readElement(entry[0]) })
 
-const compareEntries = (one: ReadEntry<unknown>, other: ReadEntry<unknown>): number => compareRead(one.read, other.read)
+const compareEntries = (one: ReadEntry<unknown>, other: ReadEntry<unknown>): number =>
+  compareRead(one.read, other.read)
 
 const comparePlain = ([one]: Entry<unknown>, [other]: Entry<unknown>): number =>
   one < other ? -1 : one > other ? 1 : 0
@@ -153,15 +155,20 @@ function comparePlainKeys(one: string, other: string): number {
 const isDigit = (character: string | undefined): boolean =>
   character !== undefined && character >= '0' && character <= '9'
 
-const digitsAt = (text: string, at: number): string => /^[0-9]*/.exec(text.slice(at, at + 16))?.[0] ?? ''
+const digitsAt = (text: string, at: number): string =>
+  /^[0-9]*/.exec(text.slice(at, at + 16))?.[0] ?? ''
 
-function compareItemKeys(one: { readonly [key: string]: Json | undefined }, other: typeof one): number {
+function compareItemKeys(
+  one: { readonly [key: string]: Json | undefined },
+  other: typeof one,
+): number {
   const names = Object.keys(one)
   const otherNames = Object.keys(other)
   for (const [at, name] of names.entries()) {
     const otherName = otherNames[at]
     if (otherName === undefined) return 1
-    const found = compareKeys(name, otherName) || compareValues(one[name] ?? null, other[otherName] ?? null)
+    const found =
+      compareKeys(name, otherName) || compareValues(one[name] ?? null, other[otherName] ?? null)
     if (found !== 0) return found
   }
   return names.length - otherNames.length

@@ -10,7 +10,11 @@ import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
 
 /** Fails if the fields do not fit the other version; `step` is what failed, in upstream's words. */
-export type Convert = (fields: Fields, versions: { readonly from: string; readonly to: string }, step: string) => Fields
+export type Convert = (
+  fields: Fields,
+  versions: { readonly from: string; readonly to: string },
+  step: string,
+) => Fields
 
 type Across = {
   readonly before: Owner
@@ -21,7 +25,10 @@ type Across = {
   readonly convert: Convert
 }
 
-export function pruneAcross(merged: Fields, { before, owners, version, typeIn, convert }: Across): Json {
+export function pruneAcross(
+  merged: Fields,
+  { before, owners, version, typeIn, convert }: Across,
+): Json {
   const last = before.apiVersion
   const lastType = typeIn(last)
   if (lastType === undefined) return merged
@@ -32,14 +39,18 @@ export function pruneAcross(merged: Fields, { before, owners, version, typeIn, c
     'failed to convert merged object to last applied version: ',
   )
   let shown = last
-  let pruned = fieldsOf(prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }))
+  let pruned = fieldsOf(
+    prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }),
+  )
   for (const [other, fields] of owned) {
     const type = typeIn(other)
     if (other === last || type === undefined) continue
     const wholeThere = convert(merged, { from: version, to: other }, ofOwned('merged', other))
     const prunedThere = convert(pruned, { from: shown, to: other }, ofOwned('pruned', other))
     const kept = union(appliedSet(prunedThere, type), fields)
-    pruned = fieldsOf(prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }))
+    pruned = fieldsOf(
+      prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }),
+    )
     shown = other
   }
   const kept = appliedSet(convert(pruned, { from: shown, to: last }, ofDangling), lastType)
@@ -50,7 +61,8 @@ export function pruneAcross(merged: Fields, { before, owners, version, typeIn, c
 const ofOwned = (object: string, version: string): string =>
   `failed add back owned items: failed to convert ${object} object at version ${version}: `
 
-const ofDangling = 'failed add back dangling items: failed to convert pruned object to last applied version: '
+const ofDangling =
+  'failed add back dangling items: failed to convert pruned object to last applied version: '
 
 const fieldsOf = (value: Json): Fields => (isFields(value) ? value : {})
 

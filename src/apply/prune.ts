@@ -19,7 +19,8 @@ export function prune(
 ): Json {
   const { before, owned } = sets
   if (before.children.size === 0 || isLeaf(value, type)) return value
-  if (Array.isArray(value)) return type.form === 'list' ? pruneItems(value, type, { before, owned }) : value
+  if (Array.isArray(value))
+    return type.form === 'list' ? pruneItems(value, type, { before, owned }) : value
   if (!isFields(value)) return value
   const kept = new JsonMap()
   let isChanged = false
@@ -28,7 +29,9 @@ export function prune(
     const { element, below, isDeclared } = childOf(key, type)
     const had = before.children.get(element)
     const result =
-      had === undefined ? given : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
+      had === undefined
+        ? given
+        : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
     isChanged ||= result !== given
     if (result === undefined) continue
     kept[key] = result
@@ -45,12 +48,19 @@ type Part = {
 }
 
 /** Undefined: the part is removed. */
-function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclared }: Part): Json | undefined {
+function prunePart(
+  value: Json,
+  type: MergeType,
+  { had, has = noFields, isDeclared }: Part,
+): Json | undefined {
   const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
   const wasOwned = had.isOwned || isDeclared
   if (isOwned) {
     const isLost =
-      wasOwned && holdsNobodys(value, type) && !isNobodys(value, type, isDeclared) && !keepsAny(value, type, has)
+      wasOwned &&
+      holdsNobodys(value, type) &&
+      !isNobodys(value, type, isDeclared) &&
+      !keepsAny(value, type, has)
     return isLost ? undefined : prune(value, type, { before: had, owned: has })
   }
   if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
@@ -92,7 +102,8 @@ function pruneItems(
     const element = itemElement(item, type) ?? ''
     const had = before.children.get(element)
     const has = owned.children.get(element)
-    const result = had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
+    const result =
+      had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
     isChanged ||= result !== item
     if (result !== undefined) kept.push(result)
   }

@@ -13,7 +13,11 @@ import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'
 
-export type Update = { readonly writer: Writer; readonly now: string; readonly differences: Differences }
+export type Update = {
+  readonly writer: Writer
+  readonly now: string
+  readonly differences: Differences
+}
 
 export function recordUpdate(owners: Owners, { writer, now, differences }: Update): Owners {
   const own = differences.in(writer.apiVersion)
@@ -47,7 +51,12 @@ function capped(owners: Map<string, Owner>): Owners {
       firstOf.set(apiVersion, [identity, owner])
       continue
     }
-    const writer: Writer = { manager: ancientManager, operation: 'Update', apiVersion, subresource: '' }
+    const writer: Writer = {
+      manager: ancientManager,
+      operation: 'Update',
+      apiVersion,
+      subresource: '',
+    }
     const ancient = identityOf(writer)
     const known = owners.get(ancient) ?? first[1]
     if (!owners.has(ancient)) owners.delete(first[0])

@@ -34,8 +34,10 @@ function typeOf(schema: Structural, around: Around): MergeType {
   // An int-or-string is published only as anyOf alternatives, which do not matter here.
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
-  if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, inside(schema, around)))
-  if (type === 'string' && checks?.format !== undefined && checks.format !== 'byte') return scalar('untyped')
+  if (type === 'array')
+    return listOf(schema, items === undefined ? anything : typeOf(items, inside(schema, around)))
+  if (type === 'string' && checks?.format !== undefined && checks.format !== 'byte')
+    return scalar('untyped')
   return type === 'string' || type === 'boolean' ? scalar(type) : scalar('numeric')
 }
 
@@ -72,6 +74,8 @@ function structOf(schema: Structural, around: Around): StructMerge {
 function listOf({ list, items }: Structural, of: MergeType): MergeType {
   if (list === undefined) return { form: 'list', by: 'whole', keys: [], of }
   if (list.by === 'value') return { form: 'list', by: 'value', keys: [], of }
-  const keys = list.keys.toSorted().map((name): ListKey => ({ name, default: items?.properties?.get(name)?.default }))
+  const keys = list.keys
+    .toSorted()
+    .map((name): ListKey => ({ name, default: items?.properties?.get(name)?.default }))
   return { form: 'list', by: 'keys', keys, of }
 }

@@ -4,23 +4,43 @@ import { type ListMerge, structField, type StructMerge } from './merge-type.ts'
 import { validateApplied, validateStored } from './validate.ts'
 
 const text = { form: 'scalar', scalar: 'string' } as const
-const item: StructMerge = { form: 'struct', isAtomic: false, fields: new Map([['name', structField('name', text)]]) }
+const item: StructMerge = {
+  form: 'struct',
+  isAtomic: false,
+  fields: new Map([['name', structField('name', text)]]),
+}
 
 const secretsBy = (given: string | undefined): StructMerge => {
-  const secrets: ListMerge = { form: 'list', by: 'keys', keys: [{ name: 'name', default: given }], of: item }
-  return { form: 'struct', isAtomic: false, fields: new Map([['secrets', structField('secrets', secrets)]]) }
+  const secrets: ListMerge = {
+    form: 'list',
+    by: 'keys',
+    keys: [{ name: 'name', default: given }],
+    of: item,
+  }
+  return {
+    form: 'struct',
+    isAtomic: false,
+    fields: new Map([['secrets', structField('secrets', secrets)]]),
+  }
 }
 
 const omitted =
   'associative list with keys has an element that omits key field "name" (and doesn\'t have default value)'
 
 test('an item without its key hides those behind it', () => {
-  assert.deepEqual(validateApplied({ secrets: [{}, {}] }, secretsBy(undefined)), [`.secrets: element 0: ${omitted}`])
+  assert.deepEqual(validateApplied({ secrets: [{}, {}] }, secretsBy(undefined)), [
+    `.secrets: element 0: ${omitted}`,
+  ])
 })
 
 test('of a stored object repeated items fit, and items without their key do not', () => {
-  assert.deepEqual(validateStored({ secrets: [{ name: 'a' }, { name: 'a' }] }, secretsBy(undefined)), [])
-  assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy(undefined)), [`.secrets: element 0: ${omitted}`])
+  assert.deepEqual(
+    validateStored({ secrets: [{ name: 'a' }, { name: 'a' }] }, secretsBy(undefined)),
+    [],
+  )
+  assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy(undefined)), [
+    `.secrets: element 0: ${omitted}`,
+  ])
   assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy('')), [])
 })
 

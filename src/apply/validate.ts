@@ -11,10 +11,12 @@ import { itemElement, itemFault, printElement } from './path-element.ts'
 const newFaults = (): BoundedTexts => new BoundedTexts(FAULTS_CHARACTERS_MAX)
 
 /** Empty: the value is valid. Null is valid everywhere. */
-export const validateApplied = (value: Json, type: MergeType): readonly string[] => validate(value, type, false)
+export const validateApplied = (value: Json, type: MergeType): readonly string[] =>
+  validate(value, type, false)
 
 /** The same for an object that is not applied, which may have several items with one key. */
-export const validateTyped = (value: Json, type: MergeType): readonly string[] => validate(value, type, true)
+export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
+  validate(value, type, true)
 
 function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
   const faults = newFaults()
@@ -65,7 +67,9 @@ function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Kno
 
 /** Joined as upstream does. */
 export const formatFaults = (faults: readonly string[]): string =>
-  faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
+  faults.length === 1
+    ? (faults[0] ?? '')
+    : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 /** The position of a value. Most values are valid, so the path is only built for one that is not. */
 type Place = {
@@ -129,7 +133,9 @@ function visitField(value: Fields, key: string, { type, place }: Visited): boole
 
 /** Upstream uses this message as a format string: a percent sign begins a verb without an argument. */
 const formatted = (words: string): string =>
-  words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))
+  words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
+    verb === '%' ? '%' : `%!${verb}(MISSING)`,
+  )
 
 function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
   if (isDivided()) return visitItemsInParts(list, type, place)
@@ -163,7 +169,8 @@ function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): 
     return false
   }
   const isRepeated = type.by !== 'whole' && !allowsRepeats && seen.has(element)
-  if (isRepeated) faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
+  if (isRepeated)
+    faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
   visit(item, type.of, { above: place, element, faults, allowsRepeats })
   if (type.by !== 'whole') seen.add(element)
   return true

@@ -26,10 +26,15 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   if (isDivided()) {
     const keys = once('keys of JSON fields', () => Object.keys(one))
     const count = once('number of other JSON fields', () => Object.keys(other).length)
-    return keys.length === count && everyItem('equal JSON fields', keys, (key) => isEqual(one[key], other[key]))
+    return (
+      keys.length === count &&
+      everyItem('equal JSON fields', keys, (key) => isEqual(one[key], other[key]))
+    )
   }
   const keys = Object.keys(one)
-  return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
+  return (
+    keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
+  )
 }
 
 /** Whether two decoded values are certain to be serialized differently: an empty or zero value may be omitted, so it is not certain. */
@@ -41,8 +46,13 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   }
   if (isFields(one) && isFields(other)) {
     if (isDivided()) {
-      if (!everyKey('other JSON fields', one, (key) => !isSurelyOther(one[key], other[key]))) return true
-      return !everyKey('more JSON fields', other, (key) => one[key] !== undefined || !hasValue(other[key]))
+      if (!everyKey('other JSON fields', one, (key) => !isSurelyOther(one[key], other[key])))
+        return true
+      return !everyKey(
+        'more JSON fields',
+        other,
+        (key) => one[key] !== undefined || !hasValue(other[key]),
+      )
     }
     for (const key in one) if (isSurelyOther(one[key], other[key])) return true
     for (const key in other) if (one[key] === undefined && hasValue(other[key])) return true

@@ -35,7 +35,13 @@ export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewFi
   }
   for (const [identity, owner] of viewOwners) {
     if (owners.has(identity) || !intersects(owner.fields, inView)) continue
-    after.set(identity, { ...owner, apiVersion: objectVersion, fields: inObject, time: undefined, entry: undefined })
+    after.set(identity, {
+      ...owner,
+      apiVersion: objectVersion,
+      fields: inObject,
+      time: undefined,
+      entry: undefined,
+    })
   }
   return after
 }

@@ -16,10 +16,12 @@ export const storedWire = (object: KubeObject, struct: Struct): Fields =>
   once('stored wire', () => structWire(tracked(object), struct, null))
 
 /** With managedFields: all that a client would see. */
-export const wholeWire = (object: Fields, struct: Struct): Fields => structWire(object, struct, undefined)
+export const wholeWire = (object: Fields, struct: Struct): Fields =>
+  structWire(object, struct, undefined)
 
 /** A field of the whole wire form; undefined: it is omitted. */
-export const wholeField = (given: Json, field: Field): Json | undefined => fieldWire(given, field, undefined)
+export const wholeField = (given: Json, field: Field): Json | undefined =>
+  fieldWire(given, field, undefined)
 
 /** An item of a list in the whole wire form. */
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
@@ -39,7 +41,10 @@ export type WirePair = { readonly before: Fields; readonly after: Fields }
 
 function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair {
   if (struct.open !== undefined)
-    return { before: structWire(stored, struct, null), after: structWire(given, struct, 'given', stored) }
+    return {
+      before: structWire(stored, struct, null),
+      after: structWire(given, struct, 'given', stored),
+    }
   const before: { [name: string]: Json } = {}
   const after: { [name: string]: Json } = {}
   for (const field of struct.fields) {
@@ -48,7 +53,9 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const is = given[name] ?? null
     if (was === is) continue
     const parts =
-      schema.type === 'struct' && isFields(was) && isFields(is) ? changedStructs(was, is, schema) : undefined
+      schema.type === 'struct' && isFields(was) && isFields(is)
+        ? changedStructs(was, is, schema)
+        : undefined
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
@@ -69,7 +76,8 @@ function tracked(object: KubeObject): KubeObject {
 }
 
 /** For an object that was converted from another version. There Go compares values that are not serialized yet: empty lists are kept. */
-export const convertedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, 'kept')
+export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
+  structWire(tracked(object), struct, 'kept')
 
 /**
  * What an empty list or map that is always serialized becomes; undefined and 'given': itself; 'kept': itself, even if it is never
@@ -92,7 +100,8 @@ function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields
 /** For a custom kind: fields without a type are written as they are. */
 function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   const wire = new JsonMap()
-  for (const [name, field] of Object.entries(value)) if (field !== undefined && !byName.has(name)) wire[name] = field
+  for (const [name, field] of Object.entries(value))
+    if (field !== undefined && !byName.has(name)) wire[name] = field
   return wire
 }
 
@@ -140,7 +149,8 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
         )
       }
       const wire = new JsonMap()
-      for (const [key, item = null] of Object.entries(value)) wire[key] = itemWire(item, schema.of, empty)
+      for (const [key, item = null] of Object.entries(value))
+        wire[key] = itemWire(item, schema.of, empty)
       return wire
     }
     case 'raw':
@@ -174,7 +184,8 @@ const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
 /** Whether values are the same in memory and in the wire form. */
-const isPlain = ({ type }: Schema): boolean => type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
+const isPlain = ({ type }: Schema): boolean =>
+  type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 
 function zeroWire(schema: Schema, isPointer: boolean): Json {
   if (isPointer) return null

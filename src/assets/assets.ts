@@ -1,7 +1,16 @@
 /**
  * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
  */
-import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { makeFolders } from '../lib/make-folders.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -50,7 +59,10 @@ export function writeAssets(parts: AssetsParts): void {
     putKubectl(join(folder, 'kubectl'), parts)
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(`${folder} cannot be used (${why}): give a folder that you can write to as --dir`, { cause })
+    throw new Error(
+      `${folder} cannot be used (${why}): give a folder that you can write to as --dir`,
+      { cause },
+    )
   }
 }
 

@@ -18,7 +18,9 @@ function listenUrls(args: readonly string[]): URL[] {
 
 for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
   if (protocol !== 'http:') {
-    process.stderr.write(`etcd (of Keelson): --listen-client-urls must be of http, not ${protocol}\n`)
+    process.stderr.write(
+      `etcd (of Keelson): --listen-client-urls must be of http, not ${protocol}\n`,
+    )
     process.exit(FAILURE)
   }
   const server = createServer((request, response) => {
@@ -26,10 +28,14 @@ for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
     if (request.url === '/health') response.end('{"health":"true","reason":""}')
     else if (request.url === standInPath) response.end(standInAnswer)
     else
-      response.writeHead(501).end('{"error":"this is not etcd: it stands in for it beside Keelson and stores nothing"}')
+      response
+        .writeHead(501)
+        .end('{"error":"this is not etcd: it stands in for it beside Keelson and stores nothing"}')
   })
   server.on('error', (error) => {
-    process.stderr.write(`etcd (of Keelson): cannot listen (${error.message}): choose other --listen-client-urls\n`)
+    process.stderr.write(
+      `etcd (of Keelson): cannot listen (${error.message}): choose other --listen-client-urls\n`,
+    )
     process.exit(FAILURE)
   })
   server.listen(Number(port || PORT_DEFAULT), hostname.replace(/^\[|\]$/g, ''))

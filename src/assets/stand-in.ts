@@ -17,7 +17,11 @@ export async function replaceStandIn(args: readonly string[]): Promise<readonly 
   const [, inline] = /=(.*)$/.exec(args[at] ?? '') ?? []
   const url = inline ?? args[at + 1] ?? ''
   if (URL.parse(url)?.protocol !== 'http:' || !(await isStandIn(url))) return args
-  return [...args.slice(0, at), '--store=memory', ...args.slice(at + (inline === undefined ? 2 : 1))]
+  return [
+    ...args.slice(0, at),
+    '--store=memory',
+    ...args.slice(at + (inline === undefined ? 2 : 1)),
+  ]
 }
 
 /** Asks until there is an answer: what does not answer yet may be either. */
@@ -34,12 +38,19 @@ async function isStandIn(url: string): Promise<boolean> {
 /** The answer's text; undefined: there was none. What is no HTTP is an answer, too. */
 function ask(url: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const onError = (error: NodeJS.ErrnoException): void => resolve(error.code?.startsWith('HPE_') ? '' : undefined)
-    const asked = get(new URL(standInPath, url), { agent: false, timeout: ASK_MS_MAX }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (more: string) => (text = (text + more).slice(0, ANSWER_CHARACTERS_MAX)))
-      response.on('end', () => resolve(text)).on('error', onError)
-    })
+    const onError = (error: NodeJS.ErrnoException): void =>
+      resolve(error.code?.startsWith('HPE_') ? '' : undefined)
+    const asked = get(
+      new URL(standInPath, url),
+      { agent: false, timeout: ASK_MS_MAX },
+      (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (more: string) => (text = (text + more).slice(0, ANSWER_CHARACTERS_MAX)))
+        response.on('end', () => resolve(text)).on('error', onError)
+      },
+    )
     asked.on('timeout', () => asked.destroy()).on('error', onError)
   })
 }

@@ -14,11 +14,17 @@ export type Took = {
 }
 
 /** Undefined: none. */
-export function annotationsOf(context: RequestContext, stage: AuditStage, took: Took): Annotations | undefined {
+export function annotationsOf(
+  context: RequestContext,
+  stage: AuditStage,
+  took: Took,
+): Annotations | undefined {
   const { deprecatedUntil } = context
   const isLast = stage === 'ResponseComplete'
   const all: Annotations = {
-    ...(isLast && took.totalMs > SLOW_MS ? latencies(took, context.spent.authorizationMs) : undefined),
+    ...(isLast && took.totalMs > SLOW_MS
+      ? latencies(took, context.spent.authorizationMs)
+      : undefined),
     // Upstream knows of it when the request has been served.
     ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),

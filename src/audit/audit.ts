@@ -36,21 +36,28 @@ export class Audit implements AsyncDisposable {
     this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
     this.isOrdered = parts.backends.every(({ isOrdered }) => isOrdered)
     // limit: two backends
-    this.objectBytesMax = Math.min(OBJECT_BYTES_MAX, Math.max(...parts.backends.map((one) => one.eventBytesMax)))
+    this.objectBytesMax = Math.min(
+      OBJECT_BYTES_MAX,
+      Math.max(...parts.backends.map((one) => one.eventBytesMax)),
+    )
   }
 
   /** Undefined: nothing of the request is recorded. `user`: undefined if authentication failed. */
   begin(arrived: Arrived, user: User | undefined): AuditedRequest | undefined {
     const recording = this.#parts.evaluate(user, arrived.info)
     this.#parts.metrics.levels[recording.level].value++
-    return recording.level === 'None' ? undefined : new AuditedRequest({ arrived, user, recording }, this)
+    return recording.level === 'None'
+      ? undefined
+      : new AuditedRequest({ arrived, user, recording }, this)
   }
 
   /** False: a backend could not store it. A promise if a backend makes the request wait. */
   store(event: AuditEvent, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     const { backends, metrics } = this.#parts
     metrics.events.value++
-    return this.#only === undefined ? storeAll(backends, event, urgency) : this.#only.process(event, urgency)
+    return this.#only === undefined
+      ? storeAll(backends, event, urgency)
+      : this.#only.process(event, urgency)
   }
 
   countRejected(): void {
@@ -64,8 +71,15 @@ export class Audit implements AsyncDisposable {
 }
 
 /** A backend that is not strict must not fail the requests of one that is. */
-function storeAll(backends: readonly AuditBackend[], event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
-  const results = backends.map((backend) => ({ isStrict: backend.isStrict, stored: backend.process(event, urgency) }))
+function storeAll(
+  backends: readonly AuditBackend[],
+  event: AuditEvent,
+  urgency: Urgency,
+): boolean | Promise<boolean> {
+  const results = backends.map((backend) => ({
+    isStrict: backend.isStrict,
+    stored: backend.process(event, urgency),
+  }))
   if (results.every(({ stored }) => typeof stored === 'boolean')) {
     return results.every(({ isStrict, stored }) => stored !== false || !isStrict)
   }

@@ -38,7 +38,12 @@ type BeginOptions = {
 function begin(
   method: string,
   uri: string,
-  { isCompleteOmitted = false, isStrict = false, isOrdered = true, level = 'Metadata' }: BeginOptions = {},
+  {
+    isCompleteOmitted = false,
+    isStrict = false,
+    isOrdered = true,
+    level = 'Metadata',
+  }: BeginOptions = {},
 ) {
   const stored: PromiseWithResolvers<boolean>[] = []
   const events: string[] = []
@@ -69,7 +74,14 @@ function begin(
   }
   const audited = new AuditedRequest(
     {
-      arrived: { request, info, auditId: 'id', startMs: 0, nowMs: 0, isLongRunning: isLongRunning(info) },
+      arrived: {
+        request,
+        info,
+        auditId: 'id',
+        startMs: 0,
+        nowMs: 0,
+        isLongRunning: isLongRunning(info),
+      },
       user,
       recording: { level, omitsManagedFields: false, omitsStage },
     },
@@ -87,7 +99,12 @@ function begin(
 }
 
 const pod = '/api/v1/namespaces/n/pods/p'
-const awaited: readonly (readonly [isAwaited: boolean, method: string, uri: string, isCompleteOmitted?: boolean])[] = [
+const awaited: readonly (readonly [
+  isAwaited: boolean,
+  method: string,
+  uri: string,
+  isCompleteOmitted?: boolean,
+])[] = [
   [false, 'GET', pod],
   [false, 'GET', '/api/v1/pods'],
   [false, 'GET', '/api/v1/pods?watch=1'],
@@ -130,7 +147,10 @@ test('the events of a request are stored one after the other, if the backend doe
 
 test('the response of a read waits for its last event, which a log stores after the first', async () => {
   const { audited, stored, events } = begin('GET', pod)
-  const answered = audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, { nowMs: 0 })
+  const answered = audited.answered(
+    { status: 200, headers: {}, body: Buffer.alloc(0) },
+    { nowMs: 0 },
+  )
   assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
   stored[1]?.resolve(true)
   assert.equal((await answered).status, 200)
@@ -155,7 +175,10 @@ for (const level of ['Metadata', 'RequestResponse'] as const) {
       const { kind: _kind, apiVersion: _apiVersion, ...fields } = longStatus
       const json = printOrdered(longStatus)
       const body = Buffer.from(isIndented ? JSON.stringify(longStatus, null, 2) : `${json}\n`)
-      const answered = audited.answered({ status: 422, headers: {}, body }, { nowMs: 0, status: longStatus })
+      const answered = audited.answered(
+        { status: 422, headers: {}, body },
+        { nowMs: 0, status: longStatus },
+      )
       while (stored.length < 2) await new Promise(setImmediate)
       stored[1]?.resolve(true)
       assert.equal((await answered).status, 422)
@@ -164,7 +187,10 @@ for (const level of ['Metadata', 'RequestResponse'] as const) {
       assert.deepEqual(responseStatus, fields)
       assert.deepEqual(responseObject, level === 'Metadata' ? undefined : longStatus)
       const times = level === 'Metadata' ? 1 : 2
-      assert.equal(event.pieces().filter(({ buffer }) => buffer === body.buffer).length, isIndented ? 0 : times)
+      assert.equal(
+        event.pieces().filter(({ buffer }) => buffer === body.buffer).length,
+        isIndented ? 0 : times,
+      )
       assert.ok(event.printedBytes > times * (json.length - 100))
     })
   }

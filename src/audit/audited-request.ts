@@ -15,7 +15,13 @@ import { stepOf } from '../lib/parts.ts'
 import { inSlices, type Slices, type Steps } from '../lib/slices.ts'
 import type { Urgency } from './backend.ts'
 import { annotationsOf, SLOW_MS } from './annotations.ts'
-import { type AuditEvent, EventPrinter, type Named, type PrinterParts, type ResponseStatus } from './event.ts'
+import {
+  type AuditEvent,
+  EventPrinter,
+  type Named,
+  type PrinterParts,
+  type ResponseStatus,
+} from './event.ts'
 import type { Recording } from './policy.ts'
 import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.ts'
 import type { Annotations } from './known-texts.ts'
@@ -87,7 +93,11 @@ export class AuditedRequest implements Audited {
 
   /** `user`: undefined if authentication failed. */
   constructor(
-    { arrived, user, recording }: { arrived: Arrived; user: User | undefined; recording: Recording },
+    {
+      arrived,
+      user,
+      recording,
+    }: { arrived: Arrived; user: User | undefined; recording: Recording },
     recorder: Recorder,
   ) {
     const { request, info, auditId } = arrived
@@ -104,7 +114,15 @@ export class AuditedRequest implements Audited {
     this.#authenticatedMs = arrived.nowMs - arrived.startMs
     this.#receivedMs = time.now(arrived.nowMs) - this.#authenticatedMs
     const source = texts.source(request)
-    const facts = { level, auditId, uri: this.#uri, user, source, info, receivedMs: this.#receivedMs }
+    const facts = {
+      level,
+      auditId,
+      uri: this.#uri,
+      user,
+      source,
+      info,
+      receivedMs: this.#receivedMs,
+    }
     this.#printer = new EventPrinter(facts, recorder.printing)
   }
 
@@ -155,21 +173,27 @@ export class AuditedRequest implements Audited {
   }
 
   /** Returns the response, which is to be sent when the event is stored. */
-  answered(response: ApiResponse, { status, panic, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
+  answered(
+    response: ApiResponse,
+    { status, panic, nowMs }: Outcome,
+  ): ApiResponse | Promise<ApiResponse> {
     if (this.#isRejected) return response
     if (panic !== undefined) {
       this.#response = { code: response.status, status: panicStatus(panic) }
       return this.#then(nowMs, (atMs) => after(this.#emit('Panic', atMs), response))
     }
     this.#setStatus(response, status)
-    return this.#hasObjects ? this.#then(nowMs, (atMs) => this.#finish(response, atMs)) : this.#finish(response, nowMs)
+    return this.#hasObjects
+      ? this.#then(nowMs, (atMs) => this.#finish(response, atMs))
+      : this.#finish(response, nowMs)
   }
 
   #setStatus(response: ApiResponse, status: Status | undefined): void {
     this.#response = { code: response.status, status }
     if (status === undefined) return
     if (isLong(response)) this.#printStatus = () => this.#longStatus(response, status)
-    else if (this.wantsResponse) this.#printResponse = () => this.#recorded(() => printOrdered(status))
+    else if (this.wantsResponse)
+      this.#printResponse = () => this.#recorded(() => printOrdered(status))
   }
 
   /** A long Status is printed once: most clients get the same JSON. */
@@ -183,7 +207,8 @@ export class AuditedRequest implements Audited {
 
   #finish(response: ApiResponse, nowMs: number): ApiResponse | Promise<ApiResponse> {
     const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted', nowMs) : true
-    if ('body' in response && !isRelayed(response.body)) return after(this.#emit('ResponseComplete', nowMs), response)
+    if ('body' in response && !isRelayed(response.body))
+      return after(this.#emit('ResponseComplete', nowMs), response)
     return after(
       started,
       whenEnded(response, this.#arrived.request, (isCut) => this.#ended(isCut)),
@@ -197,7 +222,11 @@ export class AuditedRequest implements Audited {
   }
 
   get #hasObjects(): boolean {
-    return this.#printRequest !== undefined || this.#printResponse !== undefined || this.#printStatus !== undefined
+    return (
+      this.#printRequest !== undefined ||
+      this.#printResponse !== undefined ||
+      this.#printStatus !== undefined
+    )
   }
 
   /** Prints the objects, in slices; most requests have none. */
@@ -211,13 +240,18 @@ export class AuditedRequest implements Audited {
 
   async #print(): Promise<void> {
     const slices = this.#slices
-    if (this.#printRequest !== undefined) this.#requestObject = await inSlices(this.#printRequest(), slices)
-    if (this.#printResponse !== undefined) this.#responseObject = await inSlices(this.#printResponse(), slices)
+    if (this.#printRequest !== undefined)
+      this.#requestObject = await inSlices(this.#printRequest(), slices)
+    if (this.#printResponse !== undefined)
+      this.#responseObject = await inSlices(this.#printResponse(), slices)
     if (this.#printStatus !== undefined) await inSlices(this.#printStatus(), slices)
   }
 
   *#recorded(print: () => string | Buffer): Steps<Buffer> {
-    return yield* recordedObject(yield* stepOf(print, this.#slices), this.#recording.omitsManagedFields)
+    return yield* recordedObject(
+      yield* stepOf(print, this.#slices),
+      this.#recording.omitsManagedFields,
+    )
   }
 
   /** Undefined: the request works on nothing that is large. */
@@ -258,7 +292,11 @@ export class AuditedRequest implements Audited {
   }
 
   /** Most requests are allowed at once, and have nothing else to tell. */
-  #annotationsOf(context: RequestContext, stage: AuditStage, atMs: number): Annotations | undefined {
+  #annotationsOf(
+    context: RequestContext,
+    stage: AuditStage,
+    atMs: number,
+  ): Annotations | undefined {
     const { decision, ownAnnotations, deprecatedUntil } = context
     const { texts } = this.#recorder.printing
     const totalMs = atMs - this.#receivedMs
@@ -312,5 +350,8 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
 })
 
 /** The response, when the event is stored. */
-const after = (stored: boolean | Promise<boolean>, response: ApiResponse): ApiResponse | Promise<ApiResponse> =>
+const after = (
+  stored: boolean | Promise<boolean>,
+  response: ApiResponse,
+): ApiResponse | Promise<ApiResponse> =>
   typeof stored === 'boolean' ? response : stored.then(() => response)

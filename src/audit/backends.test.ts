@@ -80,7 +80,12 @@ test('events that come while others are written are written together, in order',
     close: () => Promise.resolve(),
   }
   const { lost, reportLost } = collector()
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
   const store = (json: string): Promise<boolean> => sink.store([event(json)], 'now')
   const results = [store('a'), store('b')]
   await until(() => written.length === 1)
@@ -118,7 +123,10 @@ test('a batch without events ends at once, and later ones are written as ever', 
     waitingBytesMax: Infinity,
   })
   assert.equal(await sink.store([], 'now'), true)
-  assert.equal(await Promise.race([sink.store([event('a')], 'now'), sleep(2_000, 'it hangs')]), true)
+  assert.equal(
+    await Promise.race([sink.store([event('a')], 'now'), sleep(2_000, 'it hangs')]),
+    true,
+  )
   assert.deepEqual(written, [['a']])
 })
 
@@ -135,7 +143,12 @@ test('a line that fits into no file fails alone', async (t) => {
     monotonicMs: systemTime.monotonicMs,
     old,
   })
-  const sink = new LogSink(file, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
+  const sink = new LogSink(file, {
+    format: 'json',
+    reportLost,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
   const long = 'ä'.repeat((1 << 20) / 2)
   const results = ['a', long, 'b', 'c'].map((json) => sink.store([event(json)], 'now'))
   assert.deepEqual(await Promise.all(results), [true, false, true, true])
@@ -151,7 +164,12 @@ test('many events are written in parts', async () => {
   const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
   const lines = { append, appendLong: () => assert.fail(), close: () => Promise.resolve() }
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
   const long = 'x'.repeat(1 << 16)
   const results = Array.from({ length: 101 }, () => sink.store([event(long)], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
@@ -190,7 +208,11 @@ test('the objects of a long event are written without a copy, in the order of th
 
 test('an event whose objects are too large is truncated before it is printed', () => {
   const sink = new HeldSink()
-  const backend = new BlockingBackend(sink, { isStrict: false, eventBytesMax: 100, reportLost: assert.fail })
+  const backend = new BlockingBackend(sink, {
+    isStrict: false,
+    eventBytesMax: 100,
+    reportLost: assert.fail,
+  })
   void backend.process({ ...event('x'), printedBytes: 100, pieces: () => assert.fail() }, 'now')
   assert.deepEqual(sink.batches, [['short of 1']])
 })
@@ -241,7 +263,12 @@ test('a log that is closed takes no more events', async () => {
     appendLong: () => assert.fail(),
     close: async () => void calls.push('close'),
   }
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
   const early = sink.store([event('a')], 'soon')
   const closed = sink.close()
   assert.equal(await sink.store([event('b')], 'now'), false)
@@ -294,10 +321,21 @@ test('large events lose their objects, or are lost', async () => {
   assert.deepEqual(lost, ['truncate yyyyyyyyy: event is too large even after truncating'])
 })
 
-function batchOf(sink: EventSink, more: Partial<BatchOptions['mode']> = {}, options: Partial<BatchOptions> = {}) {
+function batchOf(
+  sink: EventSink,
+  more: Partial<BatchOptions['mode']> = {},
+  options: Partial<BatchOptions> = {},
+) {
   const { lost, reportLost } = collector()
   const backend = new BatchBackend(sink, {
-    mode: { kind: 'batch', bufferEventsMax: 3, batchEventsMax: 2, waitMs: 60_000, throttle: null, ...more },
+    mode: {
+      kind: 'batch',
+      bufferEventsMax: 3,
+      batchEventsMax: 2,
+      waitMs: 60_000,
+      throttle: null,
+      ...more,
+    },
     batchesMax: 1,
     eventBytesMax: Infinity,
     batchBytesMax: Infinity,
@@ -341,7 +379,11 @@ test('a batch that is not full is sent after its time', async () => {
 test('batches are divided by bytes and limited in their rate', async () => {
   const sink = new HeldSink()
   const throttle = { batchesPerSecond: 20, burst: 1 }
-  const { backend } = batchOf(sink, { throttle, batchEventsMax: 3 }, { batchesMax: 9, batchBytesMax: 10 })
+  const { backend } = batchOf(
+    sink,
+    { throttle, batchEventsMax: 3 },
+    { batchesMax: 9, batchBytesMax: 10 },
+  )
   for (const json of ['aaaa', 'bbbb', 'cccc']) backend.process(event(json))
   await until(() => sink.batches.length === 1)
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb']])

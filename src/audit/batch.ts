@@ -57,7 +57,9 @@ export class BatchBackend implements AuditBackend {
     this.eventBytesMax = eventBytesMax
     const { throttle } = mode
     this.#throttle =
-      throttle === null ? undefined : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
+      throttle === null
+        ? undefined
+        : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
   }
 
   /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
@@ -66,7 +68,10 @@ export class BatchBackend implements AuditBackend {
     const fitting = truncated(event, this.eventBytesMax, reportLost)
     if (fitting === undefined) return true
     if (this.#isStopping) reportLost('buffered', [fitting], 'audit backend shut down')
-    else if (this.#buffer.length + this.#single >= mode.bufferEventsMax || this.#bytes > bufferBytes) {
+    else if (
+      this.#buffer.length + this.#single >= mode.bufferEventsMax ||
+      this.#bytes > bufferBytes
+    ) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
     // Its JSON is needed several times: to count it, to divide batches and to send it.
@@ -125,7 +130,9 @@ export class BatchBackend implements AuditBackend {
       await this.#untilFull()
       await this.#untilAllowed()
       while (this.#storing.size >= this.#options.batchesMax) await Promise.race(this.#storing)
-      const storing: Promise<void> = this.#store(this.#take()).then(() => void this.#storing.delete(storing))
+      const storing: Promise<void> = this.#store(this.#take()).then(
+        () => void this.#storing.delete(storing),
+      )
       this.#storing.add(storing)
     }
     this.#running = undefined

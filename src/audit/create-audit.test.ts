@@ -28,14 +28,26 @@ test('batches are divided by bytes also if events are not truncated', async (t) 
     clientCertificate: null,
     impersonate: null,
   } as const
-  const mode = { kind: 'batch', bufferEventsMax: 9, batchEventsMax: 3, waitMs: 60_000, throttle: null } as const
+  const mode = {
+    kind: 'batch',
+    bufferEventsMax: 9,
+    batchEventsMax: 3,
+    waitMs: 60_000,
+    throttle: null,
+  } as const
   const audit = await createAudit(
     {
       policy: { rules: [], omitStages: [], omitsManagedFields: false },
       log: null,
       webhook: { mode, truncate: null, kubeconfig, initialBackoffMs: 1 },
     },
-    { metrics: new Metrics(), clock: systemTime, random: () => 0, log: assert.fail, requestBytes: 1 << 30 },
+    {
+      metrics: new Metrics(),
+      clock: systemTime,
+      random: () => 0,
+      log: assert.fail,
+      requestBytes: 1 << 30,
+    },
   )
   const json = JSON.stringify({ a: 'ä'.repeat(3 << 20) })
   for (let at = 0; at < 3; at++) {

@@ -31,7 +31,10 @@ export type AuditSurroundings = {
 }
 
 /** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
-export async function createAudit(config: AuditConfig, surroundings: AuditSurroundings): Promise<Audit | undefined> {
+export async function createAudit(
+  config: AuditConfig,
+  surroundings: AuditSurroundings,
+): Promise<Audit | undefined> {
   const { policy, log, webhook } = config
   const { clock } = surroundings
   // Upstream registers the metrics and opens the file even if there is no policy.
@@ -41,18 +44,31 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
   const time: Time = { ...clock, ...systemTimers }
   const { random, dial, requestBytes } = surroundings
   const bufferBytes = Math.min(BUFFER_BYTES_MAX, requestBytes * BUFFER_SHARE)
-  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random, dial, bufferBytes }
+  const parts = {
+    time,
+    reportLost: createReportLost(metrics, surroundings.log),
+    random,
+    dial,
+    bufferBytes,
+  }
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format, mode } = log
     // A request that waits for its events holds what they take.
     const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
-    const sink = new LogSink(lines, { format, reportLost: parts.reportLost, timers: time, waitingBytesMax })
+    const sink = new LogSink(lines, {
+      format,
+      reportLost: parts.reportLost,
+      timers: time,
+      waitingBytesMax,
+    })
     // Lines are written in order, so one batch at a time.
     backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
   }
   if (webhook !== null)
-    backends.push(createBackend(createWebhook(webhook, parts), { ...webhook, batchesMax: 64 }, parts))
+    backends.push(
+      createBackend(createWebhook(webhook, parts), { ...webhook, batchesMax: 64 }, parts),
+    )
   return new Audit({ evaluate: compilePolicy(policy), backends, metrics, clock })
 }
 
@@ -74,18 +90,36 @@ const BUFFER_BYTES_MAX = 256 << 20
 /** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
 const BATCH_BYTES_MAX = 10 << 20
 
-type BackendOptions = Pick<AuditLog, 'truncate'> & { readonly mode: AuditMode; readonly batchesMax: number }
+type BackendOptions = Pick<AuditLog, 'truncate'> & {
+  readonly mode: AuditMode
+  readonly batchesMax: number
+}
 
 function createBackend(
   sink: EventSink,
   { mode, truncate, batchesMax }: BackendOptions,
   { time, reportLost, bufferBytes }: Parts,
 ): AuditBackend {
-  const { eventBytesMax, batchBytesMax } = truncate ?? { eventBytesMax: Infinity, batchBytesMax: BATCH_BYTES_MAX }
-  if (mode.kind === 'batch') {
-    return new BatchBackend(sink, { mode, batchesMax, eventBytesMax, batchBytesMax, bufferBytes, time, reportLost })
+  const { eventBytesMax, batchBytesMax } = truncate ?? {
+    eventBytesMax: Infinity,
+    batchBytesMax: BATCH_BYTES_MAX,
   }
-  return new BlockingBackend(sink, { isStrict: mode.kind === 'blocking-strict', eventBytesMax, reportLost })
+  if (mode.kind === 'batch') {
+    return new BatchBackend(sink, {
+      mode,
+      batchesMax,
+      eventBytesMax,
+      batchBytesMax,
+      bufferBytes,
+      time,
+      reportLost,
+    })
+  }
+  return new BlockingBackend(sink, {
+    isStrict: mode.kind === 'blocking-strict',
+    eventBytesMax,
+    reportLost,
+  })
 }
 
 /** As upstream's client; a batch may be retried for longer. */

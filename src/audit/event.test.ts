@@ -97,7 +97,10 @@ test('an event has its fields in the order of the API', () => {
     '"responseStatus":{"metadata":{},"status":"Failure","message":"no","reason":"NotFound","details":{"name":"n"},"code":404},'
   const times =
     '"requestReceivedTimestamp":"2026-01-31T12:00:00.120000Z","stageTimestamp":"2026-01-31T12:00:01.000001Z",'
-  assert.equal(event.json, `${upToObjects}"requestObject":{"a":1},${times}"annotations":{"a":"2","b":"1"}}`)
+  assert.equal(
+    event.json,
+    `${upToObjects}"requestObject":{"a":1},${times}"annotations":{"a":"2","b":"1"}}`,
+  )
   assert.equal(
     event.truncated(),
     `${upToObjects}${times}"annotations":{"a":"2","audit.k8s.io/truncated":"true","b":"1"}}`,
@@ -121,7 +124,12 @@ test('the old format is one line of text', () => {
     },
     parts,
   )
-  const first = { ...stage, stage: 'RequestReceived', impersonated: undefined, response: undefined } as const
+  const first = {
+    ...stage,
+    stage: 'RequestReceived',
+    impersonated: undefined,
+    response: undefined,
+  } as const
   assert.equal(
     nobody.print(first).line(),
     '2026-01-31T12:00:00.12Z AUDIT: id="i" stage="RequestReceived" ip="<unknown>" method="get" user="<none>" groups="<none>" as="<self>" asgroups="<lookup>" user-agent="" namespace="<none>" uri="/" response="<deferred>"',
@@ -135,7 +143,11 @@ test('a request comes from what proxies say, and from its connection', () => {
     expected: readonly string[],
   ])[] = [
     [undefined, undefined, ['9.9.9.9']],
-    ['1.2.3.4, ::ffff:5.6.7.8 ,x,2001:DB8::0:1', undefined, ['1.2.3.4', '5.6.7.8', '2001:db8::1', '9.9.9.9']],
+    [
+      '1.2.3.4, ::ffff:5.6.7.8 ,x,2001:DB8::0:1',
+      undefined,
+      ['1.2.3.4', '5.6.7.8', '2001:db8::1', '9.9.9.9'],
+    ],
     ['1.2.3.4', '5.6.7.8', ['1.2.3.4', '5.6.7.8', '9.9.9.9']],
     ['1.2.3.4', '1.2.3.4', ['1.2.3.4', '9.9.9.9']],
     ['1.2.3.4,9.9.9.9', undefined, ['1.2.3.4', '9.9.9.9']],
@@ -178,19 +190,35 @@ test('times are right though the clock was read before a pause', () => {
   assert.equal(clock.now(nowMs), startMs + 120)
 })
 
-const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[a-z/.-]{1,80}$/))
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'grapheme' }),
+  fc.stringMatching(/^[a-z/.-]{1,80}$/),
+)
 
 test('an event that copies parts of an earlier one is the same as one printed by itself', () => {
   const someFacts = fc.record({
     level: fc.constantFrom('Metadata', 'RequestResponse'),
     auditId: text,
     uri: text,
-    user: fc.option(fc.record({ name: text, uid: text, groups: fc.array(text) }), { nil: undefined }),
-    source: fc.constantFrom(texts.source(requestFrom('::1', {})), texts.source(requestFrom('', { 'user-agent': 'ä' }))),
+    user: fc.option(fc.record({ name: text, uid: text, groups: fc.array(text) }), {
+      nil: undefined,
+    }),
+    source: fc.constantFrom(
+      texts.source(requestFrom('::1', {})),
+      texts.source(requestFrom('', { 'user-agent': 'ä' })),
+    ),
     info: fc.oneof(
       fc.constant({ kind: 'path', verb: 'get', path: '/' } as const),
       fc
-        .record({ plural: text, group: text, version: text, subresource: text, namespace: text, name: text })
+        .record({
+          plural: text,
+          group: text,
+          version: text,
+          subresource: text,
+          namespace: text,
+          name: text,
+        })
         .map((named) => ({ ...info, ...named })),
     ),
     receivedMs: fc.integer({ min: 0, max: 4e12 }),
@@ -203,9 +231,21 @@ test('an event that copies parts of an earlier one is the same as one printed by
       const own = new EventPrinter(fact, parts)
       const impersonated = isImpersonated ? { name: 'i', uid: '', groups: [] } : undefined
       const events: readonly StageFacts[] = [
-        { ...stage, stage: 'RequestReceived', named: undefined, impersonated: undefined, response: undefined },
+        {
+          ...stage,
+          stage: 'RequestReceived',
+          named: undefined,
+          impersonated: undefined,
+          response: undefined,
+        },
         { ...stage, stage: 'ResponseStarted', named: one, impersonated },
-        { ...stage, stage: 'ResponseComplete', named: one, response: { code: 200 }, annotations: undefined },
+        {
+          ...stage,
+          stage: 'ResponseComplete',
+          named: one,
+          response: { code: 200 },
+          annotations: undefined,
+        },
         { ...stage, stage: 'Panic', named: other },
       ]
       for (const [at, facts] of events.entries()) {
@@ -237,7 +277,15 @@ test('who asks for the same again is told apart from all others', () => {
     auditId: string,
   ): string => {
     const source = known.texts.source(requestFrom(address, headers))
-    const facts = { level: 'Metadata', auditId, uri, user, source, info: { ...named, verb }, receivedMs: noon } as const
+    const facts = {
+      level: 'Metadata',
+      auditId,
+      uri,
+      user,
+      source,
+      info: { ...named, verb },
+      receivedMs: noon,
+    } as const
     return new EventPrinter(facts, known).print(plainStage).json
   }
   for (let round = 0; round < 4; round++) {
@@ -251,7 +299,9 @@ test('who asks for the same again is told apart from all others', () => {
 test('what is remembered of requests is bounded', () => {
   const user = { name: 'ann', uid: '', groups: [] }
   const source = texts.source(requestFrom('::1', {}))
-  const many = Array.from({ length: 20 }, (_, at) => texts.asking('get', { ...user, name: `user-${at}` }, source))
+  const many = Array.from({ length: 20 }, (_, at) =>
+    texts.asking('get', { ...user, name: `user-${at}` }, source),
+  )
   let printed = 0
   const keep = (asking: (typeof many)[number], uri: string): void =>
     texts.keepTarget(asking, uri, () => {

@@ -127,7 +127,10 @@ export class EventPrinter {
   append(
     into: ByteText,
     facts: StageFacts,
-    { isTruncated, addPrinted }: { readonly isTruncated: boolean; readonly addPrinted: (json: Buffer) => void },
+    {
+      isTruncated,
+      addPrinted,
+    }: { readonly isTruncated: boolean; readonly addPrinted: (json: Buffer) => void },
   ): void {
     this.#appendRequest(into, facts)
     const { response, requestObject, responseObject } = facts
@@ -165,7 +168,15 @@ export class EventPrinter {
     if (named === undefined && impersonated === undefined) this.#appendKnown(into)
     else this.#appendTarget(into, named, impersonated)
     if (impersonated !== undefined) return
-    this.#shared = { text: into, uses: into.uses, named, start, idEnd, uriStart, referenceEnd: into.length }
+    this.#shared = {
+      text: into,
+      uses: into.uses,
+      named,
+      start,
+      idEnd,
+      uriStart,
+      referenceEnd: into.length,
+    }
   }
 
   #sharedWith(named: Named | undefined): Shared | undefined {
@@ -190,10 +201,13 @@ export class EventPrinter {
     const { uri, user, info, source } = this.facts
     const { texts } = this.#parts
     appendCharacters(into, uri)
-    if (user !== undefined && impersonated === undefined) into.append(texts.asking(info.verb, user, source).fields)
+    if (user !== undefined && impersonated === undefined)
+      into.append(texts.asking(info.verb, user, source).fields)
     else {
       const as = impersonated === undefined ? '' : `,"impersonatedUser":${printUser(impersonated)}`
-      into.text(`","verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`)
+      into.text(
+        `","verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`,
+      )
       into.append(source.fields)
     }
     if (info.kind === 'resource') appendReference(into, info, named, texts)
@@ -244,7 +258,9 @@ class PrintedEvent implements AuditEvent {
   get printedBytes(): number {
     const { response, requestObject, responseObject, isTruncated } = this.#stage
     const statusBytes = response?.printed?.length ?? 0
-    return isTruncated ? statusBytes : statusBytes + (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
+    return isTruncated
+      ? statusBytes
+      : statusBytes + (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
   }
 
   get json(): string {
@@ -253,7 +269,10 @@ class PrintedEvent implements AuditEvent {
 
   print(into: ByteText): void {
     const { isTruncated } = this.#stage
-    this.#printer.append(into, this.#stage, { isTruncated, addPrinted: (json) => into.append(json) })
+    this.#printer.append(into, this.#stage, {
+      isTruncated,
+      addPrinted: (json) => into.append(json),
+    })
   }
 
   pieces(): readonly Buffer[] {
@@ -285,9 +304,15 @@ class PrintedEvent implements AuditEvent {
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
 /** Fields without a value are left out, even the resource of `/api/v1//x`. */
-function appendReference(into: ByteText, info: ResourceInfo, named: Named | undefined, texts: KnownTexts): void {
+function appendReference(
+  into: ByteText,
+  info: ResourceInfo,
+  named: Named | undefined,
+  texts: KnownTexts,
+): void {
   const { plural, group, version, subresource } = info
-  if (named !== undefined || subresource !== '' || plural === '') return into.text(printReference(info, named))
+  if (named !== undefined || subresource !== '' || plural === '')
+    return into.text(printReference(info, named))
   if (info.name === '') {
     into.append(texts.place(plural, info.namespace))
     into.append(texts.version(group, version))

@@ -4,9 +4,13 @@ import { heldBytes } from '../../test/harness/held-bytes.ts'
 import { KnownTexts } from './known-texts.ts'
 
 /** What is held of so many requests, each of which has texts of 1 MB. */
-const heldOf = (count: number, remember: (request: number, longText: string) => void): Promise<number> =>
+const heldOf = (
+  count: number,
+  remember: (request: number, longText: string) => void,
+): Promise<number> =>
   heldBytes(() => {
-    for (let request = 0; request < count; request++) remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
+    for (let request = 0; request < count; request++)
+      remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
   })
 
 test('names of a path that are remembered do not keep the path', async () => {
@@ -15,7 +19,9 @@ test('names of a path that are remembered do not keep the path', async () => {
     const path = Buffer.from(
       `/apis/group-of-request-${request}/v1/namespaces/namespace-of-request-${request}/pods/${longText}`,
     )
-    const [, , group = '', version = '', , namespace = '', plural = ''] = path.toString('latin1').split('/')
+    const [, , group = '', version = '', , namespace = '', plural = ''] = path
+      .toString('latin1')
+      .split('/')
     for (let twice = 0; twice < 2; twice++) {
       texts.place(plural, namespace)
       texts.namedPlace(plural, namespace)

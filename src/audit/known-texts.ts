@@ -7,7 +7,11 @@ import { ownText } from '../lib/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
 /** Where a request comes from, and the same as fields of an event. */
-export type Source = { readonly ips: readonly string[]; readonly userAgent: string; readonly fields: Buffer }
+export type Source = {
+  readonly ips: readonly string[]
+  readonly userAgent: string
+  readonly fields: Buffer
+}
 
 /** By key, in any order. */
 export type Annotations = { readonly [key: string]: string }
@@ -49,7 +53,10 @@ export class KnownTexts {
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
   /** Of headers that requests share. */
-  readonly #sourceOf = new WeakMap<IncomingHttpHeaders, { readonly remoteAddress: string; readonly source: Source }>()
+  readonly #sourceOf = new WeakMap<
+    IncomingHttpHeaders,
+    { readonly remoteAddress: string; readonly source: Source }
+  >()
   /** Those with any, to be emptied together: users live as long as their connections. */
   readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
@@ -72,7 +79,8 @@ export class KnownTexts {
     const made = { source, fields, targets: new Map<string, Buffer>() }
     // A method may be any token, of a megabyte.
     if (verb.length > NAME_CHARACTERS_MAX) return made
-    const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
+    const verbs =
+      ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
     verbs.set(verb, made)
     return made
@@ -126,7 +134,9 @@ export class KnownTexts {
     if (shared?.remoteAddress === remoteAddress) return shared.source
     const agent = firstHeader(headers, 'user-agent') ?? ''
     if (isForwarded(headers)) return makeSource(headers, remoteAddress, agent)
-    const source = this.#sources.get(agent)?.get(remoteAddress) ?? this.#makeSource(headers, remoteAddress, agent)
+    const source =
+      this.#sources.get(agent)?.get(remoteAddress) ??
+      this.#makeSource(headers, remoteAddress, agent)
     if (Object.isFrozen(headers)) this.#sourceOf.set(headers, { remoteAddress, source })
     return source
   }
@@ -179,7 +189,8 @@ class PairTexts {
     const known = this.#known.get(one)?.get(other)
     if (known !== undefined) return known
     const made = Buffer.from(print(one, other))
-    if (one.length <= NAME_CHARACTERS_MAX && other.length <= NAME_CHARACTERS_MAX) this.#keep(one, other, made)
+    if (one.length <= NAME_CHARACTERS_MAX && other.length <= NAME_CHARACTERS_MAX)
+      this.#keep(one, other, made)
     return made
   }
 
@@ -198,18 +209,21 @@ class PairTexts {
 const printPlace = (plural: string, namespace: string): string =>
   `,"objectRef":{${printField('resource', plural).slice(1)}${printField('namespace', namespace)}`
 
-const printNamedPlace = (plural: string, namespace: string): string => `${printPlace(plural, namespace)},"name":"`
+const printNamedPlace = (plural: string, namespace: string): string =>
+  `${printPlace(plural, namespace)},"name":"`
 
 const printVersion = (group: string, version: string): string =>
   `${printField('apiGroup', group)}${printField('apiVersion', version)}}`
 
-const printNamedVersion = (group: string, version: string): string => `"${printVersion(group, version)}`
+const printNamedVersion = (group: string, version: string): string =>
+  `"${printVersion(group, version)}`
 
 /** Behind a comma; nothing if the value is empty. */
 export const printField = (name: string, value: string): string =>
   value === '' ? '' : `,"${name}":${printString(value)}`
 
-const printEnd = (annotations: Annotations): Buffer => Buffer.from(`Z","annotations":${printAnnotations(annotations)}}`)
+const printEnd = (annotations: Annotations): Buffer =>
+  Buffer.from(`Z","annotations":${printAnnotations(annotations)}}`)
 
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
@@ -229,7 +243,8 @@ export function printUser({ name, uid, groups, extra }: User): string {
   if (name !== '') parts.push(`"username":${printString(name)}`)
   if (uid !== '') parts.push(`"uid":${printString(uid)}`)
   if (groups.length > 0) parts.push(`"groups":[${groups.map(printString).join(',')}]`)
-  if (extra !== undefined && Object.keys(extra).length > 0) parts.push(`"extra":${printLists(extra)}`)
+  if (extra !== undefined && Object.keys(extra).length > 0)
+    parts.push(`"extra":${printLists(extra)}`)
   return `{${parts.join(',')}}`
 }
 

@@ -9,7 +9,8 @@ export function legacyLine(json: string): string {
   const user = fieldsOf(event['user'])
   const name = textOf(user['username'])
   const groups = textsOf(user['groups'])
-  const impersonated = event['impersonatedUser'] === undefined ? undefined : fieldsOf(event['impersonatedUser'])
+  const impersonated =
+    event['impersonatedUser'] === undefined ? undefined : fieldsOf(event['impersonatedUser'])
   const { code } = fieldsOf(event['responseStatus'])
   const parts: readonly (readonly [string, string])[] = [
     ['id', textOf(event['auditID'])],
@@ -19,7 +20,10 @@ export function legacyLine(json: string): string {
     ['user', name || '<none>'],
     ['groups', name !== '' && groups.length > 0 ? quoteAll(groups) : '<none>'],
     ['as', impersonated === undefined ? '<self>' : textOf(impersonated['username'])],
-    ['asgroups', impersonated === undefined ? '<lookup>' : quoteAll(textsOf(impersonated['groups']))],
+    [
+      'asgroups',
+      impersonated === undefined ? '<lookup>' : quoteAll(textsOf(impersonated['groups'])),
+    ],
     ['user-agent', textOf(event['userAgent'])],
     ['namespace', textOf(fieldsOf(event['objectRef'])['namespace']) || '<none>'],
     ['uri', textOf(event['requestURI'])],

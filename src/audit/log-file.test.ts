@@ -32,7 +32,8 @@ function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogF
   }
 }
 
-const lines = (...texts: readonly string[]): Buffer => Buffer.from(texts.map((text) => `${text}\n`).join(''))
+const lines = (...texts: readonly string[]): Buffer =>
+  Buffer.from(texts.map((text) => `${text}\n`).join(''))
 
 const line = (character: string): string => character.repeat(MEGABYTE / 2)
 
@@ -54,7 +55,9 @@ test('a line in pieces is appended to one file', async (t) => {
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   await file.append(lines('one'))
-  const pieces = ['a', 'b', '\n'].map((text) => Buffer.from(text === '\n' ? text : line(text).slice(1)))
+  const pieces = ['a', 'b', '\n'].map((text) =>
+    Buffer.from(text === '\n' ? text : line(text).slice(1)),
+  )
   await file.appendLong(pieces)
   assert.equal(readFileSync(path, 'utf8'), Buffer.concat(pieces).toString())
   assert.equal(readdirSync(dir).length, 2)
@@ -68,7 +71,8 @@ test('a folder that was removed is made again as it was', async (t) => {
   const removed = join(folder(t), 'a')
   const path = join(removed, 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
-  const modes = (): number[] => [removed, join(removed, 'b')].map((one) => statSync(one).mode & 0o777)
+  const modes = (): number[] =>
+    [removed, join(removed, 'b')].map((one) => statSync(one).mode & 0o777)
   assert.deepEqual(modes(), [0o700, 0o700])
   rmSync(removed, { recursive: true })
   await file.append(lines('one'))
@@ -154,7 +158,9 @@ for (const isCompressed of [false, true]) {
       if (character === 'b') await file.close()
     }
     await file.close()
-    const names = ['12-00-00.000', '12-00-00.001'].map((at) => `audit-2026-01-31T${at}.log${isCompressed ? '.gz' : ''}`)
+    const names = ['12-00-00.000', '12-00-00.001'].map(
+      (at) => `audit-2026-01-31T${at}.log${isCompressed ? '.gz' : ''}`,
+    )
     assert.deepEqual(readdirSync(dir).toSorted(), [...names, 'audit.log'])
   })
 }
@@ -164,7 +170,9 @@ test('a file that cannot be given to the owner of the old one is written all the
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const handle = await open(path)
-  const refused = Object.assign(new Error('EPERM: operation not permitted, fchown'), { code: 'EPERM' })
+  const refused = Object.assign(new Error('EPERM: operation not permitted, fchown'), {
+    code: 'EPERM',
+  })
   const chown = t.mock.method(Object.getPrototypeOf(handle), 'chown', () => Promise.reject(refused))
   t.mock.property(process, 'getuid', () => -1)
   await handle.close()
@@ -178,7 +186,10 @@ test('a line that fits into no file is refused, and others are written', async (
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
-  await assert.rejects(file.append(lines(long)), /^Error: write length 1048577 exceeds maximum file size 1048576$/)
+  await assert.rejects(
+    file.append(lines(long)),
+    /^Error: write length 1048577 exceeds maximum file size 1048576$/,
+  )
   await file.append(lines('short'))
   await file.close()
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
@@ -192,7 +203,8 @@ test('old files go by number and by age, whether they are compressed or not', as
     'audit-2026-01-29T11-00-00.000.log',
     'audit-2026-01-28T11-00-00.000.log',
   ]
-  for (const name of [...old, 'audit-x.log', 'other-2026-01-01T00-00-00.000.log']) writeFileSync(join(dir, name), '')
+  for (const name of [...old, 'audit-x.log', 'other-2026-01-01T00-00-00.000.log'])
+    writeFileSync(join(dir, name), '')
   const byAge = await LogFile.create(optionsOf(join(dir, 'audit.log'), { daysMax: 2 }))
   await byAge.append(lines('x'))
   await byAge.close()
@@ -209,8 +221,14 @@ test('old files are compressed', async (t) => {
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log'), { isCompressed: true }))
   await file.append(lines(line('a'), line('b')))
   await file.close()
-  assert.deepEqual(readdirSync(dir).toSorted(), ['audit-2026-01-31T12-00-01.000.log.gz', 'audit.log'])
-  assert.equal(gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(), `${line('a')}\n`)
+  assert.deepEqual(readdirSync(dir).toSorted(), [
+    'audit-2026-01-31T12-00-01.000.log.gz',
+    'audit.log',
+  ])
+  assert.equal(
+    gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(),
+    `${line('a')}\n`,
+  )
 })
 
 test('a folder that cannot be made is told when the server starts', async (t) => {

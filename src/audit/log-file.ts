@@ -59,7 +59,12 @@ export class LogFile {
     this.#options = options
     this.#bytesMax = (megabytesMax || MEGABYTES_MAX_DEFAULT) * MEGABYTE
     const extension = extname(path)
-    this.#old = new OldFiles({ ...old, directory: dirname(path), prefix: `${basename(path, extension)}-`, extension })
+    this.#old = new OldFiles({
+      ...old,
+      directory: dirname(path),
+      prefix: `${basename(path, extension)}-`,
+      extension,
+    })
   }
 
   /** Creates the file if it does not exist. Fails if nothing can be written there. */
@@ -107,7 +112,8 @@ export class LogFile {
 
   /** A file that has room for a line of this many bytes. */
   async #fileFor(bytes: number): Promise<FileHandle> {
-    if (bytes > this.#bytesMax) throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
+    if (bytes > this.#bytesMax)
+      throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
     const file = this.#file ?? (await this.#open(bytes))
     return this.#bytes + bytes > this.#bytesMax ? this.#rotate() : file
   }

@@ -146,7 +146,9 @@ export class LogSink implements EventSink {
 
   #addAll(events: readonly AuditEvent[]): Promise<boolean> {
     const groups = new Set(events.map((event) => this.#add(event)))
-    return Promise.all(Array.from(groups, ({ written }) => written.promise)).then((all) => all.every(Boolean))
+    return Promise.all(Array.from(groups, ({ written }) => written.promise)).then((all) =>
+      all.every(Boolean),
+    )
   }
 
   #add(event: AuditEvent): Group {
@@ -198,14 +200,18 @@ export class LogSink implements EventSink {
   #eventsIn({ long, text }: Group): readonly LostEvent[] {
     if (long !== undefined) return [long]
     const lines = text.bytes.toString().split('\n').slice(0, -1)
-    return lines.map((line) => ({ json: line, line: () => (this.#format === 'json' ? legacyLine(line) : line) }))
+    return lines.map((line) => ({
+      json: line,
+      line: () => (this.#format === 'json' ? legacyLine(line) : line),
+    }))
   }
 
   async #write(): Promise<void> {
     while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
       // Others may join the last group.
       const [first] = this.#groups
-      if (first !== undefined && this.#groups.length === 1 && !this.#isFull) await this.#gather(first)
+      if (first !== undefined && this.#groups.length === 1 && !this.#isFull)
+        await this.#gather(first)
       const group = this.#groups.shift()
       if (group === undefined) break
       if (this.#groups.length === 0) this.#isDue = false
@@ -219,7 +225,8 @@ export class LogSink implements EventSink {
         this.#reportLost('log', this.#eventsIn(group), messageOf(error))
         written.resolve(false)
       }
-      if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX) this.#spares.push(text)
+      if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX)
+        this.#spares.push(text)
     }
     this.#writing = undefined
     if (this.#groups.length > 0) this.#linger()

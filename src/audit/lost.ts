@@ -11,5 +11,6 @@ export const createReportLost =
   (metrics: AuditMetrics, log: Log): ReportLost =>
   (plugin, events, why) => {
     metrics.errors(plugin).value += events.length
-    for (const event of events) log('error', 'an audit event was lost', { plugin, why, event: event.line() })
+    for (const event of events)
+      log('error', 'an audit event was lost', { plugin, why, event: event.line() })
   }

@@ -53,7 +53,9 @@ export class OldFiles {
       try {
         await this.#tidyOnce()
       } catch (error) {
-        this.#options.log('error', 'old audit logs could not be removed or compressed', { error: String(error) })
+        this.#options.log('error', 'old audit logs could not be removed or compressed', {
+          error: String(error),
+        })
       }
     }
     this.#tidying = undefined
@@ -65,7 +67,9 @@ export class OldFiles {
     const oldestMs = daysMax === 0 ? -Infinity : wallMs() - daysMax * DAY_MS
     // A file and its compressed copy, which a crash may have left beside it, are one.
     const times = [...new Set(files.map(({ ms }) => ms))]
-    const kept = new Set((filesMax === 0 ? times : times.slice(0, filesMax)).filter((ms) => ms >= oldestMs))
+    const kept = new Set(
+      (filesMax === 0 ? times : times.slice(0, filesMax)).filter((ms) => ms >= oldestMs),
+    )
     for (const { name, ms } of files) if (!kept.has(ms)) await unlink(join(directory, name))
     if (!isCompressed) return
     for (const file of files) {
@@ -76,14 +80,18 @@ export class OldFiles {
   /** The newest first. */
   async #list(): Promise<OldFile[]> {
     const names = await readdir(this.#options.directory)
-    return names.flatMap((name) => this.#parse(name) ?? []).toSorted((one, other) => other.ms - one.ms)
+    return names
+      .flatMap((name) => this.#parse(name) ?? [])
+      .toSorted((one, other) => other.ms - one.ms)
   }
 
   #parse(name: string): OldFile | undefined {
     const { prefix, extension } = this.#options
     if (!name.startsWith(prefix)) return undefined
     for (const end of [extension, `${extension}${COMPRESSED}`]) {
-      const ms = name.endsWith(end) ? timeOf(name.slice(prefix.length, name.length - end.length)) : Number.NaN
+      const ms = name.endsWith(end)
+        ? timeOf(name.slice(prefix.length, name.length - end.length))
+        : Number.NaN
       if (!Number.isNaN(ms)) return { name, ms, isCompressed: end !== extension }
     }
     return undefined

@@ -44,26 +44,77 @@ describe('the audit policy', () => {
     ['users, when nobody is known', { users: ['alice'] }, pods(), false, null],
     ['groups', { userGroups: ['devs'] }, pods(), true],
     ['other groups', { userGroups: ['ops'] }, pods(), false],
-    ['groups, when nobody is known', { userGroups: ['system:unauthenticated'] }, pods(), false, null],
+    [
+      'groups, when nobody is known',
+      { userGroups: ['system:unauthenticated'] },
+      pods(),
+      false,
+      null,
+    ],
     ['verbs', { verbs: ['list', 'get'] }, pods(), true],
     ['other verbs', { verbs: ['list'] }, pods(), false],
     ['verbs have no wildcard', { verbs: ['*'] }, pods(), false],
     ['namespaces', { namespaces: ['default'] }, pods(), true],
     ['other namespaces', { namespaces: ['kube-system'] }, pods(), false],
     ['namespaces do not match paths', { namespaces: [''] }, path('/healthz'), false],
-    ['the empty namespace is the cluster', { namespaces: [''] }, pods({ namespace: '', plural: 'nodes' }), true],
+    [
+      'the empty namespace is the cluster',
+      { namespaces: [''] },
+      pods({ namespace: '', plural: 'nodes' }),
+      true,
+    ],
     ['a group', { resources: [{ group: '' }] }, pods(), true],
     ['another group', { resources: [{ group: 'apps' }] }, pods(), false],
     ['a resource', { resources: [{ group: '', resources: ['pods'] }] }, pods(), true],
-    ['not its subresources', { resources: [{ group: '', resources: ['pods'] }] }, pods({ subresource: 'log' }), false],
-    ['a subresource', { resources: [{ group: '', resources: ['pods/log'] }] }, pods({ subresource: 'log' }), true],
-    ['any subresource', { resources: [{ group: '', resources: ['pods/*'] }] }, pods({ subresource: 'log' }), true],
-    ['any subresource, and the resource', { resources: [{ group: '', resources: ['pods/*'] }] }, pods(), true],
-    ['a subresource of any', { resources: [{ group: '', resources: ['*/log'] }] }, pods({ subresource: 'log' }), true],
-    ['a subresource of any is none', { resources: [{ group: '', resources: ['*/log'] }] }, pods(), false],
+    [
+      'not its subresources',
+      { resources: [{ group: '', resources: ['pods'] }] },
+      pods({ subresource: 'log' }),
+      false,
+    ],
+    [
+      'a subresource',
+      { resources: [{ group: '', resources: ['pods/log'] }] },
+      pods({ subresource: 'log' }),
+      true,
+    ],
+    [
+      'any subresource',
+      { resources: [{ group: '', resources: ['pods/*'] }] },
+      pods({ subresource: 'log' }),
+      true,
+    ],
+    [
+      'any subresource, and the resource',
+      { resources: [{ group: '', resources: ['pods/*'] }] },
+      pods(),
+      true,
+    ],
+    [
+      'a subresource of any',
+      { resources: [{ group: '', resources: ['*/log'] }] },
+      pods({ subresource: 'log' }),
+      true,
+    ],
+    [
+      'a subresource of any is none',
+      { resources: [{ group: '', resources: ['*/log'] }] },
+      pods(),
+      false,
+    ],
     ['all', { resources: [{ group: '', resources: ['*'] }] }, pods({ subresource: 'log' }), true],
-    ['a name', { resources: [{ group: '', resources: ['pods'], resourceNames: ['a'] }] }, pods(), true],
-    ['another name', { resources: [{ group: '', resources: ['*'], resourceNames: ['b'] }] }, pods(), false],
+    [
+      'a name',
+      { resources: [{ group: '', resources: ['pods'], resourceNames: ['a'] }] },
+      pods(),
+      true,
+    ],
+    [
+      'another name',
+      { resources: [{ group: '', resources: ['*'], resourceNames: ['b'] }] },
+      pods(),
+      false,
+    ],
     ['resources do not match paths', { resources: [{ group: '' }] }, path('/healthz'), false],
     ['paths do not match resources', { nonResourceURLs: ['*'] }, pods(), false],
     ['all paths', { nonResourceURLs: ['*'] }, path('/healthz'), true],
@@ -87,7 +138,10 @@ describe('the audit policy', () => {
     ]
     const evaluate = evaluator({ rules })
     strictEqual(evaluate(alice, pods({ plural: 'secrets' })).level, 'None')
-    strictEqual(evaluate({ ...alice, name: 'bob' }, pods({ plural: 'secrets' })).level, 'RequestResponse')
+    strictEqual(
+      evaluate({ ...alice, name: 'bob' }, pods({ plural: 'secrets' })).level,
+      'RequestResponse',
+    )
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).level, 'Request')
   })
 
@@ -101,7 +155,10 @@ describe('the audit policy', () => {
   })
 
   it('lets a rule decide about managed fields, then the policy', () => {
-    const rules = [{ level: 'Request', users: ['alice'], omitManagedFields: false }, { level: 'Request' }]
+    const rules = [
+      { level: 'Request', users: ['alice'], omitManagedFields: false },
+      { level: 'Request' },
+    ]
     const evaluate = evaluator({ rules, omitManagedFields: true })
     strictEqual(evaluate(alice, pods()).omitsManagedFields, false)
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).omitsManagedFields, true)

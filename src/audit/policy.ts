@@ -5,7 +5,13 @@
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import { pathPrefix } from '../api/path-prefix.ts'
 import type { User } from '../api/user.ts'
-import type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from '../config/files/audit-policy.ts'
+import type {
+  AuditLevel,
+  AuditPolicy,
+  AuditResources,
+  AuditRule,
+  AuditStage,
+} from '../config/files/audit-policy.ts'
 
 /** What is recorded of a request. One object for all requests that a rule matches. */
 export type Recording = {
@@ -18,7 +24,10 @@ export type Recording = {
 export type EvaluatePolicy = (user: User | undefined, info: RequestInfo) => Recording
 
 export function compilePolicy(policy: AuditPolicy): EvaluatePolicy {
-  const rules = policy.rules.map((rule) => ({ matches: compileRule(rule), recording: recordingOf(rule, policy) }))
+  const rules = policy.rules.map((rule) => ({
+    matches: compileRule(rule),
+    recording: recordingOf(rule, policy),
+  }))
   const unmatched = recordingOf({ level: 'None', omitStages: [], omitsManagedFields: null }, policy)
   return (user, info) => {
     for (const { matches, recording } of rules) if (matches(user, info)) return recording
@@ -27,10 +36,15 @@ export function compilePolicy(policy: AuditPolicy): EvaluatePolicy {
 }
 
 function recordingOf(
-  { level, omitStages, omitsManagedFields }: Pick<AuditRule, 'level' | 'omitStages' | 'omitsManagedFields'>,
+  {
+    level,
+    omitStages,
+    omitsManagedFields,
+  }: Pick<AuditRule, 'level' | 'omitStages' | 'omitsManagedFields'>,
   policy: AuditPolicy,
 ): Recording {
-  const omits = (stage: AuditStage): boolean => omitStages.includes(stage) || policy.omitStages.includes(stage)
+  const omits = (stage: AuditStage): boolean =>
+    omitStages.includes(stage) || policy.omitStages.includes(stage)
   return {
     level,
     omitsStage: {
@@ -52,7 +66,8 @@ function compileRule(rule: AuditRule): Matches {
   const groups = setOf(rule.userGroups)
   const verbs = setOf(rule.verbs)
   if (users !== undefined) conditions.push((user) => user !== undefined && users.has(user.name))
-  if (groups !== undefined) conditions.push((user) => user?.groups.some((group) => groups.has(group)) ?? false)
+  if (groups !== undefined)
+    conditions.push((user) => user?.groups.some((group) => groups.has(group)) ?? false)
   if (verbs !== undefined) conditions.push((_, { verb }) => verbs.has(verb))
   if (rule.namespaces.length > 0 || rule.resources.length > 0) {
     const matches = compileResources(rule)

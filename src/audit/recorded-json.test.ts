@@ -24,9 +24,21 @@ const patchOf = (body: string): string => ended(recordedPatch(Buffer.from(body))
 
 describe('recorded objects', () => {
   const cases: readonly (readonly [what: string, json: string, expected: string])[] = [
-    ['the last member', '{"metadata":{"name":"a","managedFields":[{}]},"x":1}\n', '{"metadata":{"name":"a"},"x":1}'],
-    ['the first member', '{"metadata":{"managedFields":[{}],"name":"a"}}', '{"metadata":{"name":"a"}}'],
-    ['a member between others', '{"metadata":{"a":1,"managedFields":[],"b":2}}', '{"metadata":{"a":1,"b":2}}'],
+    [
+      'the last member',
+      '{"metadata":{"name":"a","managedFields":[{}]},"x":1}\n',
+      '{"metadata":{"name":"a"},"x":1}',
+    ],
+    [
+      'the first member',
+      '{"metadata":{"managedFields":[{}],"name":"a"}}',
+      '{"metadata":{"name":"a"}}',
+    ],
+    [
+      'a member between others',
+      '{"metadata":{"a":1,"managedFields":[],"b":2}}',
+      '{"metadata":{"a":1,"b":2}}',
+    ],
     ['the only member', '{"metadata":{"managedFields":[{}]}}', '{"metadata":{}}'],
     ['none elsewhere', '{"data":{"managedFields":"x"}}', '{"data":{"managedFields":"x"}}'],
     [
@@ -60,7 +72,10 @@ describe('recorded objects', () => {
 
 describe('recorded patches', () => {
   it('stand on one line', () => {
-    strictEqual(patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'), '[{"op":"add","value":"a b\\n"}]')
+    strictEqual(
+      patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
+      '[{"op":"add","value":"a b\\n"}]',
+    )
   })
   it('that are not JSON are strings', () => {
     strictEqual(patchOf('kind: ConfigMap\n'), '"kind: ConfigMap\\n"')
@@ -73,7 +88,9 @@ describe('recorded patches', () => {
       path: `/data/k ${at}`,
       value: ['a "b"', at, {}],
     }))
-    const { text, steps } = ended(recordedPatch(Buffer.from(` ${JSON.stringify(list, null, 2)}\n`), shortSlices()))
+    const { text, steps } = ended(
+      recordedPatch(Buffer.from(` ${JSON.stringify(list, null, 2)}\n`), shortSlices()),
+    )
     strictEqual(text, JSON.stringify(list))
     ok(steps > 50, `${steps}`)
   })

@@ -12,7 +12,8 @@ export function* recordedObject(json: Buffer | string, omitsManagedFields: boole
 }
 
 /** The memory is the same. */
-export const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
+export const withoutNewline = (json: Buffer): Buffer =>
+  json.at(-1) === NEWLINE ? json.subarray(0, -1) : json
 
 /**
  * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a string.
@@ -66,7 +67,8 @@ function* findInObject(scanner: JsonScanner, cuts: Range[]): Steps<void> {
     const type = scanner.peekType()
     if (key === 'metadata' && type === 'object') findInMetadata(scanner, cuts)
     else if (key === 'object') yield* findInObject(scanner, cuts)
-    else if ((key === 'items' || key === 'rows') && type === 'array') yield* findInList(scanner, cuts)
+    else if ((key === 'items' || key === 'rows') && type === 'array')
+      yield* findInList(scanner, cuts)
     else scanner.skipValue()
   } while (scanner.nextInObject())
 }

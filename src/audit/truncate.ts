@@ -3,7 +3,11 @@ import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
 /** Undefined: the event is lost. */
-export function truncated(event: AuditEvent, bytesMax: number, reportLost: ReportLost): AuditEvent | undefined {
+export function truncated(
+  event: AuditEvent,
+  bytesMax: number,
+  reportLost: ReportLost,
+): AuditEvent | undefined {
   if (bytesMax === Infinity) return event
   // The JSON is longer than its parts: it is not made if they alone are too large.
   const whole = event.printedBytes < bytesMax ? event.json : undefined

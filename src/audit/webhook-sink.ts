@@ -68,7 +68,13 @@ export class WebhookSink implements EventSink {
     const { signal } = this.#stopping
     const backoff = webhookBackoff(initialBackoffMs)
     try {
-      await retry(() => this.#client.deliver(list, signal), { backoff, shouldRetry: always, timers, random, signal })
+      await retry(() => this.#client.deliver(list, signal), {
+        backoff,
+        shouldRetry: always,
+        timers,
+        random,
+        signal,
+      })
       return true
     } catch (error) {
       reportLost('webhook', events, messageOf(error))
@@ -79,6 +85,7 @@ export class WebhookSink implements EventSink {
 
 /** Items of a list have no kind and no version. */
 const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
-const withoutHead = ({ json }: AuditEvent): string => (json.startsWith(head) ? `{${json.slice(head.length)}` : json)
+const withoutHead = ({ json }: AuditEvent): string =>
+  json.startsWith(head) ? `{${json.slice(head.length)}` : json
 
 const always = (): boolean => true

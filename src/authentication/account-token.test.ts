@@ -27,7 +27,10 @@ const object = (kind: string, name: string, uid: string, more = {}): KubeObject 
 })
 const objects = new Map([
   ['serviceaccounts/n/sa', object('ServiceAccount', 'sa', 'u1')],
-  ['serviceaccounts/n/old', object('ServiceAccount', 'old', 'u2', { deletionTimestamp: '2020-01-01T00:00:00Z' })],
+  [
+    'serviceaccounts/n/old',
+    object('ServiceAccount', 'old', 'u2', { deletionTimestamp: '2020-01-01T00:00:00Z' }),
+  ],
   ['pods/n/p', object('Pod', 'p', 'u3')],
   ['nodes//node', object('Node', 'node', 'u4')],
 ])
@@ -36,7 +39,8 @@ const authenticate = createAuthenticateAccount({
   parse: createParseToken(),
   keys: fixedKeys(key.verifying),
   metrics: createAccountMetrics(new Metrics()),
-  read: ({ plural, namespace, name }) => Promise.resolve(objects.get(`${plural}/${namespace}/${name}`)),
+  read: ({ plural, namespace, name }) =>
+    Promise.resolve(objects.get(`${plural}/${namespace}/${name}`)),
   wallMs: () => nowSeconds * 1000,
 })
 
@@ -59,12 +63,18 @@ async function seen(text: string, audiences: readonly string[] = ['api']): Promi
 
 test('audiences without end are compared in time, and shown in part', async () => {
   const given = Array.from({ length: 1_000 }, (_, at) => `a${at}`)
-  const targets = Array.from({ length: 300_000 }, (_, at) => `t${at}${'x'.repeat(at === 0 ? 1_000 : 0)}`)
+  const targets = Array.from(
+    { length: 300_000 },
+    (_, at) => `t${at}${'x'.repeat(at === 0 ? 1_000 : 0)}`,
+  )
   const since = process.threadCpuUsage()
   const why = await seen(token({ aud: given }), targets)
   assert.ok(process.threadCpuUsage(since).user < 1_000_000, 'microseconds')
   assert.ok(why.length < 2_000, String(why.length))
-  assert.match(why, /"a19" \.\.\.\] is invalid for the target audiences \["t0x+" "t1" .*"t19" \.\.\.\]/)
+  assert.match(
+    why,
+    /"a19" \.\.\.\] is invalid for the target audiences \["t0x+" "t1" .*"t19" \.\.\.\]/,
+  )
 })
 
 test('a good token names the account, its groups, and what it is bound to', async () => {
@@ -97,10 +107,22 @@ const cases: readonly (readonly [string, string, string])[] = [
     token({}, { ...createKey().signing, id: key.signing.id }),
     'go-jose/go-jose: error in cryptographic primitive',
   ],
-  ['audiences', token({ aud: ['x'] }), 'token audiences ["x"] is invalid for the target audiences ["api"]'],
+  [
+    'audiences',
+    token({ aud: ['x'] }),
+    'token audiences ["x"] is invalid for the target audiences ["api"]',
+  ],
   ['its time is over', token({ exp: nowSeconds - 61 }), 'service account token has expired'],
-  ['its time is to come', token({ nbf: nowSeconds + 61 }), 'service account token is not valid yet'],
-  ['it is of the future', token({ iat: nowSeconds + 61 }), 'service account token is issued in the future'],
+  [
+    'its time is to come',
+    token({ nbf: nowSeconds + 61 }),
+    'service account token is not valid yet',
+  ],
+  [
+    'it is of the future',
+    token({ iat: nowSeconds + 61 }),
+    'service account token is issued in the future',
+  ],
   [
     'an account that is gone',
     token({ 'kubernetes.io': { namespace: 'n', serviceaccount: { name: 'none', uid: 'x' } } }),

@@ -12,7 +12,12 @@ import type { AccountKeys } from './account-keys.ts'
 import type { AccountMetrics } from './account-metrics.ts'
 import { AccountSignatures } from './account-signatures.ts'
 import type { ParseToken } from './parse-token.ts'
-import { type AuthenticateToken, badToken as bad, type TokenResult, unknownToken } from './token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  badToken as bad,
+  type TokenResult,
+  unknownToken,
+} from './token-authenticator.ts'
 
 /** The clock skew between servers that share their keys that is tolerated, as upstream. */
 const LEEWAY_SECONDS = 60
@@ -35,7 +40,11 @@ export type AccountTokenParts = {
 
 export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateToken {
   const signatures = new AccountSignatures(parts.issuers, parts.keys, parts.parse)
-  const authenticate = async (token: string, jwt: Jwt, audiences: readonly string[]): Promise<TokenResult> => {
+  const authenticate = async (
+    token: string,
+    jwt: Jwt,
+    audiences: readonly string[],
+  ): Promise<TokenResult> => {
     const why = await signatures.verify(token, jwt)
     return why === undefined ? check(jwt.claims, audiences, parts) : bad(why)
   }
@@ -45,13 +54,20 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
   }
 }
 
-async function check(claims: Fields, targets: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
+async function check(
+  claims: Fields,
+  targets: readonly string[],
+  parts: AccountTokenParts,
+): Promise<TokenResult> {
   const given = audiencesOf(claims)
   const audiences = matchingAudiences(given, targets)
   if (audiences.length === 0) return wrongAudiences(given, targets)
   const own = fieldsOf(claims['kubernetes.io'])
   const nowSeconds = parts.wallMs() / 1000
-  const why = timeFault(claims, nowSeconds) ?? (await accountFault(own, parts)) ?? (await boundFault(own, parts))
+  const why =
+    timeFault(claims, nowSeconds) ??
+    (await accountFault(own, parts)) ??
+    (await boundFault(own, parts))
   if (why !== undefined) return bad(why)
   const user = userOf(claims)
   const lateSeconds = Math.floor(nowSeconds) - numberOf(own['warnafter'])
@@ -59,25 +75,38 @@ async function check(claims: Fields, targets: readonly string[], parts: AccountT
   parts.metrics[isStale ? 'stale_tokens_total' : 'valid_tokens_total'].add()
   if (!isStale) return { kind: 'known', user, audiences }
   const stale = `subject: ${textOf(claims['sub'])}, seconds after warning threshold: ${lateSeconds}`
-  return { kind: 'known', user, audiences, annotations: { 'authentication.k8s.io/stale-token': stale } }
+  return {
+    kind: 'known',
+    user,
+    audiences,
+    annotations: { 'authentication.k8s.io/stale-token': stale },
+  }
 }
 
 function timeFault(claims: Fields, nowSeconds: number): string | undefined {
   const [nbf, exp, iat] = [claims['nbf'], claims['exp'], claims['iat']].map(numberOf)
   if (nowSeconds + LEEWAY_SECONDS < (nbf ?? 0)) return 'service account token is not valid yet'
   if (nowSeconds - LEEWAY_SECONDS > (exp ?? 0)) return 'service account token has expired'
-  if (nowSeconds + LEEWAY_SECONDS < (iat ?? 0)) return 'service account token is issued in the future'
+  if (nowSeconds + LEEWAY_SECONDS < (iat ?? 0))
+    return 'service account token is issued in the future'
   return undefined
 }
 
 async function accountFault(claims: Fields, parts: AccountTokenParts): Promise<string | undefined> {
   const { name, uid } = fieldsOf(claims['serviceaccount'])
-  const place = { plural: 'serviceaccounts', namespace: textOf(claims['namespace']), name: textOf(name) }
+  const place = {
+    plural: 'serviceaccounts',
+    namespace: textOf(claims['namespace']),
+    name: textOf(name),
+  }
   const account = await find(place, textOf(uid), parts)
   if (account === undefined) return `serviceaccounts ${quote(place.name)} not found`
-  if (isGone(account, parts)) return `service account ${place.namespace}/${place.name} has been deleted`
+  if (isGone(account, parts))
+    return `service account ${place.namespace}/${place.name} has been deleted`
   const found = account.metadata.uid ?? ''
-  return found === uid ? undefined : `service account UID (${found}) does not match claim (${textOf(uid)})`
+  return found === uid
+    ? undefined
+    : `service account UID (${found}) does not match claim (${textOf(uid)})`
 }
 
 /** What a token may be bound to. The node of a token that is bound to a pod is informational: only the pod is checked. */
@@ -94,14 +123,19 @@ async function boundFault(claims: Fields, parts: AccountTokenParts): Promise<str
   const { name, uid } = fieldsOf(claims[claim])
   const namespace = isNamespaced ? textOf(claims['namespace']) : ''
   const object = await find({ plural, namespace, name: textOf(name) }, textOf(uid), parts)
-  if (object === undefined || isGone(object, parts)) return 'service account token has been invalidated'
+  if (object === undefined || isGone(object, parts))
+    return 'service account token has been invalidated'
   const found = object.metadata.uid ?? ''
   if (found === uid) return undefined
   return `${claim} UID (${found}) does not match service account ${claim} ref claim (${textOf(uid)})`
 }
 
 /** The cache may lag behind: an object that it does not have, or has with another uid, is read from etcd. */
-async function find(place: Place, uid: string, { read }: AccountTokenParts): Promise<KubeObject | undefined> {
+async function find(
+  place: Place,
+  uid: string,
+  { read }: AccountTokenParts,
+): Promise<KubeObject | undefined> {
   const cached = await read(place, 'any')
   return cached?.metadata.uid === uid ? cached : read(place, 'latest')
 }
@@ -129,6 +163,8 @@ function userOf(claims: Fields): User {
     name: accountUserName(place, textOf(name)),
     uid: textOf(uid),
     groups: ['system:serviceaccounts', `system:serviceaccounts:${place}`],
-    extra: Object.fromEntries(told.map(([key, value]) => [`${extraPrefix}${key}`, [textOf(value)]])),
+    extra: Object.fromEntries(
+      told.map(([key, value]) => [`${extraPrefix}${key}`, [textOf(value)]]),
+    ),
   }
 }

@@ -22,7 +22,8 @@ const tokens = [
 ]
 const quiet = { warn: () => undefined }
 const logged: string[] = []
-const log: Log = (_level, message, fields) => logged.push(`${message}: ${String(fields?.['error'])}`)
+const log: Log = (_level, message, fields) =>
+  logged.push(`${message}: ${String(fields?.['error'])}`)
 const metrics = new Metrics()
 const lifetimes = { observe: () => undefined }
 const told = { log, metrics: new AuthenticationMetrics(metrics), clock: { monotonicMs: () => 0 } }
@@ -30,7 +31,11 @@ const ofTokens = createStaticTokens(tokens, [])
 const authenticateToken = (token: string) => ofTokens(token, [])
 const anonymous = { isEnabled: true, paths: [] }
 const authenticate = createAuthenticate({ authenticateToken, anonymous, ...told })
-const closed = createAuthenticate({ authenticateToken, anonymous: { isEnabled: false, paths: [] }, ...told })
+const closed = createAuthenticate({
+  authenticateToken,
+  anonymous: { isEnabled: false, paths: [] },
+  ...told,
+})
 
 /** The name, and the warning if there is one; `401` for who is refused. */
 function seen(
@@ -41,7 +46,11 @@ function seen(
 ): string {
   const warnings: string[] = []
   try {
-    const found = by({ headers, path, peerCertificate: () => peer }, { warn: (text) => void warnings.push(text) }, 0)
+    const found = by(
+      { headers, path, peerCertificate: () => peer },
+      { warn: (text) => void warnings.push(text) },
+      0,
+    )
     assert.ok(!(found instanceof Promise))
     return warnings.length === 0 ? found.user.name : `${found.user.name}, warned`
   } catch (error) {
@@ -112,11 +121,19 @@ const websocketCases: readonly [string, string, string][] = [
   ['not UTF-8', 'base64url.bearer.authorization.k8s.io.__4, x', '401'],
   ['empty', 'base64url.bearer.authorization.k8s.io., x', 'system:anonymous'],
   ['none', 'v4.channel.k8s.io', 'system:anonymous'],
-  ['behind more protocols than are looked at', `${'x,'.repeat(500)}${protocol('b')}`, 'system:anonymous'],
+  [
+    'behind more protocols than are looked at',
+    `${'x,'.repeat(500)}${protocol('b')}`,
+    'system:anonymous',
+  ],
 ]
 for (const [what, protocols, wanted] of websocketCases) {
   test(`a token as websocket protocol, ${what}: ${wanted}`, () => {
-    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': protocols }
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-protocol': protocols,
+    }
     assert.equal(seen(headers), wanted)
     if (wanted === 'b') assert.equal(seen({ ...headers, authorization: 'Bearer nobody' }), 'b')
     assert.equal(seen({ 'sec-websocket-protocol': protocols }), 'system:anonymous')
@@ -127,13 +144,25 @@ const now = Date.parse('2026-06-01T00:00:00Z')
 const authority = createAuthority('test', now)
 const client = (commonName: string, isVerified = true): PeerCertificate => {
   const organizations = ['system:masters', 'dev']
-  const { certificatePem } = issue(authority, { commonName, organizations, usage: 'client', hosts: [], nowMs: now })
+  const { certificatePem } = issue(authority, {
+    commonName,
+    organizations,
+    usage: 'client',
+    hosts: [],
+    nowMs: now,
+  })
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
-const faultOf = ({ isVerified }: PeerCertificate): string | undefined => (isVerified ? undefined : 'not ours')
+const faultOf = ({ isVerified }: PeerCertificate): string | undefined =>
+  isVerified ? undefined : 'not ours'
 const byCertificate = createAuthenticate({
   authenticateToken,
-  verifyCertificate: createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => now, lifetimes }),
+  verifyCertificate: createVerifyCertificate({
+    faultOf,
+    parsesUid: true,
+    wallMs: () => now,
+    lifetimes,
+  }),
   anonymous,
   ...told,
 })
@@ -159,7 +188,12 @@ test('other certificates are refused, unless a token is good', () => {
 test('a certificate counts only in its time', () => {
   const peer = client('jane')
   const clock = { now }
-  const verifyCertificate = createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => clock.now, lifetimes })
+  const verifyCertificate = createVerifyCertificate({
+    faultOf,
+    parsesUid: true,
+    wallMs: () => clock.now,
+    lifetimes,
+  })
   const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, ...told })
   assert.equal(seen({}, later, peer), 'jane')
   clock.now += 11 * 365 * 86_400_000
@@ -169,7 +203,11 @@ test('a certificate counts only in its time', () => {
 })
 
 test('anonymous requests for some paths alone', () => {
-  const some = createAuthenticate({ authenticateToken, anonymous: { isEnabled: true, paths: ['/livez', ''] }, ...told })
+  const some = createAuthenticate({
+    authenticateToken,
+    anonymous: { isEnabled: true, paths: ['/livez', ''] },
+    ...told,
+  })
   const at = (path: string): string => seen({}, some, undefined, path)
   assert.deepEqual(['/livez', '', '/livez/', '/livez/ping', '/', '/LIVEZ', '/api'].map(at), [
     'system:anonymous',
@@ -199,10 +237,16 @@ test('the log has why a credential is refused, and no token', () => {
 function withSerial({ certificate: { raw } }: PeerCertificate, serial: Buffer): PeerCertificate {
   // The headers of two sequences and the version stand before the serial number.
   const lengthAt = 14
-  const [version, rest] = [raw.subarray(8, lengthAt - 1), raw.subarray(lengthAt + 1 + raw.readUInt8(lengthAt))]
+  const [version, rest] = [
+    raw.subarray(8, lengthAt - 1),
+    raw.subarray(lengthAt + 1 + raw.readUInt8(lengthAt)),
+  ]
   const bodyEnd = 8 + raw.readUInt16BE(6) - (raw.length - rest.length)
   const body = sequence(version, der(2, serial), rest.subarray(0, bodyEnd))
-  return { certificate: new X509Certificate(sequence(body, rest.subarray(bodyEnd))), isVerified: false }
+  return {
+    certificate: new X509Certificate(sequence(body, rest.subarray(bodyEnd))),
+    isVerified: false,
+  }
 }
 
 function shownSerial(serial: Buffer): string | undefined {
@@ -236,23 +280,34 @@ test('attack: a certificate with a key with which Node ends the process when it 
     { commonName: 'jane', organizations: [], subject, names, publicKey },
     { notBeforeMs: now, notAfterMs: now + 3_600_000, usageBits: 1, extendedUsages: [] },
   )
-  assert.equal(seen({}, byCertificate, { certificate: new X509Certificate(issued), isVerified: true }), 'jane')
+  assert.equal(
+    seen({}, byCertificate, { certificate: new X509Certificate(issued), isVerified: true }),
+    'jane',
+  )
 })
 
 test('attempts are counted by their result, users by a few names', async () => {
   const all = new Metrics()
   const counted = { ...told, metrics: new AuthenticationMetrics(all) }
-  const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({ token: name, user: user(name) }))
+  const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
+    token: name,
+    user: user(name),
+  }))
   const known = createStaticTokens(entries, [])
   const by = createAuthenticate({
-    authenticateToken: (token) => (token === 'fails' ? Promise.reject(new Error('away')) : known(token, [])),
+    authenticateToken: (token) =>
+      token === 'fails' ? Promise.reject(new Error('away')) : known(token, []),
     anonymous: { isEnabled: false, paths: [] },
     ...counted,
   })
   for (const token of ['admin', 'jane', 'jane', 'joe@example.org', 'nobody'])
     seen({ authorization: `Bearer ${token}` }, by)
   seen({}, by)
-  const failing = { headers: { authorization: 'Bearer fails' }, path: '/', peerCertificate: () => undefined }
+  const failing = {
+    headers: { authorization: 'Bearer fails' },
+    path: '/',
+    peerCertificate: () => undefined,
+  }
   await assert.rejects(async () => by(failing, quiet, 0), /away/)
   const lines = all.print().split('\n')
   const wanted = [

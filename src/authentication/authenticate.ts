@@ -53,11 +53,13 @@ export type AuthenticateOptions = {
 type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous, metrics } = options
+  const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous, metrics } =
+    options
   const logRefusal = createBoundedLog(options.log, options.clock)
   const { monotonicMs } = options.clock
   const openPaths = new Set(anonymous.paths)
-  const isOpen = (path: string): boolean => anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
+  const isOpen = (path: string): boolean =>
+    anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
 
   const readToken = ofSharedHeaders((headers) => {
     const found = tokenInHeader(headers)
@@ -77,14 +79,17 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const peer = peerCertificate()
     if (peer !== undefined) {
       const proxied = verifyProxy?.(headers, peer) ?? unknownCaller
-      const known = knownOf(proxied, refusals) ?? knownOf(verifyCertificate?.(peer) ?? unknownCaller, refusals)
+      const known =
+        knownOf(proxied, refusals) ?? knownOf(verifyCertificate?.(peer) ?? unknownCaller, refusals)
       if (known !== undefined) return known
     }
     const { found: inHeader, fixed } = readToken(headers)
     if (fixed !== undefined) return fixed
     const orNobody = (): Authenticated => {
       if (refusals.length > 0) {
-        logRefusal('info', 'Unable to authenticate the request', () => ({ error: joinReasons(refusals) }))
+        logRefusal('info', 'Unable to authenticate the request', () => ({
+          error: joinReasons(refusals),
+        }))
       }
       if (inHeader.kind === 'ignored') response.warn(inHeader.warning)
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
@@ -92,7 +97,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     const orInProtocols = (): Authenticated | Promise<Authenticated> => {
       const found = tokenInProtocols(headers)
-      return (found.kind === 'token' && fixedToken?.(found.token)) || orElse(byToken(found, refusals), orNobody)
+      return (
+        (found.kind === 'token' && fixedToken?.(found.token)) ||
+        orElse(byToken(found, refusals), orNobody)
+      )
     }
     return orElse(byToken(inHeader, refusals), orInProtocols)
   }
@@ -103,7 +111,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
     // An error of another kind, such as one of etcd, is one of an authenticator.
-    const isNobody = refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
+    const isNobody =
+      refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
     throw error
   }
@@ -131,7 +140,11 @@ type Look = (
 const invalidToken = 'invalid bearer token'
 
 /** `unknownIs`: the reason to refuse a credential that nobody knows; absent: it counts as none. */
-function knownOf(attempt: Attempt, refusals: string[], unknownIs?: string): Authenticated | undefined {
+function knownOf(
+  attempt: Attempt,
+  refusals: string[],
+  unknownIs?: string,
+): Authenticated | undefined {
   if (attempt.kind === 'known') return attempt
   if (attempt.kind === 'bad') refusals.push(attempt.why)
   else if (unknownIs !== undefined) refusals.push(unknownIs)

@@ -4,5 +4,7 @@ import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } fr
 export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user
   const isSaid = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)
-  return isSaid || name === anonymousUser.name ? user : { ...user, groups: [...groups, authenticatedGroup] }
+  return isSaid || name === anonymousUser.name
+    ? user
+    : { ...user, groups: [...groups, authenticatedGroup] }
 }

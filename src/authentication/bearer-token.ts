@@ -13,7 +13,8 @@ export type TokenFound =
 const none: TokenFound = { kind: 'none' }
 const bad: TokenFound = { kind: 'bad' }
 
-const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
+const extraSpace =
+  'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
 /** Other authentication schemes count as no credentials at all. */
 export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {

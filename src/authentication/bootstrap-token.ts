@@ -14,7 +14,10 @@ const NANOS_PER_MS = 1_000_000n
 
 export type BootstrapTokenParts = {
   /** Reads a Secret of kube-system: from the cache, or the latest state. */
-  readonly readSecret: (name: string, at: 'any' | 'latest') => KubeObject | undefined | Promise<KubeObject | undefined>
+  readonly readSecret: (
+    name: string,
+    at: 'any' | 'latest',
+  ) => KubeObject | undefined | Promise<KubeObject | undefined>
   readonly wallMs: () => number
   readonly log: Log
 }
@@ -29,16 +32,26 @@ export function createBootstrapTokens(
 }
 
 /** A refusal is decided on the latest state: the cache may lag behind the write of a Secret. It takes the same time for any reason. */
-async function authenticate(id: string, secret: string, parts: BootstrapTokenParts): Promise<TokenResult> {
+async function authenticate(
+  id: string,
+  secret: string,
+  parts: BootstrapTokenParts,
+): Promise<TokenResult> {
   const name = `bootstrap-token-${id}`
   const readAt = async (at: 'any' | 'latest'): Promise<ReadToken | string> => {
     const object = await parts.readSecret(name, at)
-    return object === undefined ? 'does not exist' : readToken(object, { id, secret, nowMs: parts.wallMs() })
+    return object === undefined
+      ? 'does not exist'
+      : readToken(object, { id, secret, nowMs: parts.wallMs() })
   }
   const cached = await readAt('any')
   const read = typeof cached === 'string' ? await readAt('latest') : cached
   if (typeof read !== 'string') {
-    return { kind: 'known', user: { name: `system:bootstrap:${id}`, uid: '', groups: read.groups }, audiences: [] }
+    return {
+      kind: 'known',
+      user: { name: `system:bootstrap:${id}`, uid: '', groups: read.groups },
+      audiences: [],
+    }
   }
   parts.log('debug', 'a bootstrap token is refused', { secret: `kube-system/${name}`, why: read })
   return unknownToken
@@ -52,14 +65,16 @@ function readToken(object: KubeObject, { id, secret, nowMs }: Asked): ReadToken 
   const data = fieldsOf(object['data'])
   const valueOf = (key: string): string => Buffer.from(textOf(data[key]), 'base64').toString('utf8')
   if (object.metadata.deletionTimestamp !== undefined) return 'is deleted and awaits its removal'
-  if (object['type'] !== 'bootstrap.kubernetes.io/token') return 'has another type than bootstrap.kubernetes.io/token'
+  if (object['type'] !== 'bootstrap.kubernetes.io/token')
+    return 'has another type than bootstrap.kubernetes.io/token'
   if (!isSame(valueOf('token-secret'), secret)) return 'has another token-secret'
   if (valueOf('token-id') !== id) return 'has another token-id'
   if (isExpired(valueOf('expiration'), nowMs)) return 'has expired'
   if (valueOf('usage-bootstrap-authentication') !== 'true') return 'is not for authentication'
   const extra = valueOf('auth-extra-groups')
   const groups = extra === '' ? [] : extra.split(',')
-  if (!groups.every((group) => extraGroup.test(group))) return 'has an invalid group in auth-extra-groups'
+  if (!groups.every((group) => extraGroup.test(group)))
+    return 'has an invalid group in auth-extra-groups'
   return { groups: [...new Set(['system:bootstrappers', ...groups])].toSorted() }
 }
 

@@ -20,7 +20,10 @@ test('a certificate counts for the authorities that issued it, not for the other
   const [ofOne, ofOther] = [peer(one), peer(other)]
   for (let times = 0; times < 2; times++) {
     assert.equal(authorities.faultOf(ofOne, 'client'), undefined)
-    assert.match(authorities.faultOf(ofOne, 'requestHeader') ?? '', /not in --requestheader-client-ca-file/)
+    assert.match(
+      authorities.faultOf(ofOne, 'requestHeader') ?? '',
+      /not in --requestheader-client-ca-file/,
+    )
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
@@ -31,27 +34,42 @@ test('a certificate counts for the authorities that issued it, not for the other
 
 test('what OpenSSL has not verified counts for none', () => {
   for (const requestHeader of [null, other.certificatePem]) {
-    const authorities = new ClientAuthorities({ client: one.certificatePem, requestHeader }, () => nowMs)
+    const authorities = new ClientAuthorities(
+      { client: one.certificatePem, requestHeader },
+      () => nowMs,
+    )
     assert.ok(authorities.faultOf(peer(one, false), 'client') !== undefined)
     assert.ok(authorities.faultOf(peer(other, false), 'requestHeader') !== undefined)
   }
 })
 
 test('authorities of one kind alone: what OpenSSL says counts, for that kind', () => {
-  const authorities = new ClientAuthorities({ client: one.certificatePem, requestHeader: null }, () => nowMs)
+  const authorities = new ClientAuthorities(
+    { client: one.certificatePem, requestHeader: null },
+    () => nowMs,
+  )
   assert.equal(authorities.faultOf(peer(third), 'client'), undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
 test('a certificate that was verified by authorities of before counts if one of now issued it', () => {
-  const authorities = new ClientAuthorities({ client: one.certificatePem, requestHeader: null }, () => nowMs)
+  const authorities = new ClientAuthorities(
+    { client: one.certificatePem, requestHeader: null },
+    () => nowMs,
+  )
   assert.equal(authorities.faultOf({ ...peer(one), isOutdated: true }, 'client'), undefined)
-  assert.match(authorities.faultOf({ ...peer(other), isOutdated: true }, 'client') ?? '', /not in --client-ca-file/)
+  assert.match(
+    authorities.faultOf({ ...peer(other), isOutdated: true }, 'client') ?? '',
+    /not in --client-ca-file/,
+  )
   assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
 })
 
 test('one authority may be of both kinds', () => {
-  const pems = { client: one.certificatePem, requestHeader: other.certificatePem + one.certificatePem }
+  const pems = {
+    client: one.certificatePem,
+    requestHeader: other.certificatePem + one.certificatePem,
+  }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   assert.equal(authorities.faultOf(peer(one), 'client'), undefined)
   assert.equal(authorities.faultOf(peer(one), 'requestHeader'), undefined)

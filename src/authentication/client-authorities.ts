@@ -22,7 +22,10 @@ export function joinPems(pems: AuthorityPems): string | undefined {
 export class ClientAuthorities {
   readonly #wallMs: () => number
   #pems: AuthorityPems = { client: null, requestHeader: null }
-  #anchors: { readonly [use in AuthorityUse]: readonly X509Certificate[] } = { client: [], requestHeader: [] }
+  #anchors: { readonly [use in AuthorityUse]: readonly X509Certificate[] } = {
+    client: [],
+    requestHeader: [],
+  }
   #issued: { readonly [use in AuthorityUse]: WeakMap<PeerCertificate, boolean> } = emptyVerdicts()
 
   constructor(pems: AuthorityPems, wallMs: () => number) {
@@ -70,6 +73,10 @@ const notDirectly: { readonly [use in AuthorityUse]: string } = {
   requestHeader: 'its issuer is not in --requestheader-client-ca-file',
 }
 
-const emptyVerdicts = () => ({ client: new WeakMap<PeerCertificate, boolean>(), requestHeader: new WeakMap() })
+const emptyVerdicts = () => ({
+  client: new WeakMap<PeerCertificate, boolean>(),
+  requestHeader: new WeakMap(),
+})
 
-const anchorsOf = (pem: string | null): readonly X509Certificate[] => (pem === null ? [] : parseCertificates(pem))
+const anchorsOf = (pem: string | null): readonly X509Certificate[] =>
+  pem === null ? [] : parseCertificates(pem)

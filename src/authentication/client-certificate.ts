@@ -6,7 +6,11 @@
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
 import type { User } from '../api/user.ts'
-import { type CertificateSubject, readCertificateSubject, subjectPart } from '../lib/x509/certificate-subject.ts'
+import {
+  type CertificateSubject,
+  readCertificateSubject,
+  subjectPart,
+} from '../lib/x509/certificate-subject.ts'
 import { DerError } from '../lib/x509/der-reader.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
@@ -52,7 +56,8 @@ export const validityOf = ({ validFrom, validTo }: X509Certificate): Validity =>
   toMs: Date.parse(validTo),
 })
 
-export const isInTime = ({ fromMs, toMs }: Validity, nowMs: number): boolean => fromMs <= nowMs && nowMs <= toMs
+export const isInTime = ({ fromMs, toMs }: Validity, nowMs: number): boolean =>
+  fromMs <= nowMs && nowMs <= toMs
 
 export const outOfTime = 'certificate has expired or is not yet valid'
 
@@ -72,7 +77,9 @@ function shownSerial({ serialNumber }: X509Certificate): string {
 function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
   const user = userOf(peer.certificate, parsesUid)
   if (user === undefined) return unknownCaller
-  return typeof user === 'string' ? refuse(peer, user) : { kind: 'known', user: withAuthenticatedGroup(user) }
+  return typeof user === 'string'
+    ? refuse(peer, user)
+    : { kind: 'known', user: withAuthenticatedGroup(user) }
 }
 
 /** Undefined without a common name. A certificate with several uids, an empty one, or names that are no text is refused: the reason. */
@@ -104,7 +111,8 @@ export function commonNameOf(certificate: X509Certificate): string | undefined {
   return subject && commonNameIn(subject)
 }
 
-const commonNameIn = (subject: CertificateSubject): string => subject.get(subjectPart.commonName)?.at(-1) ?? ''
+const commonNameIn = (subject: CertificateSubject): string =>
+  subject.get(subjectPart.commonName)?.at(-1) ?? ''
 
 function subjectOf({ raw }: X509Certificate): CertificateSubject | undefined {
   try {

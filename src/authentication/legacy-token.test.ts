@@ -65,7 +65,9 @@ async function seen(world: World = {}) {
     wallMs: () => Date.parse(`${today}T23:00:00Z`),
   })
   const result = await authenticate(text, audiences)
-  const counted = [...metrics.print().matchAll(/^serviceaccount_(\w+) 1$/gm)].map(([, name]) => name)
+  const counted = [...metrics.print().matchAll(/^serviceaccount_(\w+) 1$/gm)].map(
+    ([, name]) => name,
+  )
   return { result, why: result.kind === 'bad' ? result.why : result.kind, labels, counted }
 }
 
@@ -93,21 +95,29 @@ test('a token of a secret is its account, for the audiences of the server; its u
   assert.deepEqual(counted, ['legacy_manual_token_uses_total', 'legacy_tokens_total'])
 })
 
-const used = (day: string) => secret(token, { labels: { 'kubernetes.io/legacy-token-last-used': day } })
+const used = (day: string) =>
+  secret(token, { labels: { 'kubernetes.io/legacy-token-last-used': day } })
 
 test('its use is noted once a day', async () => {
   assert.deepEqual((await seen({ secret: used('2026-01-30') })).labels, ['s 2026-01-31'])
-  for (const day of ['2026-01-31', '2026-02-01']) assert.deepEqual((await seen({ secret: used(day) })).labels, [])
+  for (const day of ['2026-01-31', '2026-02-01'])
+    assert.deepEqual((await seen({ secret: used(day) })).labels, [])
 })
 
 test('a token that was made for the account warns; one that was marked is refused, and its use is noted', async () => {
   const { result, counted } = await seen({ account: account({ secrets: [{ name: 's' }] }) })
   assert.ok(result.kind === 'known')
-  assert.match(result.warnings?.[0] ?? '', /^Use tokens from the TokenRequest API .* instead of auto-generated/)
+  assert.match(
+    result.warnings?.[0] ?? '',
+    /^Use tokens from the TokenRequest API .* instead of auto-generated/,
+  )
   assert.deepEqual(counted, ['legacy_auto_token_uses_total', 'legacy_tokens_total'])
   const labels = { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' }
   const marked = await seen({ secret: secret(token, { labels }) })
-  assert.match(marked.why, /^the token in secret n\/s for service account n\/sa has been marked invalid\. Use tokens/)
+  assert.match(
+    marked.why,
+    /^the token in secret n\/s for service account n\/sa has been marked invalid\. Use tokens/,
+  )
   assert.deepEqual(marked.labels, ['s 2026-01-31'])
   assert.deepEqual(marked.counted, ['invalid_legacy_auto_token_uses_total', 'legacy_tokens_total'])
 })
@@ -120,7 +130,10 @@ test('a token ends with its secret and its account, unless they are not looked u
     [{ secret: secret(`${token}x`) }, "Token does not match server's copy"],
     [{ secret: secret('') }, "Token does not match server's copy"],
     [{ account: undefined }, 'serviceaccounts "sa" not found'],
-    [{ account: account({ metadata: { name: 'sa', uid: 'u1', ...gone } }) }, 'ServiceAccount n/sa has been deleted'],
+    [
+      { account: account({ metadata: { name: 'sa', uid: 'u1', ...gone } }) },
+      'ServiceAccount n/sa has been deleted',
+    ],
     [
       { account: account({ metadata: { name: 'sa', uid: 'new' } }) },
       'ServiceAccount UID (new) does not match claim (u1)',
@@ -143,7 +156,10 @@ test('what is not a token of a secret', async () => {
     [signed({ iss: 'https://issuer' }), 'unknown'],
     ['x', 'unknown'],
     [signJwt(claims, forged), 'invalid signature, no keys found'],
-    [signJwt(claims, { ...forged, id: signing.id }), 'go-jose/go-jose: error in cryptographic primitive'],
+    [
+      signJwt(claims, { ...forged, id: signing.id }),
+      'go-jose/go-jose: error in cryptographic primitive',
+    ],
     [signed({ sub: '' }), 'sub claim is missing'],
     [signed({ sub: 'system:serviceaccount:n:other' }), 'sub claim is invalid'],
     [signed({ [`${prefix}/namespace`]: undefined }), 'namespace claim is missing'],
@@ -154,5 +170,8 @@ test('what is not a token of a secret', async () => {
   ]
   for (const [text, why] of cases) assert.equal((await seen({ text })).why, why)
   const elsewhere = await seen({ audiences: ['y'] })
-  assert.equal(elsewhere.why, 'token audiences ["api" "more"] is invalid for the target audiences ["y"]')
+  assert.equal(
+    elsewhere.why,
+    'token audiences ["api" "more"] is invalid for the target audiences ["y"]',
+  )
 })

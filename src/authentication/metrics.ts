@@ -89,7 +89,10 @@ export class AuthenticationMetrics {
 
   #end(result: Result, ms: number): void {
     const known = this.#results.get(result)
-    const series = known ?? { attempts: this.#attempts.with(result), seconds: this.#seconds.with(result) }
+    const series = known ?? {
+      attempts: this.#attempts.with(result),
+      seconds: this.#seconds.with(result),
+    }
     if (known === undefined) this.#results.set(result, series)
     series.attempts.add()
     series.seconds.observe(ms / 1000)
@@ -105,7 +108,8 @@ const shownNames: ReadonlySet<string> = new Set([
 ])
 
 /** A few names for all users: their number is not bounded, and metrics are read by many. */
-const shownName = (name: string): string => (shownNames.has(name) ? name : name.includes('@') ? 'email_id' : 'other')
+const shownName = (name: string): string =>
+  shownNames.has(name) ? name : name.includes('@') ? 'email_id' : 'other'
 
 const aboutCache = (name: string, help: string) => ({
   name: `authentication_token_cache_${name}`,
@@ -122,13 +126,19 @@ export class TokenCacheMetrics {
   readonly #fetching: Count
 
   constructor(metrics: Metrics) {
-    this.#requests = metrics.counter(aboutCache('request_total', 'Tokens that were looked for in the cache.'))
+    this.#requests = metrics.counter(
+      aboutCache('request_total', 'Tokens that were looked for in the cache.'),
+    )
     this.#seconds = metrics.histogram(
       aboutCache('request_duration_seconds', 'How long it took until a token was decided on.'),
       requestBounds,
     )
-    this.#fetches = metrics.counter(aboutCache('fetch_total', 'Lookups of tokens that were not in the cache.'))
-    const active = metrics.gauge(aboutCache('active_fetch_count', 'Lookups under way, and requests that wait for one.'))
+    this.#fetches = metrics.counter(
+      aboutCache('fetch_total', 'Lookups of tokens that were not in the cache.'),
+    )
+    const active = metrics.gauge(
+      aboutCache('active_fetch_count', 'Lookups under way, and requests that wait for one.'),
+    )
     this.#waiting = active.with('blocked')
     this.#fetching = active.with('in_flight')
   }

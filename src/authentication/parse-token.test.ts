@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { createParseToken } from './parse-token.ts'
 
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
-const tokenOf = (claims: string): string => `${encode('{"alg":"RS256"}')}.${encode(claims)}.${encode('signature')}`
+const tokenOf = (claims: string): string =>
+  `${encode('{"alg":"RS256"}')}.${encode(claims)}.${encode('signature')}`
 
-const listed = (count: number): string => tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
+const listed = (count: number): string =>
+  tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
 
 test('a token is parsed once in a turn, and not kept longer', async () => {
   const parse = createParseToken()

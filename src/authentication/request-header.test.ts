@@ -22,7 +22,11 @@ const options: RequestHeaderOptions = {
   wallMs: () => nowMs,
 }
 
-function seen(headers: IncomingHttpHeaders, given: Partial<RequestHeaderOptions> = {}, by = proxy): unknown {
+function seen(
+  headers: IncomingHttpHeaders,
+  given: Partial<RequestHeaderOptions> = {},
+  by = proxy,
+): unknown {
   const attempt = createVerifyProxy({ ...options, ...given })(headers, by)
   return attempt.kind === 'known' ? attempt.user : attempt.kind === 'bad' ? attempt.why : undefined
 }
@@ -58,17 +62,28 @@ test('without a name there is no user, whatever else is there', () => {
 
 test('the first header that has a value counts; all headers of groups do', () => {
   const headers = { ...standardHeaders, username: ['x-a', 'x-b'], group: ['x-g', 'x-h'], uid: [] }
-  const found = seen({ 'x-a': '', 'x-b': ['jane', 'joe'], 'x-h': 'h', 'x-g': 'g', 'x-remote-uid': 'u' }, { headers })
+  const found = seen(
+    { 'x-a': '', 'x-b': ['jane', 'joe'], 'x-h': 'h', 'x-g': 'g', 'x-remote-uid': 'u' },
+    { headers },
+  )
   assert.deepEqual(found, { name: 'jane', uid: '', groups: ['g', 'h', 'system:authenticated'] })
 })
 
 test('system:anonymous is nobody, whoever says so', () => {
-  assert.deepEqual(seen({ 'x-remote-user': 'system:anonymous' }), { name: 'system:anonymous', uid: '', groups: [] })
+  assert.deepEqual(seen({ 'x-remote-user': 'system:anonymous' }), {
+    name: 'system:anonymous',
+    uid: '',
+    groups: [],
+  })
 })
 
 test('names are UTF-8', () => {
   const latin1 = Buffer.from('jörg').toString('latin1')
-  assert.deepEqual(seen({ 'x-remote-user': latin1 }), { name: 'jörg', uid: '', groups: ['system:authenticated'] })
+  assert.deepEqual(seen({ 'x-remote-user': latin1 }), {
+    name: 'jörg',
+    uid: '',
+    groups: ['system:authenticated'],
+  })
 })
 
 test('names that end with a byte that is a blank of Latin-1 are different names', () => {
@@ -80,8 +95,14 @@ test('names that end with a byte that is a blank of Latin-1 are different names'
 
 test('headers count only with a certificate of a proxy', () => {
   const headers = { 'x-remote-user': 'jane' }
-  assert.match(String(seen(headers, {}, peer('proxy', false))), /^verifying certificate SN=\d+ failed: not ours$/)
-  assert.equal(seen(headers, {}, peer('other')), 'x509: subject with cn=other is not in the allowed list')
+  assert.match(
+    String(seen(headers, {}, peer('proxy', false))),
+    /^verifying certificate SN=\d+ failed: not ours$/,
+  )
+  assert.equal(
+    seen(headers, {}, peer('other')),
+    'x509: subject with cn=other is not in the allowed list',
+  )
   assert.equal(seen(headers, {}, peer('')), 'x509: subject with cn= is not in the allowed list')
   assert.ok(seen(headers, { allowedNames: [] }, peer('other')) instanceof Object)
   const later = nowMs + 11 * 365 * 86_400_000
@@ -89,10 +110,24 @@ test('headers count only with a certificate of a proxy', () => {
 })
 
 test('which headers name a user', () => {
-  const own = { username: ['x-user'], uid: ['x-uid'], group: ['x-group'], extraPrefixes: ['x-more-'] }
+  const own = {
+    username: ['x-user'],
+    uid: ['x-uid'],
+    group: ['x-group'],
+    extraPrefixes: ['x-more-'],
+  }
   const is = identityHeaderTest(own)
-  const names = ['x-user', 'x-uid', 'x-group', 'x-more-a', 'x-remote-user', 'x-remote-uid', 'x-remote-group']
+  const names = [
+    'x-user',
+    'x-uid',
+    'x-group',
+    'x-more-a',
+    'x-remote-user',
+    'x-remote-uid',
+    'x-remote-group',
+  ]
   for (const name of [...names, 'x-remote-extra-a', 'impersonate-user']) assert.ok(is(name), name)
-  for (const name of ['x-users', 'x-more', 'accept', 'x-remote-addr', 'authorization']) assert.ok(!is(name), name)
+  for (const name of ['x-users', 'x-more', 'accept', 'x-remote-addr', 'authorization'])
+    assert.ok(!is(name), name)
   assert.ok(!identityHeaderTest()('x-user'))
 })

@@ -43,7 +43,9 @@ export function createVerifyProxy(options: RequestHeaderOptions): VerifyProxy {
       return { kind: 'bad', why: `x509: subject with cn=${proxy.name} is not in the allowed list` }
     }
     const user = userOf(headers, names)
-    return user === undefined ? unknownCaller : { kind: 'known', user: withAuthenticatedGroup(user) }
+    return user === undefined
+      ? unknownCaller
+      : { kind: 'known', user: withAuthenticatedGroup(user) }
   }
 }
 
@@ -59,7 +61,9 @@ const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
 function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | undefined {
   const name = firstOf(headers, names.username)
   if (name === '') return undefined
-  const groups = names.group.flatMap((header) => headerValues(headers, header)).filter((group) => group !== '')
+  const groups = names.group
+    .flatMap((header) => headerValues(headers, header))
+    .filter((group) => group !== '')
   const extra = extraOf(headers, names.extraPrefixes)
   const user = { name, uid: firstOf(headers, names.uid), groups }
   return extra.size === 0 ? user : { ...user, extra: Object.fromEntries(extra) }
@@ -74,7 +78,10 @@ function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string
   return ''
 }
 
-function extraOf(headers: IncomingHttpHeaders, prefixes: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function extraOf(
+  headers: IncomingHttpHeaders,
+  prefixes: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
   const extra = new Map<string, string[]>()
   for (const prefix of prefixes) {
     for (const header in headers) {

@@ -8,7 +8,10 @@ import { sharedAudiences, type TokenResult, unknownToken } from './token-authent
 type AuthenticateStatic = (token: string, audiences: readonly string[]) => TokenResult
 
 /** They are for the server's own audiences. If a token occurs twice, the later entry wins. */
-export function createStaticTokens(entries: readonly TokenEntry[], served: readonly string[]): AuthenticateStatic {
+export function createStaticTokens(
+  entries: readonly TokenEntry[],
+  served: readonly string[],
+): AuthenticateStatic {
   // Looked up by digest, so that the time of a lookup reveals nothing about a token.
   const results = new Map(
     entries.map(({ token, user }): readonly [string, TokenResult] => [
@@ -22,7 +25,9 @@ export function createStaticTokens(entries: readonly TokenEntry[], served: reado
     if (result?.kind !== 'known') return unknownToken
     const shared = sharedAudiences(served, audiences)
     if (shared === served) return result
-    return audiences.length > 0 && shared.length === 0 ? unknownToken : { ...result, audiences: shared }
+    return audiences.length > 0 && shared.length === 0
+      ? unknownToken
+      : { ...result, audiences: shared }
   }
 }
 

@@ -60,7 +60,11 @@ test('bootstrap tokens', async () => {
     type: 'bootstrap.kubernetes.io/token',
     data: { 'token-id': encode('abcdef'), 'token-secret': encode('0123456789abcdef') },
   }
-  const authenticate = createBootstrapTokens({ readSecret: () => object, wallMs: () => 0, log: silent })
+  const authenticate = createBootstrapTokens({
+    readSecret: () => object,
+    wallMs: () => 0,
+    log: silent,
+  })
   const ratio = await ratioOf(
     () => authenticate('abcdef.x123456789abcdef'),
     () => authenticate('abcdef.0123456789abcdex'),

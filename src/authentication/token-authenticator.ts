@@ -18,7 +18,10 @@ export type KnownToken = Authenticated & {
  * The token must be for one of the audiences; if there are none, audiences are not checked. Synchronous where nothing has to be awaited. A
  * promise that rejects fails the request.
  */
-export type AuthenticateToken = (token: string, audiences: readonly string[]) => TokenResult | Promise<TokenResult>
+export type AuthenticateToken = (
+  token: string,
+  audiences: readonly string[],
+) => TokenResult | Promise<TokenResult>
 
 export const unknownToken: TokenResult = { kind: 'unknown' }
 
@@ -33,11 +36,16 @@ export function withServerAudiences(
     const shared = sharedAudiences(served, audiences)
     if (audiences.length > 0 && shared.length === 0) return unknownToken
     const result = authenticate(token)
-    return result instanceof Promise ? result.then((later) => isFor(later, shared)) : isFor(result, shared)
+    return result instanceof Promise
+      ? result.then((later) => isFor(later, shared))
+      : isFor(result, shared)
   }
 }
 
-export const sharedAudiences = (served: readonly string[], audiences: readonly string[]): readonly string[] =>
+export const sharedAudiences = (
+  served: readonly string[],
+  audiences: readonly string[],
+): readonly string[] =>
   // limit: the server has a few audiences
   served === audiences ? served : audiences.filter((audience) => served.includes(audience))
 

@@ -2,13 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../lib/metrics.ts'
 import { TokenCacheMetrics } from './metrics.ts'
-import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  badToken,
+  type TokenResult,
+  unknownToken,
+} from './token-authenticator.ts'
 import { createTokenCache } from './token-cache.ts'
 
 const metrics = new TokenCacheMetrics(new Metrics())
 
 /** Knows tokens that begin with `good`; counts what it is asked. */
-function asked({ isLater = false } = {}): { readonly authenticate: AuthenticateToken; readonly questions: string[] } {
+function asked({ isLater = false } = {}): {
+  readonly authenticate: AuthenticateToken
+  readonly questions: string[]
+} {
   const questions: string[] = []
   const answer = (token: string, audiences: readonly string[]): TokenResult => {
     questions.push([token, ...audiences].join(' '))
@@ -50,7 +58,8 @@ test('a token is cached for the audiences that it was asked for', async () => {
     clock: { monotonicMs: () => 0 },
     metrics,
   })
-  for (const audiences of [[], ['a'], ['b'], ['a', 'b'], ['ab'], ['a']]) await cached('good', audiences)
+  for (const audiences of [[], ['a'], ['b'], ['a', 'b'], ['ab'], ['a']])
+    await cached('good', audiences)
   await cached('gooda', [])
   assert.deepEqual(questions, ['good', 'good a', 'good b', 'good a b', 'good ab', 'gooda'])
 })
@@ -132,13 +141,18 @@ test('what is counted', async () => {
     metrics: new TokenCacheMetrics(all),
   })
   const waiting = [cached('good', []), cached('good', [])]
-  assert.match(all.print(), /active_fetch_count\{status="blocked"\} 2\n.*active_fetch_count\{status="in_flight"\} 1/)
+  assert.match(
+    all.print(),
+    /active_fetch_count\{status="blocked"\} 2\n.*active_fetch_count\{status="in_flight"\} 1/,
+  )
   for (const one of waiting) await one
   await cached('good', [])
   await cached('bad', [])
   const lines = all.print().split('\n')
   const of = (name: string, status: string): string | undefined =>
-    lines.find((line) => line.startsWith(`authentication_token_cache_${name}{status="${status}"}`))?.replace(/.* /, '')
+    lines
+      .find((line) => line.startsWith(`authentication_token_cache_${name}{status="${status}"}`))
+      ?.replace(/.* /, '')
   const counted = [
     of('request_total', 'hit'),
     of('request_total', 'miss'),

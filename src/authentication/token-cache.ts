@@ -32,7 +32,10 @@ export function createTokenCache(
   { successMs, failureMs, clock, metrics }: TokenCacheOptions,
 ): AuthenticateToken {
   const secret = randomBytes(KEY_BYTES)
-  const results = new ExpiringCache<TokenResult>({ sizeMax: RESULTS_MAX, weightMax: RESULTS_BYTES_MAX }, clock)
+  const results = new ExpiringCache<TokenResult>(
+    { sizeMax: RESULTS_MAX, weightMax: RESULTS_BYTES_MAX },
+    clock,
+  )
   const lookups = new Map<string, Promise<TokenResult>>()
 
   const keep = (key: string, result: TokenResult): TokenResult => {
@@ -43,7 +46,11 @@ export function createTokenCache(
     return result
   }
 
-  const lookUp = (key: string, token: string, audiences: readonly string[]): Promise<TokenResult> => {
+  const lookUp = (
+    key: string,
+    token: string,
+    audiences: readonly string[],
+  ): Promise<TokenResult> => {
     const lookup = fetch(key, token, audiences)
     const forget = (): void => void lookups.delete(key)
     lookups.set(key, lookup)
@@ -51,7 +58,11 @@ export function createTokenCache(
     return lookup
   }
 
-  const fetch = async (key: string, token: string, audiences: readonly string[]): Promise<TokenResult> => {
+  const fetch = async (
+    key: string,
+    token: string,
+    audiences: readonly string[],
+  ): Promise<TokenResult> => {
     metrics.begin()
     let result: TokenResult | undefined
     try {

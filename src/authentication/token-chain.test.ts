@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createStaticTokens } from './static-tokens.ts'
-import { type AuthenticateToken, badToken, unknownToken, withServerAudiences } from './token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  badToken,
+  unknownToken,
+  withServerAudiences,
+} from './token-authenticator.ts'
 import { createTokenChain } from './token-chain.ts'
 
 const user = { name: 'u', uid: '', groups: ['g'] }
@@ -27,7 +32,11 @@ test('without a promise to wait for, there is none', () => {
 })
 
 test('all reasons are told, each once', async () => {
-  const chain = createTokenChain([() => badToken('a'), later(() => badToken('b')), () => badToken('a')])
+  const chain = createTokenChain([
+    () => badToken('a'),
+    later(() => badToken('b')),
+    () => badToken('a'),
+  ])
   assert.deepEqual(await chain('t', []), badToken('a, b'))
   assert.deepEqual(createTokenChain([() => unknownToken])('t', []), unknownToken)
   assert.deepEqual(createTokenChain([])('t', []), unknownToken)

@@ -1,13 +1,25 @@
 /** The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever those before it said. */
 import { withAuthenticatedGroup } from './authenticated-group.ts'
-import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  badToken,
+  type TokenResult,
+  unknownToken,
+} from './token-authenticator.ts'
 
 export function createTokenChain(authenticators: readonly AuthenticateToken[]): AuthenticateToken {
-  const tryFrom = (start: number, token: string, audiences: readonly string[], refusals: string[]): Trying => {
+  const tryFrom = (
+    start: number,
+    token: string,
+    audiences: readonly string[],
+    refusals: string[],
+  ): Trying => {
     for (let at = start; at < authenticators.length; at++) {
       const result = authenticators[at]?.(token, audiences) ?? unknownToken
       if (result instanceof Promise) {
-        return result.then((later) => settle(later, refusals) ?? tryFrom(at + 1, token, audiences, refusals))
+        return result.then(
+          (later) => settle(later, refusals) ?? tryFrom(at + 1, token, audiences, refusals),
+        )
       }
       const settled = settle(result, refusals)
       if (settled !== undefined) return settled

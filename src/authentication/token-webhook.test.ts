@@ -11,7 +11,10 @@ type Asked = { readonly audiences?: readonly string[]; readonly version?: Review
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
 // The deadline of a lookup is not to come at once.
-const patient = { ...systemTime, after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0) }
+const patient = {
+  ...systemTime,
+  after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),
+}
 
 async function ask(
   answers: readonly Answer[],
@@ -29,7 +32,8 @@ async function ask(
     },
     reviewVersion: version,
     served: ['api', 'more'],
-    log: (level, message, fields) => void logged.push(`${level} ${message} ${String(fields?.['error'])}`),
+    log: (level, message, fields) =>
+      void logged.push(`${level} ${message} ${String(fields?.['error'])}`),
     random: () => 0,
     time: patient,
   })
@@ -77,9 +81,12 @@ const audienceCases: readonly [
 ]
 for (const [what, audiences, told, wanted] of audienceCases) {
   test(`audiences: ${what}`, async () => {
-    const { result } = await ask([review({ authenticated: true, user, ...(told && { audiences: told }) })], {
-      audiences,
-    })
+    const { result } = await ask(
+      [review({ authenticated: true, user, ...(told && { audiences: told }) })],
+      {
+        audiences,
+      },
+    )
     assert.deepEqual(result.kind === 'known' ? result.audiences : undefined, wanted)
   })
 }
@@ -115,7 +122,9 @@ for (const answer of wrong) {
 }
 
 const failed = (status: number): CallError =>
-  new CallError(`an error on the server (${status})`, 'answered', { answer: { status, retryAfterSec: 0 } })
+  new CallError(`an error on the server (${status})`, 'answered', {
+    answer: { status, retryAfterSec: 0 },
+  })
 
 test('failures that may pass are retried, others are not', async () => {
   assert.equal((await ask([failed(500), known])).result.kind, 'known')
@@ -139,7 +148,9 @@ test('a lookup has its time', async () => {
   const authenticate = createTokenWebhook({
     client: {
       post: (_body, signal) =>
-        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('late')))),
+        new Promise((_, reject) =>
+          signal?.addEventListener('abort', () => reject(new Error('late'))),
+        ),
     },
     reviewVersion: 'v1',
     served: [],
@@ -160,7 +171,10 @@ test('a user does not keep all that the webhook said', async () => {
         groups: [`a-long-group-name-${at}`],
         extra: { [`a-long-key-of-extra-${at}`]: [`a-long-value-of-extra-${at}`] },
       }
-      const answer = { spec: { token: 'a'.repeat(1 << 20) }, ...review({ authenticated: true, user: someone }) }
+      const answer = {
+        spec: { token: 'a'.repeat(1 << 20) },
+        ...review({ authenticated: true, user: someone }),
+      }
       results.push((await ask([answer])).result)
     }
   })

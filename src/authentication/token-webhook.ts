@@ -12,7 +12,12 @@ import { fieldsIn } from '../webhooks/body.ts'
 import { CallError } from '../webhooks/call-error.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { type Backoff, retry, webhookBackoff } from '../webhooks/retry.ts'
-import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
+import {
+  type AuthenticateToken,
+  badToken,
+  type TokenResult,
+  unknownToken,
+} from './token-authenticator.ts'
 
 /** Of each call, as upstream. */
 export const CALL_MS_MAX = 30_000
@@ -46,12 +51,18 @@ export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken 
     using limit = deadline(time, LOOKUP_MS_MAX)
     const { signal } = limit
     try {
-      const text = await retry(() => client.post(body, signal), { backoff, timers: time, random, signal })
+      const text = await retry(() => client.post(body, signal), {
+        backoff,
+        timers: time,
+        random,
+        signal,
+      })
       return resultOf(readStatus(text, reviewVersion), audiences, parts)
     } catch (error) {
       const why = messageOf(error)
       logFailure('error', 'Failed to make webhook authenticator request', () => ({ error: why }))
-      if (error instanceof CallError && error.failure === 'busy') throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
+      if (error instanceof CallError && error.failure === 'busy')
+        throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
       return badToken(why)
     }
   }
@@ -85,7 +96,9 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
   const kind = textOf(fields['kind']) || 'TokenReview'
   const apiVersion = textOf(fields['apiVersion']) || apiVersionOf(version)
   if (kind !== 'TokenReview' || apiVersion !== apiVersionOf(version)) {
-    throw new Error(`the answer is a ${quote(kind)} of ${quote(apiVersion)}, not the review that was sent`)
+    throw new Error(
+      `the answer is a ${quote(kind)} of ${quote(apiVersion)}, not the review that was sent`,
+    )
   }
   const { status } = fields
   const { authenticated, user, audiences, error } = fieldsOf(status)
@@ -97,9 +110,14 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     isA(extra, isFields) &&
     [error, username, uid].every((one) => isA(one, isText)) &&
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
-  if (!isReadable) throw new Error('the status of the answer has fields of other types than a TokenReview has')
+  if (!isReadable)
+    throw new Error('the status of the answer has fields of other types than a TokenReview has')
   // A user is kept for minutes, the rest of the answer is not.
-  const known = { name: ownText(textOf(username)), uid: ownText(textOf(uid)), groups: textsOf(groups).map(ownText) }
+  const known = {
+    name: ownText(textOf(username)),
+    uid: ownText(textOf(uid)),
+    groups: textsOf(groups).map(ownText),
+  }
   const more = extraOf(fieldsOf(extra))
   return {
     isAuthenticated: authenticated === true,
@@ -115,7 +133,9 @@ const isA = (value: Json | undefined, is: (value: Json) => boolean): boolean =>
   value === undefined || value === null || is(value)
 
 const extraOf = (extra: Fields): { readonly [key: string]: readonly string[] } =>
-  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, textsOf(values).map(ownText)]))
+  Object.fromEntries(
+    Object.entries(extra).map(([key, values]) => [key, textsOf(values).map(ownText)]),
+  )
 
 function resultOf(
   { isAuthenticated, user, audiences: told, error }: ReviewStatus,
@@ -123,7 +143,9 @@ function resultOf(
   { served }: TokenWebhookParts,
 ): TokenResult {
   // limit: AUDIENCES_MAX of a TokenReview, or those of the server
-  const shared = (told.length === 0 ? served : told).filter((audience) => audiences.includes(audience))
+  const shared = (told.length === 0 ? served : told).filter((audience) =>
+    audiences.includes(audience),
+  )
   if (audiences.length > 0 && shared.length === 0) return unknownToken
   if (isAuthenticated) return { kind: 'known', user, audiences: shared }
   return error === '' ? unknownToken : badToken(error)

@@ -41,36 +41,69 @@ const cases: readonly (readonly [string, Partial<AbacRule>, AccessAttributes, bo
   ['both', { ...everything, user: 'alice', group: 'dev' }, onPods('get'), true],
   ['nobody', everything, onPods('get'), false],
   ['reading', { ...everything, user: 'alice', isReadOnly: true }, onPods('watch'), true],
-  ['reading alone', { ...everything, user: 'alice', isReadOnly: true }, onPods('deletecollection'), false],
-  ['a path is read, too', { ...everything, user: 'alice', isReadOnly: true }, onPath('/x', 'post'), false],
+  [
+    'reading alone',
+    { ...everything, user: 'alice', isReadOnly: true },
+    onPods('deletecollection'),
+    false,
+  ],
+  [
+    'a path is read, too',
+    { ...everything, user: 'alice', isReadOnly: true },
+    onPath('/x', 'post'),
+    false,
+  ],
   [
     'a subresource',
     { ...everything, user: 'alice', resource: 'pods' },
     onPods('create', { subresource: 'exec' }),
     true,
   ],
-  ['a resource with its subresource', { ...everything, user: 'alice', resource: 'pods/exec' }, onPods('get'), false],
+  [
+    'a resource with its subresource',
+    { ...everything, user: 'alice', resource: 'pods/exec' },
+    onPods('get'),
+    false,
+  ],
   ['another resource', { ...everything, user: 'alice', resource: 'secrets' }, onPods('get'), false],
   ['another namespace', { ...everything, user: 'alice', namespace: 'm' }, onPods('get'), false],
-  ['no namespace, one asked', { ...everything, user: 'alice', namespace: '' }, onPods('get'), false],
+  [
+    'no namespace, one asked',
+    { ...everything, user: 'alice', namespace: '' },
+    onPods('get'),
+    false,
+  ],
   [
     'no namespace, none asked',
     { ...everything, user: 'alice', namespace: '' },
     onPods('list', { namespace: '' }),
     true,
   ],
-  ['another group of the API', { ...everything, user: 'alice', apiGroup: 'apps' }, onPods('get'), false],
+  [
+    'another group of the API',
+    { ...everything, user: 'alice', apiGroup: 'apps' },
+    onPods('get'),
+    false,
+  ],
   ['a path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version'), true],
   ['another path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version/'), false],
   ['paths below', { user: 'alice', nonResourcePath: '/logs/*' }, onPath('/logs/a/b'), true],
   ['not the path itself', { user: 'alice', nonResourcePath: '/logs/*' }, onPath('/logs'), false],
   ['stars at the end', { user: 'alice', nonResourcePath: '/a**' }, onPath('/abc'), true],
-  ['no path at all', { user: 'alice', resource: '*', namespace: '*', apiGroup: '*' }, onPath('/x'), false],
+  [
+    'no path at all',
+    { user: 'alice', resource: '*', namespace: '*', apiGroup: '*' },
+    onPath('/x'),
+    false,
+  ],
   ['a path is no resource', { user: 'alice', nonResourcePath: '*' }, onPods('get'), false],
 ]
 for (const [title, policy, attributes, isAllowed] of cases) {
   test(`${title}: ${isAllowed ? 'allowed' : 'not allowed'}`, async () => {
-    const { verdict, reason } = await createAbacAuthorizer([rule(policy)]).authorize(alice, attributes)
+    const { verdict, reason } = await createAbacAuthorizer([rule(policy)]).authorize(
+      alice,
+      attributes,
+    )
     assert.equal(verdict, isAllowed ? 'allow' : 'no-opinion')
     assert.equal(reason, isAllowed ? '' : 'No policy matched.')
   })

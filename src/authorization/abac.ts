@@ -14,7 +14,8 @@ const POLICIES_MAX = 10
 const notMatched: AccessDecision = { verdict: 'no-opinion', reason: 'No policy matched.' }
 
 export const createAbacAuthorizer = (rules: readonly AbacRule[]): Authorizer => ({
-  authorize: (user, attributes) => (rules.some((rule) => matches(rule, user, attributes)) ? allowed : notMatched),
+  authorize: (user, attributes) =>
+    rules.some((rule) => matches(rule, user, attributes)) ? allowed : notMatched,
   rightsOf: (user, namespace) => rightsByPolicies(rules, user, namespace),
   explain: async (user, attributes) => {
     const policy = rules.find((rule) => matches(rule, user, attributes))
@@ -25,7 +26,9 @@ export const createAbacAuthorizer = (rules: readonly AbacRule[]): Authorizer => 
 })
 
 const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): boolean =>
-  isFor(rule, user) && (!rule.isReadOnly || readingVerbs.has(attributes.verb)) && isAbout(rule, attributes)
+  isFor(rule, user) &&
+  (!rule.isReadOnly || readingVerbs.has(attributes.verb)) &&
+  isAbout(rule, attributes)
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
@@ -39,7 +42,9 @@ function isFor({ user: name, group }: AbacRule, user: User): boolean {
 function isAbout(rule: AbacRule, attributes: AccessAttributes): boolean {
   if (attributes.kind === 'path') return isPath(rule.nonResourcePath, attributes.path)
   const { namespace, plural, group } = attributes
-  return isAny(rule.namespace, namespace) && isAny(rule.resource, plural) && isAny(rule.apiGroup, group)
+  return (
+    isAny(rule.namespace, namespace) && isAny(rule.resource, plural) && isAny(rule.apiGroup, group)
+  )
 }
 
 const isAny = (pattern: string, value: string): boolean => pattern === '*' || pattern === value
@@ -70,4 +75,5 @@ function rightsByPolicies(rules: readonly AbacRule[], user: User, namespace: str
   }
 }
 
-const verbsOf = (isReadOnly: boolean): readonly string[] => (isReadOnly ? ['get', 'list', 'watch'] : ['*'])
+const verbsOf = (isReadOnly: boolean): readonly string[] =>
+  isReadOnly ? ['get', 'list', 'watch'] : ['*']

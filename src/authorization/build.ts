@@ -16,7 +16,10 @@ export type AuthorizerParts = {
   readonly webhookOf: (config: WebhookConfig) => Authorizer
 }
 
-export const buildAuthorizers = (authorizers: readonly AuthorizerConfig[], parts: AuthorizerParts): Link[] =>
+export const buildAuthorizers = (
+  authorizers: readonly AuthorizerConfig[],
+  parts: AuthorizerParts,
+): Link[] =>
   authorizers.map((one) => ({ type: one.type, name: one.name, authorizer: build(one, parts) }))
 
 function build(one: AuthorizerConfig, { roles, nodes, webhookOf }: AuthorizerParts): Authorizer {

@@ -15,12 +15,20 @@ export const createRoleAuthorizer = (index: RoleIndex): Authorizer => ({
 
 function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights {
   const { rules, isComplete, error } = heldRules(index, user, { namespace, each: 'binding' })
-  const errors = [error, isComplete ? '' : 'the user has too many rules to list all of them'].filter(Boolean)
+  const errors = [
+    error,
+    isComplete ? '' : 'the user has too many rules to list all of them',
+  ].filter(Boolean)
   return {
     resourceRules: rules
       .filter(({ resources }) => resources.length > 0)
       .map(({ verbs, apiGroups, resources, resourceNames }) =>
-        present({ verbs, apiGroups: orNone(apiGroups), resources, resourceNames: orNone(resourceNames) }),
+        present({
+          verbs,
+          apiGroups: orNone(apiGroups),
+          resources,
+          resourceNames: orNone(resourceNames),
+        }),
       ),
     nonResourceRules: rules
       .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
@@ -30,4 +38,5 @@ function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights 
   }
 }
 
-const orNone = (list: readonly string[]): readonly string[] | undefined => (list.length === 0 ? undefined : list)
+const orNone = (list: readonly string[]): readonly string[] | undefined =>
+  list.length === 0 ? undefined : list

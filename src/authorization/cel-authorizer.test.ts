@@ -8,12 +8,26 @@ import { inTurns } from '../cel/turns.ts'
 import { celAuthorizer } from './cel-authorizer.ts'
 
 const alice: User = { name: 'alice', uid: 'u1', groups: ['dev'] }
-const requestResource = { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'n', name: 'd' }
-const environment = admissionEnvironment('1.33', { hasParams: false, hasAuthorizer: true, variables: undefined })
+const requestResource = {
+  group: 'apps',
+  resource: 'deployments',
+  subresource: 'scale',
+  namespace: 'n',
+  name: 'd',
+}
+const environment = admissionEnvironment('1.33', {
+  hasParams: false,
+  hasAuthorizer: true,
+  variables: undefined,
+})
 
 type Asked = { readonly user: User; readonly attributes: AccessAttributes }
 
-function run(text: string, decide: (asked: Asked) => AccessDecision | Promise<AccessDecision>, costMax = 10_000_000) {
+function run(
+  text: string,
+  decide: (asked: Asked) => AccessDecision | Promise<AccessDecision>,
+  costMax = 10_000_000,
+) {
   const asked: Asked[] = []
   const compiled = compile(text, environment)
   assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')
@@ -30,24 +44,32 @@ function run(text: string, decide: (asked: Asked) => AccessDecision | Promise<Ac
   return {
     asked,
     now: (): Evaluated => program.evaluate(activation, costMax),
-    inTurns: (): Promise<Evaluated> => inTurns((slice) => program.inTurns(activation, costMax, slice)),
+    inTurns: (): Promise<Evaluated> =>
+      inTurns((slice) => program.inTurns(activation, costMax, slice)),
   }
 }
 
 const allow: AccessDecision = { verdict: 'allow', reason: 'because' }
 const deny: AccessDecision = { verdict: 'no-opinion', reason: 'not so' }
-const valueOf = (evaluated: Evaluated): unknown => ('value' in evaluated ? evaluated.value : evaluated.error)
+const valueOf = (evaluated: Evaluated): unknown =>
+  'value' in evaluated ? evaluated.value : evaluated.error
 
 test('a path is checked as the user of the request', () => {
   const { now, asked } = run("authorizer.path('/healthz').check('get').allowed()", () => allow)
   assert.equal(valueOf(now()), true)
-  assert.deepEqual(asked, [{ user: alice, attributes: { kind: 'path', verb: 'get', path: '/healthz' } }])
+  assert.deepEqual(asked, [
+    { user: alice, attributes: { kind: 'path', verb: 'get', path: '/healthz' } },
+  ])
 })
 
 test('a resource is checked with all that was said of it', () => {
-  const check = "group('apps').resource('deployments').subresource('scale').namespace('n').name('d')"
+  const check =
+    "group('apps').resource('deployments').subresource('scale').namespace('n').name('d')"
   const selectors = "fieldSelector('a=b').labelSelector('c,!d')"
-  const { now, asked } = run(`authorizer.${check}.${selectors}.check('update').allowed()`, () => deny)
+  const { now, asked } = run(
+    `authorizer.${check}.${selectors}.check('update').allowed()`,
+    () => deny,
+  )
   assert.equal(valueOf(now()), false)
   const [first] = asked
   assert.ok(first?.attributes.kind === 'resource')
@@ -84,7 +106,10 @@ test('the resource of the request is known', () => {
 })
 
 test('a service account is checked with the groups of its tokens, and nothing of the user', () => {
-  const { now, asked } = run("authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()", () => allow)
+  const { now, asked } = run(
+    "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()",
+    () => allow,
+  )
   assert.equal(valueOf(now()), true)
   assert.deepEqual(asked[0]?.user, {
     name: 'system:serviceaccount:ns:sa',
@@ -94,8 +119,14 @@ test('a service account is checked with the groups of its tokens, and nothing of
 })
 
 for (const [text, error] of [
-  ["authorizer.serviceAccount('ns', 'S A').path('/x').check('get').allowed()", 'Invalid service account name'],
-  ["authorizer.serviceAccount('n.s', 'sa').path('/x').check('get').allowed()", 'Invalid service account namespace'],
+  [
+    "authorizer.serviceAccount('ns', 'S A').path('/x').check('get').allowed()",
+    'Invalid service account name',
+  ],
+  [
+    "authorizer.serviceAccount('n.s', 'sa').path('/x').check('get').allowed()",
+    'Invalid service account namespace',
+  ],
   ["authorizer.path(' ').check('get').allowed()", 'path must not be empty'],
   ["authorizer.group('').resource('').check('get').allowed()", 'resource must not be empty'],
 ] as const) {
@@ -143,7 +174,10 @@ test('who cannot wait gets an error, not a permission', () => {
 
 test('checks are limited by their cost', async () => {
   const list = Array.from({ length: 40 }, (_, at) => `'/${at}'`).join()
-  const { inTurns: wait, asked } = run(`[${list}].all(p, authorizer.path(p).check('get').allowed())`, async () => allow)
+  const { inTurns: wait, asked } = run(
+    `[${list}].all(p, authorizer.path(p).check('get').allowed())`,
+    async () => allow,
+  )
   const evaluated = await wait()
   assert.ok('isOverBudget' in evaluated && evaluated.isOverBudget)
   assert.ok(asked.length < 30)

@@ -26,10 +26,18 @@ export type CelAuthorizerParts = {
   readonly waiting?: Waiting
 }
 
-export type CelAuthorizer = { readonly authorizer: Value; readonly 'authorizer.requestResource': Value }
+export type CelAuthorizer = {
+  readonly authorizer: Value
+  readonly 'authorizer.requestResource': Value
+}
 
 /** For all expressions of one request. */
-export function celAuthorizer({ authorize, user, requestResource, waiting }: CelAuthorizerParts): CelAuthorizer {
+export function celAuthorizer({
+  authorize,
+  user,
+  requestResource,
+  waiting,
+}: CelAuthorizerParts): CelAuthorizer {
   const kept = new Map<string, CheckDecision | Promise<CheckDecision>>()
   const checkAccess = (check: AccessCheck): CheckDecision | Promise<CheckDecision> => {
     const key = JSON.stringify(check)
@@ -64,7 +72,15 @@ function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
 }
 
 function attributesOf(check: AccessCheck): AccessAttributes {
-  const { verb, path, group = '', resource = '', subresource = '', namespace = '', name = '' } = check
+  const {
+    verb,
+    path,
+    group = '',
+    resource = '',
+    subresource = '',
+    namespace = '',
+    name = '',
+  } = check
   if (path !== undefined) return { kind: 'path', verb, path }
   return {
     kind: 'resource',

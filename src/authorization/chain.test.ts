@@ -38,13 +38,22 @@ const question = {
   name: 'p',
 } as const
 
-const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: [], nonResourceURLs: [] }
+const rule = {
+  verbs: ['get'],
+  apiGroups: [''],
+  resources: ['pods'],
+  resourceNames: [],
+  nonResourceURLs: [],
+}
 
 function indexFor(name: string): RoleIndex {
   const index = new RoleIndex()
   index.setRole({ namespace: '', name: 'r' }, [rule])
   const subject = { kind: 'User', name, namespace: '', matches: name } as const
-  index.setBinding({ namespace: '', name: 'b' }, { roleKind: 'ClusterRole', roleName: 'r', subjects: [subject] })
+  index.setBinding(
+    { namespace: '', name: 'b' },
+    { roleKind: 'ClusterRole', roleName: 'r', subjects: [subject] },
+  )
   return index
 }
 
@@ -83,7 +92,11 @@ test('reasons of all who had no opinion', async () => {
   const index = indexFor('x')
   index.setBinding(
     { namespace: '', name: 'b' },
-    { roleKind: 'ClusterRole', roleName: 'none', subjects: [{ kind: 'User', name: 'o', namespace: '', matches: 'o' }] },
+    {
+      roleKind: 'ClusterRole',
+      roleName: 'none',
+      subjects: [{ kind: 'User', name: 'o', namespace: '', matches: 'o' }],
+    },
   )
   const { authorize } = createAuthorizer(['AlwaysDeny', 'RBAC'], index)
   assert.equal(
@@ -108,9 +121,16 @@ const saying = (decision: AccessDecision | Promise<AccessDecision>): Authorizer 
   rightsOf: () => noRights,
 })
 
-function chainOf(...authorizers: readonly Authorizer[]): { chain: AuthorizerChain; metrics: Metrics } {
+function chainOf(...authorizers: readonly Authorizer[]): {
+  chain: AuthorizerChain
+  metrics: Metrics
+} {
   const metrics = new Metrics()
-  const links = authorizers.map((authorizer, at) => ({ type: 'Webhook', name: `w${at}`, authorizer }))
+  const links = authorizers.map((authorizer, at) => ({
+    type: 'Webhook',
+    name: `w${at}`,
+    authorizer,
+  }))
   return { chain: new AuthorizerChain(links, new AuthorizationMetrics(metrics)), metrics }
 }
 
@@ -124,8 +144,14 @@ test('without a webhook there is no promise; behind one the others are asked in 
   const decision = later.chain.authorize(other, question)
   assert.ok(decision instanceof Promise)
   assert.deepEqual(await decision, no)
-  assert.match(later.metrics.print(), /decisions_total\{decision="denied",name="w2",type="Webhook"\} 1/)
-  assert.match(later.metrics.print(), /decisions_total\{decision="allowed",name="w3",type="Webhook"\} 0/)
+  assert.match(
+    later.metrics.print(),
+    /decisions_total\{decision="denied",name="w2",type="Webhook"\} 1/,
+  )
+  assert.match(
+    later.metrics.print(),
+    /decisions_total\{decision="allowed",name="w3",type="Webhook"\} 0/,
+  )
 })
 
 test('a decision has the error of its authorizer; no decision has those of all', async () => {
@@ -157,10 +183,17 @@ test('each decision is logged, where that is wanted', async () => {
     lines.push(`${level} ${message} ${JSON.stringify(fields)}`)
   }
   const metrics = new AuthorizationMetrics(new Metrics())
-  await new AuthorizerChain([link(saying(no))], metrics, () => log).authorize(other, { ...question, selectors })
-  await new AuthorizerChain([link(saying(Promise.resolve(yes)))], metrics, () => log).authorize(other, question)
+  await new AuthorizerChain([link(saying(no))], metrics, () => log).authorize(other, {
+    ...question,
+    selectors,
+  })
+  await new AuthorizerChain([link(saying(Promise.resolve(yes)))], metrics, () => log).authorize(
+    other,
+    question,
+  )
   const who = '"user":"o","groups":["system:authenticated"]'
-  const what = '"verb":"get","group":"","version":"v1","plural":"pods","subresource":"","namespace":"n","name":"p"'
+  const what =
+    '"verb":"get","group":"","version":"v1","plural":"pods","subresource":"","namespace":"n","name":"p"'
   assert.deepEqual(lines, [
     `debug authorization {${who},${what},"decision":"deny","reason":"no"}`,
     `debug authorization {${who},${what},"decision":"allow","reason":"yes"}`,

@@ -21,7 +21,11 @@ export class AuthorizerChain implements Authorizer {
   #links: readonly CountedLink[]
 
   /** `logNow`: where each decision is logged now; undefined: nowhere. */
-  constructor(links: readonly Link[], metrics: AuthorizationMetrics, logNow: () => Log | undefined = () => undefined) {
+  constructor(
+    links: readonly Link[],
+    metrics: AuthorizationMetrics,
+    logNow: () => Log | undefined = () => undefined,
+  ) {
     this.#metrics = metrics
     this.#logNow = logNow
     this.#links = this.#counted(links)
@@ -45,7 +49,8 @@ export class AuthorizerChain implements Authorizer {
     const decision = isMaster ? allowed : decide(this.#links, user, attributes, waiting)
     const log = this.#logNow()
     if (log === undefined) return decision
-    if (decision instanceof Promise) return decision.then((later) => logged(later, { log, user, attributes }))
+    if (decision instanceof Promise)
+      return decision.then((later) => logged(later, { log, user, attributes }))
     return logged(decision, { log, user, attributes })
   }
 
@@ -67,7 +72,14 @@ type Logging = { readonly log: Log; readonly user: User; readonly attributes: Ac
 function logged(decision: AccessDecision, { log, user, attributes }: Logging): AccessDecision {
   const { selectors: _, kind: __, ...what } = { selectors: undefined, ...attributes }
   const { verdict, reason, error } = decision
-  log('debug', 'authorization', { user: user.name, groups: user.groups, ...what, decision: verdict, reason, error })
+  log('debug', 'authorization', {
+    user: user.name,
+    groups: user.groups,
+    ...what,
+    decision: verdict,
+    reason,
+    error,
+  })
   return decision
 }
 
@@ -108,7 +120,8 @@ async function decideLater(first: Promise<AccessDecision>, rest: Rest): Promise<
   const heard = [...rest.heard]
   let awaited: AccessDecision | Promise<AccessDecision> | undefined = first
   for (const link of links) {
-    const decision: AccessDecision = await (awaited ?? link.authorizer.authorize(user, attributes, waiting))
+    const decision: AccessDecision = await (awaited ??
+      link.authorizer.authorize(user, attributes, waiting))
     awaited = undefined
     if (isFinal(decision, link)) return decision
     heard.push(decision)

@@ -48,7 +48,8 @@ test('a chain that cannot be built does not replace the old one, nor close its c
   const { mock } = t.mock.method(KubeconfigClient.prototype, Symbol.dispose)
   const disposed = (): number => new Set(mock.calls.map((call) => call.this)).size
   assert.throws(
-    () => configured.replace([webhookAt('new', 'https://new.example'), webhookAt('faulty', 'no URL')]),
+    () =>
+      configured.replace([webhookAt('new', 'https://new.example'), webhookAt('faulty', 'no URL')]),
     TypeError,
   )
   assert.equal(configured.chain.links, links)

@@ -70,7 +70,16 @@ export class ConfiguredAuthorizers implements Disposable {
     const client = new KubeconfigClient(kubeconfig, { timeoutMs: webhook.timeoutMs, dial })
     this.#clients.push(client)
     const hasSelectors = gates.isOn('AuthorizeWithSelectors')
-    return createWebhookAuthorizer({ name, webhook, client, metrics, log, random, hasSelectors, answerPattern })
+    return createWebhookAuthorizer({
+      name,
+      webhook,
+      client,
+      metrics,
+      log,
+      random,
+      hasSelectors,
+      answerPattern,
+    })
   }
 }
 

@@ -21,10 +21,16 @@ export type MatchConditions = {
 }
 
 /** A promise only if the evaluation takes long. */
-export function matchConditions(spec: ReviewSpec, parts: MatchConditions): Matched | Promise<Matched> {
+export function matchConditions(
+  spec: ReviewSpec,
+  parts: MatchConditions,
+): Matched | Promise<Matched> {
   const { conditions, hasSelectors, answerPattern: answer } = parts
   const request = valueOf({ ...spec }, accessReviewType({ hasSelectors }))
-  return nowOrInTurns((slice) => evaluateAll(conditions, { request }, slice), answer === undefined ? {} : { answer })
+  return nowOrInTurns(
+    (slice) => evaluateAll(conditions, { request }, slice),
+    answer === undefined ? {} : { answer },
+  )
 }
 
 function* evaluateAll(
@@ -35,9 +41,13 @@ function* evaluateAll(
   const errors: string[] = []
   for (const { text, program } of conditions) {
     const result = yield* program.inTurns(variables, CONDITION_COST_MAX, slice)
-    if ('error' in result) errors.push(`cel evaluation error: expression '${text}' resulted in error: ${result.error}`)
+    if ('error' in result)
+      errors.push(`cel evaluation error: expression '${text}' resulted in error: ${result.error}`)
     else if (result.value !== true) return { isMatch: false }
   }
   if (errors.length === 0) return { isMatch: true }
-  return { isMatch: false, error: errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]` }
+  return {
+    isMatch: false,
+    error: errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`,
+  }
 }

@@ -11,11 +11,16 @@ test('requests are counted by result: an error counts only if nobody allowed', (
   counts.decided({ verdict: 'deny', reason: '', error: 'e' }, 1)
   counts.decided({ verdict: 'no-opinion', reason: '' }, 1)
   counts.decided({ verdict: 'no-opinion', reason: '' }, 1)
-  const counted = [...metrics.print().matchAll(/^authorization_attempts_total\{result="(.*)"\} (\d+)$/gm)]
+  const counted = [
+    ...metrics.print().matchAll(/^authorization_attempts_total\{result="(.*)"\} (\d+)$/gm),
+  ]
   assert.deepEqual(
     counted.map(([, result, count]) => `${result} ${count}`),
     ['allowed 1', 'denied 1', 'no-opinion 2', 'error 1'],
   )
   assert.match(metrics.print(), /^authorization_duration_seconds_sum\{result="allowed"\} 0.002$/m)
-  assert.match(metrics.print(), /^authorization_duration_seconds_bucket\{result="denied",le="0.002"\} 0$/m)
+  assert.match(
+    metrics.print(),
+    /^authorization_duration_seconds_bucket\{result="denied",le="0.002"\} 0$/m,
+  )
 })

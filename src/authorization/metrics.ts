@@ -32,10 +32,17 @@ export class AuthorizationMetrics {
       labels: ['result'],
     })
     const seconds = metrics.histogram(
-      { name: 'authorization_duration_seconds', help: 'How long authorization took.', labels: ['result'] },
+      {
+        name: 'authorization_duration_seconds',
+        help: 'How long authorization took.',
+        labels: ['result'],
+      },
       attemptBounds,
     )
-    const series = (result: string): Series => ({ attempts: attempts.with(result), seconds: seconds.with(result) })
+    const series = (result: string): Series => ({
+      attempts: attempts.with(result),
+      seconds: seconds.with(result),
+    })
     this.#attempts = {
       allowed: series('allowed'),
       denied: series('denied'),
@@ -98,7 +105,13 @@ export class AuthorizationMetrics {
   /** A request was decided on. */
   decided({ verdict, error }: AccessDecision, ms: number): void {
     const result =
-      verdict === 'allow' ? 'allowed' : error !== undefined ? 'error' : verdict === 'deny' ? 'denied' : verdict
+      verdict === 'allow'
+        ? 'allowed'
+        : error !== undefined
+          ? 'error'
+          : verdict === 'deny'
+            ? 'denied'
+            : verdict
     const { attempts, seconds } = this.#attempts[result]
     attempts.add()
     seconds.observe(ms / 1000)

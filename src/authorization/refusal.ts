@@ -8,7 +8,11 @@ export function refusal(user: User, attributes: AccessAttributes, reason: string
   const who = `User ${quote(user.name)} cannot ${attributes.verb}`
   const because = reason === '' ? '' : `: ${reason}`
   if (attributes.kind === 'path') {
-    return forbidden({ group: '', plural: '' }, '', escapeHtml(`${who} path ${quote(attributes.path)}`) + because)
+    return forbidden(
+      { group: '', plural: '' },
+      '',
+      escapeHtml(`${who} path ${quote(attributes.path)}`) + because,
+    )
   }
   const { group, plural, subresource, namespace, name } = attributes
   const resource = subresource === '' ? plural : `${plural}/${subresource}`

@@ -15,13 +15,26 @@ export type ReviewSpec = {
 }
 
 /** All fields are there, even empty ones. `hasSelectors`: the gate AuthorizeWithSelectors. */
-export function reviewSpecOf(user: User, attributes: AccessAttributes, hasSelectors: boolean): ReviewSpec {
+export function reviewSpecOf(
+  user: User,
+  attributes: AccessAttributes,
+  hasSelectors: boolean,
+): ReviewSpec {
   const { name, uid, groups, extra = {} } = user
   const who = { user: name, groups, extra, uid }
   if (attributes.kind === 'path') {
     return { ...who, nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }
   }
-  const { namespace, verb, group, version, plural, subresource, name: object, selectors } = attributes
+  const {
+    namespace,
+    verb,
+    group,
+    version,
+    plural,
+    subresource,
+    name: object,
+    selectors,
+  } = attributes
   const resourceAttributes = {
     namespace,
     verb,
@@ -60,7 +73,9 @@ function labelRequirement(requirement: Requirement): Fields[] {
       return [{ key, operator: 'DoesNotExist' }]
     case 'in':
     case 'notin':
-      return [{ key, operator: operator === 'in' ? 'In' : 'NotIn', values: [...requirement.values] }]
+      return [
+        { key, operator: operator === 'in' ? 'In' : 'NotIn', values: [...requirement.values] },
+      ]
     case 'gt':
     case 'lt':
       return []

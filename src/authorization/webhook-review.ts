@@ -30,16 +30,32 @@ export function printReview(spec: ReviewSpec, version: ReviewVersion): string {
 const filled = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 
-export type ReviewStatus = { readonly isAllowed: boolean; readonly isDenied: boolean; readonly reason: string }
+export type ReviewStatus = {
+  readonly isAllowed: boolean
+  readonly isDenied: boolean
+  readonly reason: string
+}
 
 /** Errors have the messages of Go's decoder. */
-export function readReviewStatus(text: string, version: ReviewVersion): ReviewStatus | { readonly fault: string } {
-  const review = readReview(text, { kind: 'SubjectAccessReview', group: 'authorization.k8s.io', version })
+export function readReviewStatus(
+  text: string,
+  version: ReviewVersion,
+): ReviewStatus | { readonly fault: string } {
+  const review = readReview(text, {
+    kind: 'SubjectAccessReview',
+    group: 'authorization.k8s.io',
+    version,
+  })
   if ('fault' in review) return review
   const { status } = review.fields
   const { allowed, denied, reason } = fieldsOf(status)
   const fault =
-    typeFault(status, 'object', 'SubjectAccessReview.status', `${version}.SubjectAccessReviewStatus`) ??
+    typeFault(
+      status,
+      'object',
+      'SubjectAccessReview.status',
+      `${version}.SubjectAccessReviewStatus`,
+    ) ??
     typeFault(allowed, 'bool', `${statusField}.allowed`) ??
     typeFault(denied, 'bool', `${statusField}.denied`) ??
     typeFault(reason, 'string', `${statusField}.reason`)

@@ -44,11 +44,19 @@ type Started = {
 
 type Answer = string | Error | object
 
-function start(answer: () => Answer, webhook: Partial<AuthorizationWebhook> = {}, hasSelectors = true): Started {
+function start(
+  answer: () => Answer,
+  webhook: Partial<AuthorizationWebhook> = {},
+  hasSelectors = true,
+): Started {
   const [sent, logged]: [unknown[], string[]] = [[], []]
   const metrics = new Metrics()
   let nowMs = 0
-  const time = { ...systemTime, monotonicMs: () => nowMs, after: (_: number, run: () => void) => setTimeout(run, 0) }
+  const time = {
+    ...systemTime,
+    monotonicMs: () => nowMs,
+    after: (_: number, run: () => void) => setTimeout(run, 0),
+  }
   const authorizer = createWebhookAuthorizer({
     name: 'w',
     webhook: {
@@ -71,7 +79,8 @@ function start(answer: () => Answer, webhook: Partial<AuthorizationWebhook> = {}
       },
     },
     metrics: new AuthorizationMetrics(metrics),
-    log: (level, message, fields) => void logged.push(`${level} ${message} ${String(fields?.['error'])}`),
+    log: (level, message, fields) =>
+      void logged.push(`${level} ${message} ${String(fields?.['error'])}`),
     random: () => 0,
     hasSelectors,
     time,
@@ -95,7 +104,13 @@ test('a review of v1 has what is there, and nothing else', async () => {
       apiVersion: 'authorization.k8s.io/v1',
       metadata: { creationTimestamp: null },
       spec: {
-        resourceAttributes: { namespace: 'n', verb: 'get', version: 'v1', resource: 'pods', name: 'p' },
+        resourceAttributes: {
+          namespace: 'n',
+          verb: 'get',
+          version: 'v1',
+          resource: 'pods',
+          name: 'p',
+        },
         user: 'alice',
         groups: ['dev'],
         extra: { 'example.com/k': ['v'] },
@@ -114,7 +129,11 @@ test('a review of v1 has what is there, and nothing else', async () => {
 })
 
 test('in v1beta1 the groups are called group', async () => {
-  const answer = { apiVersion: 'authorization.k8s.io/v1beta1', kind: 'SubjectAccessReview', status: { allowed: true } }
+  const answer = {
+    apiVersion: 'authorization.k8s.io/v1beta1',
+    kind: 'SubjectAccessReview',
+    status: { allowed: true },
+  }
   const { authorizer, sent } = start(() => answer, { reviewVersion: 'v1beta1' })
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'allow')
   const [first] = sent
@@ -150,7 +169,10 @@ test('selectors are requirements of the review, if the gate is on', async () => 
   })
   const off = start(() => review({ allowed: true }), {}, false)
   await off.authorizer.authorize(alice, listPods)
-  assert.equal(JSON.parse(JSON.stringify(off.sent[0])).spec.resourceAttributes.fieldSelector, undefined)
+  assert.equal(
+    JSON.parse(JSON.stringify(off.sent[0])).spec.resourceAttributes.fieldSelector,
+    undefined,
+  )
 })
 
 const both = 'webhook subject access review returned both allow and deny response'
@@ -199,7 +221,10 @@ for (const answer of [
     assert.equal(verdict, 'no-opinion')
     assert.ok(error !== undefined && error !== '')
     assert.equal(open.logged.length, 1)
-    assert.match(open.metrics.print(), /webhook_evaluations_fail_open_total\{name="w",result="error"\} 1/)
+    assert.match(
+      open.metrics.print(),
+      /webhook_evaluations_fail_open_total\{name="w",result="error"\} 1/,
+    )
     const closed = start(() => answer, { failurePolicy: 'Deny' })
     assert.equal((await closed.authorizer.authorize(alice, getPod)).verdict, 'deny')
     assert.doesNotMatch(closed.metrics.print(), /fail_open_total\{/)
@@ -214,7 +239,11 @@ test('an answer without kind and apiVersion is the review that was asked for', a
 test('transient errors are retried, five calls in all', async () => {
   const busy = new CallError('busy', 'answered', { answer: { status: 500, retryAfterSec: 0 } })
   const { authorizer, sent, metrics } = start(() => busy)
-  assert.deepEqual(await authorizer.authorize(alice, getPod), { verdict: 'no-opinion', reason: '', error: 'busy' })
+  assert.deepEqual(await authorizer.authorize(alice, getPod), {
+    verdict: 'no-opinion',
+    reason: '',
+    error: 'busy',
+  })
   assert.equal(sent.length, 5)
   assert.match(metrics.print(), /webhook_evaluations_total\{name="w",result="error"\} 5/)
   let calls = 0
@@ -259,7 +288,8 @@ test('an answer is kept for exactly its question', async () => {
   ]
   for (const [user, attributes] of questions) await authorizer.authorize(user, attributes)
   assert.equal(sent.length, questions.length)
-  for (const [user, attributes] of questions) assert.ok(!(authorizer.authorize(user, attributes) instanceof Promise))
+  for (const [user, attributes] of questions)
+    assert.ok(!(authorizer.authorize(user, attributes) instanceof Promise))
 })
 
 test('errors and questions with long attributes are not kept', async () => {
@@ -273,14 +303,20 @@ test('errors and questions with long attributes are not kept', async () => {
 })
 
 test('a webhook is asked only if all of its conditions are true', async () => {
-  const conditions = conditionsOf('has(request.resourceAttributes)', "request.resourceAttributes.namespace == 'n'")
+  const conditions = conditionsOf(
+    'has(request.resourceAttributes)',
+    "request.resourceAttributes.namespace == 'n'",
+  )
   const { authorizer, sent, metrics } = start(() => review({ denied: true }), { conditions })
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'deny')
   const elsewhere = await authorizer.authorize(alice, { ...getPod, namespace: 'm' })
   assert.deepEqual(elsewhere, { verdict: 'no-opinion', reason: '' })
   assert.equal(sent.length, 1)
   assert.match(metrics.print(), /match_condition_exclusions_total\{name="w",type="Webhook"\} 1/)
-  assert.match(metrics.print(), /match_condition_evaluation_seconds_count\{name="w",type="Webhook"\} 2/)
+  assert.match(
+    metrics.print(),
+    /match_condition_evaluation_seconds_count\{name="w",type="Webhook"\} 2/,
+  )
 })
 
 test('conditions see the whole request', async () => {
@@ -305,14 +341,23 @@ test('a condition that fails follows the failure policy, unless another one is f
     reason: '',
     error: `cel evaluation error: expression '${failing}' resulted in error: no such key: resourceAttributes`,
   })
-  assert.match(open.metrics.print(), /match_condition_evaluation_errors_total\{name="w",type="Webhook"\} 1/)
-  const closed = start(() => review({}), { conditions: conditionsOf(failing), failurePolicy: 'Deny' })
+  assert.match(
+    open.metrics.print(),
+    /match_condition_evaluation_errors_total\{name="w",type="Webhook"\} 1/,
+  )
+  const closed = start(() => review({}), {
+    conditions: conditionsOf(failing),
+    failurePolicy: 'Deny',
+  })
   assert.equal((await closed.authorizer.authorize(alice, path)).verdict, 'deny')
   const excluded = start(() => review({}), {
     conditions: conditionsOf(failing, "request.user == 'bob'"),
     failurePolicy: 'Deny',
   })
-  assert.deepEqual(await excluded.authorizer.authorize(alice, path), { verdict: 'no-opinion', reason: '' })
+  assert.deepEqual(await excluded.authorizer.authorize(alice, path), {
+    verdict: 'no-opinion',
+    reason: '',
+  })
 })
 
 test('a condition that costs too much fails', async () => {
@@ -349,14 +394,18 @@ test('a request that has ended is denied, whatever the failure policy', async ()
 
 for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
   test(`calls that are too many are refused, with the policy ${failurePolicy} too`, async () => {
-    const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), { failurePolicy })
+    const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), {
+      failurePolicy,
+    })
     const refused = { code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } }
     await assert.rejects(async () => authorizer.authorize(alice, getPod), refused)
     assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
   })
 
   test(`an answer that is too large to be read denies, with the policy ${failurePolicy} too`, async () => {
-    const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), { failurePolicy })
+    const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), {
+      failurePolicy,
+    })
     const decision = await authorizer.authorize(alice, getPod)
     assert.deepEqual(decision, { verdict: 'deny', reason: '', error: 'the response is too large' })
   })

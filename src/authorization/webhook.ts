@@ -76,7 +76,11 @@ class WebhookAuthorizer {
     this.#answers = new ExpiringCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
   }
 
-  authorize(user: User, attributes: AccessAttributes, waiting?: Waiting): AccessDecision | Promise<AccessDecision> {
+  authorize(
+    user: User,
+    attributes: AccessAttributes,
+    waiting?: Waiting,
+  ): AccessDecision | Promise<AccessDecision> {
     const { webhook, hasSelectors } = this.#parts
     const spec = reviewSpecOf(user, attributes, hasSelectors)
     const keep = isShort(attributes)
@@ -91,7 +95,9 @@ class WebhookAuthorizer {
     const { conditions } = webhook
     const startMs = this.#time.monotonicMs()
     const told = (matched: Matched): Matched => {
-      metrics.conditionSeconds.with(name, 'Webhook').observe((this.#time.monotonicMs() - startMs) / 1000)
+      metrics.conditionSeconds
+        .with(name, 'Webhook')
+        .observe((this.#time.monotonicMs() - startMs) / 1000)
       if (matched.error !== undefined) metrics.conditionErrors.with(name, 'Webhook').add()
       else if (!matched.isMatch) metrics.conditionExclusions.with(name, 'Webhook').add()
       return matched
@@ -110,15 +116,25 @@ class WebhookAuthorizer {
     return isMatch ? this.#ask(spec, keep, waiting) : noOpinion
   }
 
-  #ask(spec: ReviewSpec, keep: boolean, waiting: Waiting | undefined): AccessDecision | Promise<AccessDecision> {
+  #ask(
+    spec: ReviewSpec,
+    keep: boolean,
+    waiting: Waiting | undefined,
+  ): AccessDecision | Promise<AccessDecision> {
     const body = printReview(spec, this.#parts.webhook.reviewVersion)
     const key = hash('sha256', body, 'base64')
     const known = this.#answers.get(key)
-    return known === undefined ? this.#call(body, keep ? key : undefined, waiting) : decisionOf(known)
+    return known === undefined
+      ? this.#call(body, keep ? key : undefined, waiting)
+      : decisionOf(known)
   }
 
   /** `key`: of the cache; undefined: the answer is not kept. */
-  async #call(body: string, key: string | undefined, waiting: Waiting | undefined): Promise<AccessDecision> {
+  async #call(
+    body: string,
+    key: string | undefined,
+    waiting: Waiting | undefined,
+  ): Promise<AccessDecision> {
     const { webhook, random, metrics, name, backoff = BACKOFF } = this.#parts
     const signal = waiting?.signal
     let result = ''
@@ -131,7 +147,9 @@ class WebhookAuthorizer {
       }
       const status = await retry(call, { backoff, timers: this.#time, random, signal })
       if (key !== undefined && status.reason.length <= REASON_LENGTH_MAX) {
-        this.#answers.set(key, status, { ttlMs: status.isAllowed ? webhook.authorizedMs : webhook.unauthorizedMs })
+        this.#answers.set(key, status, {
+          ttlMs: status.isAllowed ? webhook.authorizedMs : webhook.unauthorizedMs,
+        })
       }
       return decisionOf(status)
     } catch (error) {
@@ -156,12 +174,17 @@ class WebhookAuthorizer {
     let called: Called
     try {
       const status = readReviewStatus(await client.post(body, signal), webhook.reviewVersion)
-      called = 'fault' in status ? failed(new CallError(status.fault, 'other')) : { result: 'success', status }
+      called =
+        'fault' in status
+          ? failed(new CallError(status.fault, 'other'))
+          : { result: 'success', status }
     } catch (error) {
       called = failed(error, signal)
     }
     metrics.webhookCalls.with(name, called.result).add()
-    metrics.webhookSeconds.with(name, called.result).observe((this.#time.monotonicMs() - startMs) / 1000)
+    metrics.webhookSeconds
+      .with(name, called.result)
+      .observe((this.#time.monotonicMs() - startMs) / 1000)
     return called
   }
 
@@ -194,7 +217,8 @@ function decisionOf({ isAllowed, isDenied, reason }: ReviewStatus): AccessDecisi
 }
 
 function isShort(attributes: AccessAttributes): boolean {
-  if (attributes.kind === 'path') return attributes.path.length + attributes.verb.length < ATTRIBUTES_LENGTH_MAX
+  if (attributes.kind === 'path')
+    return attributes.path.length + attributes.verb.length < ATTRIBUTES_LENGTH_MAX
   const { namespace, verb, group, version, plural, subresource, name } = attributes
   const texts = [namespace, verb, group, version, plural, subresource, name]
   return texts.reduce((length, text) => length + text.length, 0) < ATTRIBUTES_LENGTH_MAX

@@ -12,10 +12,13 @@ export type GroupOf = (plural: string) => string | undefined
 export function readWhyQuery(query: URLSearchParams, groupOf: GroupOf): WhyQuestion {
   const text = (name: string): string => query.get(name) ?? ''
   const unknown = [...query.keys()].find((name) => !parameters.has(name))
-  if (unknown !== undefined) throw badRequest(`unknown parameter ${unknown}: there are ${[...parameters].join(', ')}`)
+  if (unknown !== undefined)
+    throw badRequest(`unknown parameter ${unknown}: there are ${[...parameters].join(', ')}`)
   const [name, verb, path, resource] = [text('user'), text('verb'), text('path'), text('resource')]
-  if (name === '' || verb === '') throw badRequest('user and verb are needed: ?user=alice&verb=get&resource=pods')
-  if ((path === '') === (resource === '')) throw badRequest('either path or resource is needed: &resource=pods')
+  if (name === '' || verb === '')
+    throw badRequest('user and verb are needed: ?user=alice&verb=get&resource=pods')
+  if ((path === '') === (resource === ''))
+    throw badRequest('either path or resource is needed: &resource=pods')
   const attributes: AccessAttributes =
     path !== ''
       ? { kind: 'path', verb, path }
@@ -54,7 +57,10 @@ const parameters: ReadonlySet<string> = new Set([
 
 function userOf(query: URLSearchParams, name: string): User {
   const extra = Map.groupBy(query.getAll('extra'), (pair) => pair.split('=')[0] ?? '')
-  const values = Array.from(extra, ([key, pairs]) => [key, pairs.map((pair) => pair.slice(key.length + 1))] as const)
+  const values = Array.from(
+    extra,
+    ([key, pairs]) => [key, pairs.map((pair) => pair.slice(key.length + 1))] as const,
+  )
   return {
     name,
     uid: query.get('uid') ?? '',

@@ -27,7 +27,9 @@ export async function explainAccess(
     const { verdict, reason, error } = await authorizer.authorize(user, attributes, waiting)
     decision = verdict
     const based = (await authorizer.explain?.(user, attributes)) ?? {}
-    authorizers.push(present({ type, name, decision: verdict, reason: reason || undefined, error, ...based }))
+    authorizers.push(
+      present({ type, name, decision: verdict, reason: reason || undefined, error, ...based }),
+    )
   }
   return {
     user: userFields(user),

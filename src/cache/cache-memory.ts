@@ -23,7 +23,8 @@ export class CacheMemory {
     this.#sharers.push(own)
     return {
       usedBytes: () => this.#sharers.reduce((sum, { usedBytes }) => sum + usedBytes(), 0),
-      dropOne: () => own.dropOne() || this.#sharers.some((other) => other !== own && other.dropOne()),
+      dropOne: () =>
+        own.dropOne() || this.#sharers.some((other) => other !== own && other.dropOne()),
     }
   }
 }

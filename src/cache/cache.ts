@@ -90,7 +90,9 @@ type Place = { readonly key: Key; readonly revision?: Revision; readonly createR
 export type ResourceStats = {
   readonly name: string
   readonly prefix: string
-  readonly now: { readonly objects: number; readonly watchers: number; readonly revision: Revision } | undefined
+  readonly now:
+    | { readonly objects: number; readonly watchers: number; readonly revision: Revision }
+    | undefined
   readonly counts: ResourceCounts
 }
 
@@ -117,7 +119,8 @@ export class Cache implements AsyncDisposable {
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, timers = systemTimers, log } = options
     const { memory = new CacheMemory(Infinity) } = options
-    const planned = memory.bytesMax === Infinity ? {} : planCache(memory.bytesMax, usualBytes, memory.caches)
+    const planned =
+      memory.bytesMax === Infinity ? {} : planCache(memory.bytesMax, usualBytes, memory.caches)
     const budgets = { ...planned, ...options.budgets }
     this.#options = options
     this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
@@ -181,7 +184,10 @@ export class Cache implements AsyncDisposable {
     const revision = await this.#feed.prove()
     const reach = async (resource: CachedResource): Promise<void> => {
       if ((await resource.reach(revision, REACH_MS)) || !isHeld(resource)) return
-      throw new StorageError('unavailable', `${resource.spec.name} cannot be brought up to date at the moment`)
+      throw new StorageError(
+        'unavailable',
+        `${resource.spec.name} cannot be brought up to date at the moment`,
+      )
     }
     await Promise.all([...this.#all()].filter(isHeld).map(reach))
   }
@@ -291,8 +297,14 @@ export class Cache implements AsyncDisposable {
   *resources(): Generator<ResourceStats> {
     for (const resource of this.#all()) {
       const { spec, tree, watcherCount, revision, counts, phase } = resource
-      const now = phase === 'live' ? { objects: tree.size, watchers: watcherCount, revision } : undefined
-      yield { name: spec.name, prefix: spec.prefix.slice(this.#options.root.length - 1, -1), now, counts }
+      const now =
+        phase === 'live' ? { objects: tree.size, watchers: watcherCount, revision } : undefined
+      yield {
+        name: spec.name,
+        prefix: spec.prefix.slice(this.#options.root.length - 1, -1),
+        now,
+        counts,
+      }
     }
   }
 
@@ -308,7 +320,12 @@ export class Cache implements AsyncDisposable {
   /** What may be kept for later, by what it is, and how much of it is. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
     const { past, frames, histories } = this.#parts
-    return { events: past.used, frames: frames.used, encodings: this.memos.queue.used, histories: histories.used }
+    return {
+      events: past.used,
+      frames: frames.used,
+      encodings: this.memos.queue.used,
+      histories: histories.used,
+    }
   }
 
   /** What became of the feed. */
@@ -319,7 +336,8 @@ export class Cache implements AsyncDisposable {
   /** Compares every live resource with the database. Returns the prefixes that differed; they are listed again. */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
-    for (const resource of this.#all()) if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)
+    for (const resource of this.#all())
+      if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)
     return differing
   }
 
@@ -350,8 +368,11 @@ export class Cache implements AsyncDisposable {
     const now = this.#parts.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
     for (const resource of this.#all()) resource.onSweep()
-    const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
-    if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
+    const unused = [...this.#all()].filter(
+      ({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs,
+    )
+    if (unused.length > 0)
+      this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
     this.#sweepQueues()
     void this.#checkUnchecked()
     const due = this.#nextToCheck(now)
@@ -373,7 +394,8 @@ export class Cache implements AsyncDisposable {
     for (const resource of this.#all()) {
       const { unusedSinceMs } = resource
       if (unusedSinceMs === undefined || resource.tree.size === 0) continue
-      if (oldest === undefined || unusedSinceMs < (oldest.unusedSinceMs ?? Infinity)) oldest = resource
+      if (oldest === undefined || unusedSinceMs < (oldest.unusedSinceMs ?? Infinity))
+        oldest = resource
     }
     if (oldest === undefined) return false
     this.ceiling.leaveOut(oldest.spec.prefix)
@@ -383,7 +405,8 @@ export class Cache implements AsyncDisposable {
   }
 
   *#all(): Generator<CachedResource> {
-    for (const versions of this.#resources.values()) for (const { resource } of versions.values()) yield resource
+    for (const versions of this.#resources.values())
+      for (const { resource } of versions.values()) yield resource
   }
 
   #sweepQueues(): void {
@@ -412,11 +435,18 @@ export class Cache implements AsyncDisposable {
     if (resource.phase !== 'live') return true
     try {
       const count = await resource.checkReadable()
-      if (count > 0) log('error', 'objects cannot be decrypted with the encryption configuration', { ...fields, count })
+      if (count > 0)
+        log('error', 'objects cannot be decrypted with the encryption configuration', {
+          ...fields,
+          count,
+        })
       return true
     } catch (error) {
       this.#unchecked.add(resource)
-      log('warn', 'whether all objects can be decrypted is not known yet', { ...fields, error: String(error) })
+      log('warn', 'whether all objects can be decrypted is not known yet', {
+        ...fields,
+        error: String(error),
+      })
       return false
     }
   }

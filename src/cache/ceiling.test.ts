@@ -10,7 +10,12 @@ test('others are dropped until there is room, or nothing is left to drop', () =>
     used -= bytes ?? 0
     return bytes !== undefined
   }
-  const ceiling = new CacheCeiling({ bytesMax: 100, usedBytes: () => used, dropOne, clock: { monotonicMs: () => 0 } })
+  const ceiling = new CacheCeiling({
+    bytesMax: 100,
+    usedBytes: () => used,
+    dropOne,
+    clock: { monotonicMs: () => 0 },
+  })
   assert.ok(ceiling.hasRoom())
   assert.equal(used, 80)
   used = 120
@@ -19,7 +24,12 @@ test('others are dropped until there is room, or nothing is left to drop', () =>
 
 test('what did not fit is left out for a minute', () => {
   let nowMs = 0
-  const parts = { bytesMax: 100, usedBytes: () => 0, dropOne: () => false, clock: { monotonicMs: () => nowMs } }
+  const parts = {
+    bytesMax: 100,
+    usedBytes: () => 0,
+    dropOne: () => false,
+    clock: { monotonicMs: () => nowMs },
+  }
   const ceiling = new CacheCeiling(parts)
   assert.ok(!ceiling.leavesOut('/registry/pods/'))
   ceiling.leaveOut('/registry/pods/')

@@ -15,7 +15,11 @@ export type CheckResult =
   | { readonly outcome: 'unknown' }
 
 /** Fails with the errors of the database, also if the revision was compacted meanwhile. */
-export async function checkResource(engine: Engine, resource: CachedResource, time: SlicesTime): Promise<CheckResult> {
+export async function checkResource(
+  engine: Engine,
+  resource: CachedResource,
+  time: SlicesTime,
+): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource
   const tree = resource.tree.clone()
@@ -25,10 +29,17 @@ export async function checkResource(engine: Engine, resource: CachedResource, ti
   let keys = 0
   let { from } = resource.range
   for (;;) {
-    const page = await engine.range({ from, to: resource.range.to, revision, limit: PAGE_KEYS, keysOnly: true })
+    const page = await engine.range({
+      from,
+      to: resource.range.to,
+      revision,
+      limit: PAGE_KEYS,
+      keysOnly: true,
+    })
     for (const stored of page.values) {
       // It is not among the objects, unless it could be read before.
-      if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined) continue
+      if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined)
+        continue
       const next = shown.next()
       const item = next.done === true ? undefined : next.value[1]
       if (item?.key !== stored.key || item.revision !== stored.revision) {

@@ -54,7 +54,13 @@ export class ResourceContents {
   /** The current state as an immutable copy. */
   snapshot(): Snapshot {
     const { ring } = this
-    this.#current ??= { ring, position: ring.end, tree: this.tree.clone(), counts: new Map(), found: new Map() }
+    this.#current ??= {
+      ring,
+      position: ring.end,
+      tree: this.tree.clone(),
+      counts: new Map(),
+      found: new Map(),
+    }
     return this.#current
   }
 

@@ -26,7 +26,12 @@ export class ResourceCounts {
   /** Lists from memory, by the index that led to the objects; '' is none. */
   readonly #fromMemory = new Map<string, ListCounts>()
   /** Lists from the database. */
-  readonly fromStore: ListCounts & { evaluated: number } = { lists: 0, fetched: 0, evaluated: 0, returned: 0 }
+  readonly fromStore: ListCounts & { evaluated: number } = {
+    lists: 0,
+    fetched: 0,
+    evaluated: 0,
+    returned: 0,
+  }
 
   get fromMemory(): ReadonlyMap<string, ListCounts> {
     return this.#fromMemory
@@ -34,7 +39,8 @@ export class ResourceCounts {
 
   listed(index: string, fetched: number, returned: number): void {
     let counts = this.#fromMemory.get(index)
-    if (counts === undefined) this.#fromMemory.set(index, (counts = { lists: 0, fetched: 0, returned: 0 }))
+    if (counts === undefined)
+      this.#fromMemory.set(index, (counts = { lists: 0, fetched: 0, returned: 0 }))
     counts.lists++
     counts.fetched += fetched
     counts.returned += returned

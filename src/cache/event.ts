@@ -106,7 +106,8 @@ export class LateFrames {
 
   frameOf({ type, revision, item }: Shown): Buffer {
     const known = this.#frames.get(item)
-    if (known?.bytes !== undefined && known.type === type && known.revision === revision) return known.bytes
+    if (known?.bytes !== undefined && known.type === type && known.revision === revision)
+      return known.bytes
     const bytes = joined(partsOf(type, revision, item))
     const frame = new LateFrame(type, revision, bytes)
     this.#frames.set(item, frame)
@@ -162,7 +163,13 @@ class SharedFrame implements Shown {
   readonly #queue: EvictionQueue
   #frame: Buffer | undefined
 
-  constructor(type: ChangeType, revision: Revision, item: Item, queue: EvictionQueue, previous?: Item) {
+  constructor(
+    type: ChangeType,
+    revision: Revision,
+    item: Item,
+    queue: EvictionQueue,
+    previous?: Item,
+  ) {
     this.previous = previous
     this.#queue = queue
     this.type = type

@@ -44,7 +44,8 @@ export class EvictionQueue {
   add(value: Evictable, bytes: number): void {
     this.#entries.push({ value, bytes, sweep: this.#sweeps })
     this.#bytes += bytes
-    for (let passed = 0; this.#bytes > this.#bytesMax; passed++) this.#passOldest(passed < SPARED_MAX)
+    for (let passed = 0; this.#bytes > this.#bytesMax; passed++)
+      this.#passOldest(passed < SPARED_MAX)
   }
 
   /** Evicts what has been here for SWEEPS_KEPT sweeps, so that a burst does not cost memory for good. */

@@ -142,7 +142,11 @@ export class Facts {
     made.write(text, this.#end)
     const start = this.#end
     this.#end += length
-    if (length <= WORD_BYTES_MAX && this.#words.texts.length < WORDS_MAX && this.#wasMet(made, start))
+    if (
+      length <= WORD_BYTES_MAX &&
+      this.#words.texts.length < WORDS_MAX &&
+      this.#wasMet(made, start)
+    )
       this.#learn(made, start)
     return true
   }
@@ -199,7 +203,9 @@ class Vocabulary {
 
 /** There are a million numbers of vocabularies, so none is reused while an object still has it. */
 const vocabularyAt = (bytes: Buffer, at: number): number =>
-  ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) | ((bytes[at + 2] ?? 0) << 4) | ((bytes[at + 3] ?? 0) << 12)
+  ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) |
+  ((bytes[at + 2] ?? 0) << 4) |
+  ((bytes[at + 3] ?? 0) << 12)
 
 const lengthAt = (bytes: Buffer, at: number): number =>
   (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
@@ -225,7 +231,11 @@ export class FactsReader {
   #at = 0
 
   /** Positions the reader at a field. */
-  openField(facts: Facts, bytes: Buffer, { at, place }: { readonly at: number; readonly place: number }): void {
+  openField(
+    facts: Facts,
+    bytes: Buffer,
+    { at, place }: { readonly at: number; readonly place: number },
+  ): void {
     this.#isBefore = facts.areBefore(bytes, at)
     this.#bytes = bytes
     this.#at = at + HEAD_BYTES
@@ -233,7 +243,11 @@ export class FactsReader {
   }
 
   /** Positions the reader at the value of a label; false if the object does not have the label. */
-  openLabel(facts: Facts, bytes: Buffer, { at, key }: { readonly at: number; readonly key: Sought }): boolean {
+  openLabel(
+    facts: Facts,
+    bytes: Buffer,
+    { at, key }: { readonly at: number; readonly key: Sought },
+  ): boolean {
     this.#openLabels(facts, bytes, at)
     for (let left = this.number(); left > 0; left--) {
       if (this.is(key)) return true
@@ -275,7 +289,8 @@ export class FactsReader {
   /** Whether the next text is this one. */
   is(sought: Sought): boolean {
     const number = this.number()
-    if ((number & IS_WORD) !== 0) return number >> 1 === (this.#isBefore ? sought.numberBefore : sought.number)
+    if ((number & IS_WORD) !== 0)
+      return number >> 1 === (this.#isBefore ? sought.numberBefore : sought.number)
     const length = number >> 1
     const start = this.#at
     this.#at += length

@@ -15,7 +15,8 @@ import { Slabs } from './slabs.ts'
 import { type IndexedValue, newTree } from './tree.ts'
 
 /** What has a color is labelled with it, and with its first letter. */
-const labelled = (color: string) => (color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } })
+const labelled = (color: string) =>
+  color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
 
 /** A resource as its indexes see it. */
 class Things {
@@ -32,7 +33,8 @@ class Things {
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
         // With a second part its labels are too long for facts.
         const [color = '', more = ''] = text.split('|')
-        const metadata = more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
+        const metadata =
+          more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
         return { kind: 'Thing', apiVersion: 'v1', metadata, color }
       },
       print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
@@ -49,14 +51,20 @@ class Things {
     const key = `/things/${name}`
     const previous = this.tree.get(key)
     const revision = ++this.#revision
-    const item = color === undefined ? undefined : new Item(this.#home, { key, revision, createRevision: revision })
+    const item =
+      color === undefined
+        ? undefined
+        : new Item(this.#home, { key, revision, createRevision: revision })
     if (item !== undefined) this.#slabs.put(item, Buffer.from(color ?? ''))
     if (item === undefined) this.tree.delete(key)
     else this.tree.set(key, item)
     this.ring.push(new ObjectChange({ key, revision, item, previous }))
   }
 
-  find(value: string, by: readonly IndexedValue[] = [{ field: 'color', value }]): string[] | undefined {
+  find(
+    value: string,
+    by: readonly IndexedValue[] = [{ field: 'color', value }],
+  ): string[] | undefined {
     return this.indexes
       .find(by)
       ?.keysArray()
@@ -84,12 +92,14 @@ const colors = ['red', 'green', 'blue', '']
 test('an index answers as all objects would, through any changes', async () => {
   const things = new Things()
   const random = randomOf(1)
-  const change = (): void => things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
+  const change = (): void =>
+    things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
   assert.equal(things.find('red'), undefined) // it is being made
   for (let round = 0; round < 200; round++) {
     for (let i = random(20); i > 0; i--) change()
-    for (const color of [...colors, 'none']) assert.deepEqual(await things.found(color), things.scan(color))
+    for (const color of [...colors, 'none'])
+      assert.deepEqual(await things.found(color), things.scan(color))
     if (round % 10 === 0) while (things.ring.first < things.ring.end) things.ring.evict()
   }
 })
@@ -165,7 +175,8 @@ test('a label has an index once scans for it have looked at many objects in vain
 test('an index of a label answers as all objects would, through any changes', async () => {
   const things = new Things()
   const random = randomOf(5)
-  const change = (): void => things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
+  const change = (): void =>
+    things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
   things.indexes.noteScan(label('color', 'red'), 1_000)
   for (let round = 0; round < 200; round++) {
@@ -236,8 +247,15 @@ test('a word that gets its number with the object that is looked at is found in 
     slabs.put(item, Buffer.from(JSON.stringify(labels)))
     return item
   }
-  const current = { tree: newTree(), ring: new Ring(0, () => undefined), range: rangeOf('/things/') }
-  const read = new FieldIndexes(facts, () => current, systemTime).readerOf({ label: 'app', value: 'web' })
+  const current = {
+    tree: newTree(),
+    ring: new Ring(0, () => undefined),
+    range: rangeOf('/things/'),
+  }
+  const read = new FieldIndexes(facts, () => current, systemTime).readerOf({
+    label: 'app',
+    value: 'web',
+  })
   assert.equal(read?.(stored({ app: 'web' })), 'web')
   // The value is the second time that the word is met: it gets a number before the key is read.
   assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
@@ -262,7 +280,9 @@ test('labels whose scans are counted, or that have an index, do not keep the sel
   const things = new Things()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
-      const [own = ''] = Buffer.from(`label-of-selector-${at}=${longText()}`).toString('latin1').split('=')
+      const [own = ''] = Buffer.from(`label-of-selector-${at}=${longText()}`)
+        .toString('latin1')
+        .split('=')
       things.indexes.noteScan([{ label: own, value: 'none' }], at < 2 ? 1_000 : 1)
     }
   })

@@ -44,7 +44,8 @@ type ValueOf = (item: Item) => string | undefined
 export type IndexLimits = { readonly looksMin?: number | undefined }
 
 /** The name of an index. Neither a field nor a label has a blank in its name. */
-export const indexOf = (by: IndexedValue): string => ('field' in by ? by.field : `label ${by.label}`)
+export const indexOf = (by: IndexedValue): string =>
+  'field' in by ? by.field : `label ${by.label}`
 
 export class FieldIndexes {
   readonly #facts: Facts
@@ -57,7 +58,12 @@ export class FieldIndexes {
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()
 
-  constructor(facts: Facts, current: () => Current, time: SlicesTime, { looksMin = LOOKS_MIN }: IndexLimits = {}) {
+  constructor(
+    facts: Facts,
+    current: () => Current,
+    time: SlicesTime,
+    { looksMin = LOOKS_MIN }: IndexLimits = {},
+  ) {
     this.#facts = facts
     this.#current = current
     this.#time = time
@@ -80,7 +86,9 @@ export class FieldIndexes {
       used = index
     }
     if (used !== undefined) used.unusedSweeps = 0
-    return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2) ? undefined : least
+    return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2)
+      ? undefined
+      : least
   }
 
   /** A scan for these values has rejected `looks` objects. */
@@ -121,7 +129,8 @@ export class FieldIndexes {
   onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {
-      if (++index.unusedSweeps > UNUSED_SWEEPS || index.ring !== this.#current().ring) this.#indexes.delete(name)
+      if (++index.unusedSweeps > UNUSED_SWEEPS || index.ring !== this.#current().ring)
+        this.#indexes.delete(name)
       else if (!index.isBusy) this.#isCaughtUp(index)
     }
   }
@@ -180,10 +189,14 @@ export class FieldIndexes {
     const slab = this.#slabOf(item)
     if (slab === undefined) {
       const { labels } = this.#decoded(item).metadata
-      const value = labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
+      const value =
+        labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
       return value && ownText(value)
     }
-    const hasIt = this.#reader.openLabel(this.#facts, slab.bytes, { at: item.at + item.length, key })
+    const hasIt = this.#reader.openLabel(this.#facts, slab.bytes, {
+      at: item.at + item.length,
+      key,
+    })
     return hasIt ? this.#reader.text(this.#facts) : undefined
   }
 

@@ -22,7 +22,11 @@ const COUNT_MAX = 250_000
 const READY_MS_MAX = 3_000
 
 /** A resource that may have objects. */
-export type Fillable = { readonly name: string; readonly range: KeyRange; readonly fill: () => Promise<void> }
+export type Fillable = {
+  readonly name: string
+  readonly range: KeyRange
+  readonly fill: () => Promise<void>
+}
 
 export type FirstFillParts = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
@@ -57,9 +61,13 @@ export class FirstFill implements Disposable {
     // All lanes share one iterator.
     const next = resources.values()
     const lanes = async (): Promise<void> => {
-      if (await this.#hasMany(whole)) await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
+      if (await this.#hasMany(whole))
+        await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
     }
-    await inTime(lanes(), Math.min(readyMsMax, READY_MS_MAX), { late: () => undefined, ...(timers && { timers }) })
+    await inTime(lanes(), Math.min(readyMsMax, READY_MS_MAX), {
+      late: () => undefined,
+      ...(timers && { timers }),
+    })
     this.#isDone = true
   }
 
@@ -71,7 +79,8 @@ export class FirstFill implements Disposable {
     try {
       return (await this.#parts.count(range)).count >= COUNT_MIN
     } catch (error) {
-      if (!this.#isStopped) this.#parts.log('warn', 'the objects could not be counted', { error: String(error) })
+      if (!this.#isStopped)
+        this.#parts.log('warn', 'the objects could not be counted', { error: String(error) })
       return true
     }
   }
@@ -85,7 +94,10 @@ export class FirstFill implements Disposable {
         if (objects >= COUNT_MIN && objects <= COUNT_MAX) await fill()
       } catch (error) {
         if (this.#isStopped) return
-        log('warn', 'a resource could not be brought into memory yet', { resource: name, error: String(error) })
+        log('warn', 'a resource could not be brought into memory yet', {
+          resource: name,
+          error: String(error),
+        })
       }
     }
   }

@@ -6,7 +6,10 @@ import { FollowedResource } from './followed-resource.ts'
 import type { ObjectReader } from './reader.ts'
 
 /** What following needs of a resource. */
-export type FollowedAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
+export type FollowedAccess = {
+  readonly keys: ResourceKeys
+  readonly reader: Pick<ObjectReader, 'list' | 'watch'>
+}
 
 export type NamedObjects<T> = {
   /** What is held of an object. Can be divided: large objects are read in parts. */
@@ -21,7 +24,11 @@ export type NamedObjects<T> = {
 
 /** `name`: of the resource, for the log. Empty if the resource is not served. */
 export function followByName<T>(
-  { name, access, log }: { readonly name: string; readonly access: FollowedAccess | undefined; readonly log: Log },
+  {
+    name,
+    access,
+    log,
+  }: { readonly name: string; readonly access: FollowedAccess | undefined; readonly log: Log },
   { read, set, unreadable, names }: NamedObjects<T>,
 ): FollowedResource<T>[] {
   if (access === undefined) return []

@@ -67,7 +67,11 @@ const itemOf = (name: string, value: string, revision: number): Item => {
   const home: ItemHome = {
     codec: {
       decode,
-      print: () => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: head.length, versionAt: 1 }),
+      print: () => ({
+        bytes: Buffer.from(`${JSON.stringify(object)}\n`),
+        headBytes: head.length,
+        versionAt: 1,
+      }),
     },
     put: (item, bytes) => {
       stored = Buffer.from(bytes)
@@ -79,14 +83,23 @@ const itemOf = (name: string, value: string, revision: number): Item => {
   return new Item(home, { key: `/r/${name}`, revision, createRevision: 1 })
 }
 
-const shown = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, value: string, revision: number): WatchEvent => ({
+const shown = (
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  name: string,
+  value: string,
+  revision: number,
+): WatchEvent => ({
   type,
   revision,
   item: itemOf(name, value, revision),
   isShared: false,
   frame: () => assert.fail(),
 })
-const listEnd = (revision: number): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd: true })
+const listEnd = (revision: number): WatchEvent => ({
+  type: 'BOOKMARK',
+  revision,
+  initialEventsEnd: true,
+})
 
 const large = (event: WatchEvent): WatchEvent => {
   if (event.type !== 'BOOKMARK') event.item.length = 100_000
@@ -95,7 +108,11 @@ const large = (event: WatchEvent): WatchEvent => {
 
 type Preparing = { readonly prepare?: (item: Item, slices: Slices) => Promise<unknown> }
 
-function follow(unreadable?: (key: string) => void, time: Time = systemTime, preparing: Preparing = {}) {
+function follow(
+  unreadable?: (key: string) => void,
+  time: Time = systemTime,
+  preparing: Preparing = {},
+) {
   const values = new Map<string, string>()
   const sources: Fed[] = []
   const opened: (() => void)[] = []
@@ -271,7 +288,11 @@ test('a large object is prepared before it is reported, and events keep their or
   const source = await next()
   source.feed([listEnd(7)])
   await starting
-  source.feed([large(shown('ADDED', 'a', '1', 8)), shown('ADDED', 'b', '2', 9), large(shown('ADDED', 'c', '3', 10))])
+  source.feed([
+    large(shown('ADDED', 'a', '1', 8)),
+    shown('ADDED', 'b', '2', 9),
+    large(shown('ADDED', 'c', '3', 10)),
+  ])
   const reached = followed.reach(10)
   await until(() => prepared.length === 1, 'the first object is being prepared')
   assert.equal(values.size, 0)
@@ -347,7 +368,10 @@ test('who waits is let go by his own signal and by the end', async () => {
   const source = await next()
   source.feed([listEnd(7)])
   await starting
-  await assert.rejects(followed.reach(9, AbortSignal.timeout(10)), { name: 'StorageError', code: 'cancelled' })
+  await assert.rejects(followed.reach(9, AbortSignal.timeout(10)), {
+    name: 'StorageError',
+    code: 'cancelled',
+  })
   const reaching = followed.reach(9)
   await followed[Symbol.asyncDispose]()
   await reaching
@@ -391,7 +415,8 @@ test('what can never be taken is listed again at longer and longer intervals', a
   }
   const { followed, next } = follow(undefined, time)
   void followed.start()
-  for (let at = 0; at < 10; at++) (await next()).feed([shown('ADDED', 'a', 'refused', 8), listEnd(9)])
+  for (let at = 0; at < 10; at++)
+    (await next()).feed([shown('ADDED', 'a', 'refused', 8), listEnd(9)])
   const later = await next()
   assert.deepEqual(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
   passedMs = 3_600_000

@@ -134,7 +134,8 @@ export class FollowedResource<T> implements AsyncDisposable {
     // The list is empty, but it is answered only once the cache has everything up to the latest revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
     // The cache was too far behind, and the list was read from etcd.
-    if (state === undefined) throw new StorageError('unavailable', `${name} cannot be brought up to date at the moment`)
+    if (state === undefined)
+      throw new StorageError('unavailable', `${name} cannot be brought up to date at the moment`)
     await this.#until(() => this.#catchUp(), signal)
   }
 
@@ -172,7 +173,8 @@ export class FollowedResource<T> implements AsyncDisposable {
       try {
         await this.#followOnce()
       } catch (error) {
-        if (!signal.aborted) log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
+        if (!signal.aborted)
+          log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
       }
       // Rejects only when the server stops.
       if (!signal.aborted) await sleep(time, this.#retryMs(), signal).catch(() => undefined)
@@ -249,7 +251,8 @@ export class FollowedResource<T> implements AsyncDisposable {
   #preparation(): Promise<void> | undefined {
     const event = this.#taken[this.#at]
     if (this.#steps !== undefined || event === undefined) return undefined
-    if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge) return undefined
+    if (event.type === 'BOOKMARK' || event.type === 'DELETED' || !event.item.isLarge)
+      return undefined
     const { item } = event
     if (this.#prepared?.item !== item) {
       this.#prepared = startPreparing(item, () => this.#prepare(item))
@@ -368,7 +371,11 @@ const isLive = ({ state }: EventSource): boolean => state === 'live'
 const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
   orAborted(promise, signal, () => {
     const options = { cause: signal?.reason, ambiguous: true }
-    return new StorageError('cancelled', 'the caller went away before the change was in force', options)
+    return new StorageError(
+      'cancelled',
+      'the caller went away before the change was in force',
+      options,
+    )
   })
 
 const metadata = '"metadata":'

@@ -23,7 +23,11 @@ function follow(revision: number): {
     told.push(what)
     return arrived.promise
   }
-  const followed = { revision, reach: (at: number) => wait(`reach ${at}`), latest: () => wait('latest') }
+  const followed = {
+    revision,
+    reach: (at: number) => wait(`reach ${at}`),
+    latest: () => wait('latest'),
+  }
   return { followed, told, arrive: arrived.resolve }
 }
 
@@ -52,8 +56,14 @@ test('a revision that is not new is no sign that the write was followed', async 
 test('what exists already may be by a write of this client that timed out', async () => {
   const { followed, told, arrive } = follow(6)
   arrive()
-  const failing: ObjectStore = { ...store, create: () => Promise.reject(new StorageError('exists', 'it exists')) }
-  await assert.rejects(followedStore(failing, () => followed).create('/r/a', Buffer.from('')), /it exists/)
+  const failing: ObjectStore = {
+    ...store,
+    create: () => Promise.reject(new StorageError('exists', 'it exists')),
+  }
+  await assert.rejects(
+    followedStore(failing, () => followed).create('/r/a', Buffer.from('')),
+    /it exists/,
+  )
   assert.deepEqual(told, ['latest'])
 })
 

@@ -11,7 +11,10 @@ import type { FollowedResource } from './followed-resource.ts'
 export type Followed = Pick<FollowedResource<unknown>, 'revision' | 'reach' | 'latest'>
 
 /** `followed`: undefined as long as nobody follows the resource. */
-export function followedStore(store: ObjectStore, followed: () => Followed | undefined): ObjectStore {
+export function followedStore(
+  store: ObjectStore,
+  followed: () => Followed | undefined,
+): ObjectStore {
   const write = <T>(change: Change<T>): Promise<T> => followedWrite(followed(), change)
   return {
     get: (key, options) => store.get(key, options),
@@ -45,14 +48,18 @@ type Change<T> = {
   readonly signal: AbortSignal | undefined
 }
 
-async function followedWrite<T>(followed: Followed | undefined, { run, revisionOf, signal }: Change<T>): Promise<T> {
+async function followedWrite<T>(
+  followed: Followed | undefined,
+  { run, revisionOf, signal }: Change<T>,
+): Promise<T> {
   if (followed === undefined) return run()
   const before = followed.revision
   try {
     const result = await run()
     const revision = revisionOf(result)
     // A revision that is not above the one before the write is not new: nothing had to be written, or etcd was restored from a backup.
-    if (revision !== undefined) await (revision > before ? followed.reach(revision, signal) : followed.latest(signal))
+    if (revision !== undefined)
+      await (revision > before ? followed.reach(revision, signal) : followed.latest(signal))
     return result
   } catch (error) {
     // The object exists already, or is gone already: perhaps by a write of this client that timed out.
@@ -62,4 +69,6 @@ async function followedWrite<T>(followed: Followed | undefined, { run, revisionO
 }
 
 const isOutdatedWrite = (error: unknown): boolean =>
-  isCode(error, 'exists') || isCode(error, 'missing') || (error instanceof ApiError && error.reason === 'NotFound')
+  isCode(error, 'exists') ||
+  isCode(error, 'missing') ||
+  (error instanceof ApiError && error.reason === 'NotFound')

@@ -96,7 +96,10 @@ export type HistoryQuery = {
 }
 
 /** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
-export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuery): Promise<History> {
+export function readHistory(
+  engine: Pick<Engine, 'openFeed'>,
+  query: HistoryQuery,
+): Promise<History> {
   const { promise, resolve, reject } = Promise.withResolvers<History>()
   const { budget, client } = query
   if (!budget.begin(client)) return Promise.reject(busy())
@@ -126,7 +129,9 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
       reject(error)
     })
   const asker = query.timers.every(ASK_AGAIN_MS, () => stream?.requestProgress())
-  const timer = query.timers.after(TIMEOUT_MS, () => fail(new StorageError('unavailable', 'the history took too long')))
+  const timer = query.timers.after(TIMEOUT_MS, () =>
+    fail(new StorageError('unavailable', 'the history took too long')),
+  )
   const stream: FeedStream | undefined = engine.openFeed(
     [{ ...rangeOf(query.prefix), after: query.after }],
     {
@@ -139,7 +144,8 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
           if (change === undefined) return fail(tooOld())
           changes.push(change)
         }
-        if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
+        if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX)
+          fail(tooOld())
         else told(events.at(-1)?.revision ?? 0)
       },
       onProgress: told,
@@ -156,13 +162,16 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)
 
-const bytesOf = ({ value, previous }: FeedEvent): number => EVENT_BYTES + value.length + (previous?.value.length ?? 0)
+const bytesOf = ({ value, previous }: FeedEvent): number =>
+  EVENT_BYTES + value.length + (previous?.value.length ?? 0)
 
 function toChange(event: FeedEvent, toItem: HistoryQuery['toItem']): ObjectChange | undefined {
   const { key, revision, type } = event
   const item = type === 'put' ? toItem(event) : undefined
   const previous = event.previous && toItem(event.previous)
-  const isWithout = (type === 'put' && item === undefined) || (event.previous !== undefined && previous === undefined)
+  const isWithout =
+    (type === 'put' && item === undefined) ||
+    (event.previous !== undefined && previous === undefined)
   return isWithout ? undefined : new ObjectChange({ key, revision, item, previous })
 }
 
@@ -174,4 +183,7 @@ const tooOld = (bound?: Revision): StorageError =>
   )
 
 const busy = (): StorageError =>
-  new StorageError('busy', 'too many watches resume from long ago at the same time, please try again later')
+  new StorageError(
+    'busy',
+    'too many watches resume from long ago at the same time, please try again later',
+  )

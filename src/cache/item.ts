@@ -131,7 +131,10 @@ export class Item extends Slot {
   aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
     const bytes = this.wire()
     const digits = String(this.revision).length
-    return { before: bytes.subarray(0, this.#versionAt), after: bytes.subarray(this.#versionAt + digits, -1) }
+    return {
+      before: bytes.subarray(0, this.#versionAt),
+      after: bytes.subarray(this.#versionAt + digits, -1),
+    }
   }
 
   /** For the writer of this version, which already has the object and its wire form. */
@@ -161,7 +164,12 @@ export class Item extends Slot {
   /** Whether the item has facts that can still be read. */
   get hasFacts(): boolean {
     const { facts, slab, tailBytes } = this
-    return tailBytes > 0 && facts !== undefined && slab !== undefined && facts.knows(slab.bytes, this.at + this.length)
+    return (
+      tailBytes > 0 &&
+      facts !== undefined &&
+      slab !== undefined &&
+      facts.knows(slab.bytes, this.at + this.length)
+    )
   }
 
   /** For a selector that had to decode the object: the next one need not. */

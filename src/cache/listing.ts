@@ -36,7 +36,12 @@ export type ListingOptions = {
   readonly range: KeyRange
   /** Asked after each page, with the bytes that were loaded so far. Throws if no more may be. */
   readonly checkRoom: (loadedBytes: number) => void
-  readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
+  readonly parts: {
+    readonly store: Store
+    readonly feed: SharedFeed
+    readonly slabs: Slabs
+    readonly time: Time
+  }
   readonly newItem: (found: Versioned) => Item
   readonly counts: ResourceCounts
 }
@@ -140,7 +145,11 @@ export class Listing {
     const { fromStore } = this.#counts
     fromStore.lists++
     let loadedBytes = 0
-    for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true, isShared: true })) {
+    for await (const page of store.walk(this.#range, {
+      readsAhead: true,
+      setsAsideUnreadable: true,
+      isShared: true,
+    })) {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length

@@ -4,7 +4,11 @@ import type { Cache, ResourceStats } from './cache.ts'
 import { readWaitBounds, type ResourceCounts } from './counts.ts'
 
 /** `others`: of further databases, which have resources of their own. */
-export function addCacheMetrics(metrics: Metrics, cache: Cache, others: readonly Cache[] = []): void {
+export function addCacheMetrics(
+  metrics: Metrics,
+  cache: Cache,
+  others: readonly Cache[] = [],
+): void {
   const caches = [cache, ...others]
   const shown = [...currentMetrics(metrics), ...resourceCounters(metrics), listCounters(metrics)]
   const readWait = metrics.histogram(
@@ -34,25 +38,38 @@ type Shown = { readonly clear: () => void; readonly show: (one: ResourceStats) =
 const labels = ['resource']
 
 function currentMetrics(metrics: Metrics): readonly Shown[] {
-  const gauge = (options: { name: string; help: string; stability?: 'STABLE' }, what: keyof NowStats): Shown => {
+  const gauge = (
+    options: { name: string; help: string; stability?: 'STABLE' },
+    what: keyof NowStats,
+  ): Shown => {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
       // A kind that is served in two versions has the same objects in both.
       show: ({ name, now }) => {
         if (now !== undefined)
-          made.with(name).value = what === 'watchers' ? made.with(name).value + now[what] : now[what]
+          made.with(name).value =
+            what === 'watchers' ? made.with(name).value + now[what] : now[what]
       },
     }
   }
   const storage = { name: 'apiserver_storage_objects', stability: 'STABLE' } as const
   return [
-    gauge({ ...storage, help: 'How many objects there are of each resource that somebody reads.' }, 'objects'),
     gauge(
-      { name: 'apiserver_watch_cache_resource_version', help: 'How far each resource has been followed.' },
+      { ...storage, help: 'How many objects there are of each resource that somebody reads.' },
+      'objects',
+    ),
+    gauge(
+      {
+        name: 'apiserver_watch_cache_resource_version',
+        help: 'How far each resource has been followed.',
+      },
       'revision',
     ),
-    gauge({ name: 'apiserver_registered_watchers', help: 'Watches that follow each resource now.' }, 'watchers'),
+    gauge(
+      { name: 'apiserver_registered_watchers', help: 'Watches that follow each resource now.' },
+      'watchers',
+    ),
   ]
 }
 
@@ -65,8 +82,16 @@ const counted: readonly (readonly [string, string, (counts: ResourceCounts) => n
     'How often a resource was listed as a whole.',
     ({ initialized }) => initialized,
   ],
-  ['apiserver_watch_cache_events_received_total', 'Events that came to the cache.', ({ received }) => received],
-  ['apiserver_storage_events_received_total', 'Events of the database.', ({ received }) => received],
+  [
+    'apiserver_watch_cache_events_received_total',
+    'Events that came to the cache.',
+    ({ received }) => received,
+  ],
+  [
+    'apiserver_storage_events_received_total',
+    'Events of the database.',
+    ({ received }) => received,
+  ],
   [
     'apiserver_watch_cache_events_dispatched_total',
     'Events that were handed on to watches, whether or not there were any.',
@@ -125,7 +150,11 @@ function resourceCounters(metrics: Metrics): readonly Shown[] {
 
 function listCounters(metrics: Metrics): Shown {
   const indexed = ['index', 'resource_prefix']
-  const total = metrics.counter({ name: 'apiserver_cache_list_total', help: 'Lists from memory.', labels: indexed })
+  const total = metrics.counter({
+    name: 'apiserver_cache_list_total',
+    help: 'Lists from memory.',
+    labels: indexed,
+  })
   const fetched = metrics.counter({
     name: 'apiserver_cache_list_fetched_objects_total',
     help: 'Objects that such lists looked at.',
@@ -178,8 +207,16 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
     })
     .with()
   const ofBudget = ['budget']
-  const used = metrics.gauge({ name: 'keelson_budget_used_bytes', help: 'What is kept for later.', labels: ofBudget })
-  const max = metrics.gauge({ name: 'keelson_budget_bytes', help: 'What may be kept for later.', labels: ofBudget })
+  const used = metrics.gauge({
+    name: 'keelson_budget_used_bytes',
+    help: 'What is kept for later.',
+    labels: ofBudget,
+  })
+  const max = metrics.gauge({
+    name: 'keelson_budget_bytes',
+    help: 'What may be kept for later.',
+    labels: ofBudget,
+  })
   metrics.onPrint(() => {
     const stats = caches.map((each) => each.stats())
     set(
@@ -204,8 +241,12 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
 }
 
 function addFeed(metrics: Metrics, cache: Cache): void {
-  const counter = (name: string, help: string) => metrics.counter({ name: `keelson_feed_${name}_total`, help }).with()
-  const proofs = counter('proofs', 'Times that etcd was asked for its revision, so that memory may answer.')
+  const counter = (name: string, help: string) =>
+    metrics.counter({ name: `keelson_feed_${name}_total`, help }).with()
+  const proofs = counter(
+    'proofs',
+    'Times that etcd was asked for its revision, so that memory may answer.',
+  )
   const reads = counter('proven_reads', 'Reads and writes that shared these proofs.')
   const events = counter('events', 'Events that the feed from etcd had.')
   const reopenings = counter('reopenings', 'Times that the feed from etcd was opened again.')

@@ -15,7 +15,15 @@ import { type History, readHistory } from './history.ts'
 import type { Item, Matches } from './item.ts'
 import { RefusedLists } from './refused-lists.ts'
 import type { Parts, CachedResource, ResourceSpec } from './resource.ts'
-import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
+import {
+  type IndexedValue,
+  type KeySet,
+  named,
+  type Selected,
+  type Selection,
+  select,
+  type Tree,
+} from './tree.ts'
 import type { Snapshot } from './snapshots.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
@@ -53,7 +61,10 @@ export type WatchOptions = {
   readonly range: KeyRange
   /** Begin with the existing objects, or with the events after a revision. */
   readonly start:
-    | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
+    | {
+        readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }
+        readonly markEnd?: boolean
+      }
     | { readonly after: Revision }
   readonly matches?: Matches | undefined
   /** As in a selection. */
@@ -139,7 +150,11 @@ export class Reader {
     if (state !== undefined) {
       const unreadable = this.#resource.unreadable.get(key)
       if (unreadable !== undefined && at !== 'any') throw unreadable.error
-      return { revision: state.revision, item: state.tree.get(key), isUnreadable: unreadable !== undefined }
+      return {
+        revision: state.revision,
+        item: state.tree.get(key),
+        isUnreadable: unreadable !== undefined,
+      }
     }
     const exactly = typeof at === 'object' && 'exactly' in at ? at.exactly : undefined
     const { revision, found } = await this.#parts.store.get(key, { revision: exactly })
@@ -148,7 +163,9 @@ export class Reader {
 
   async list(range: KeyRange, at: At, selection: Selection = {}): Promise<Listed> {
     const state = this.#shown(
-      await this.#awaitedState(at).catch((error: unknown) => throwUnlisted(error, this.#resource.spec)),
+      await this.#awaitedState(at).catch((error: unknown) =>
+        throwUnlisted(error, this.#resource.spec),
+      ),
     )
     if (state === undefined) {
       const read = (): Promise<Listed> => this.#fromStore(range, at, selection)
@@ -168,7 +185,11 @@ export class Reader {
     const found = await select(snapshot?.tree ?? state.tree, range, selection, parts)
     const selected = isPage ? this.#withUnreadable(found, range, at, selection) : found
     const returned = selected.items.length
-    this.#resource.counts.listed(indexName(selection, among), returned + (selected.refused ?? 0), returned)
+    this.#resource.counts.listed(
+      indexName(selection, among),
+      returned + (selected.refused ?? 0),
+      returned,
+    )
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
     if (snapshot !== undefined && selected.more) {
       // The keys that were found by name are not all keys with these values.
@@ -179,7 +200,11 @@ export class Reader {
   }
 
   /** The keys of the objects that can match, if that is known without scanning. */
-  #among({ tree, isCurrent, found }: State, range: KeyRange, { name, by = [] }: Selection): KeySet | undefined {
+  #among(
+    { tree, isCurrent, found }: State,
+    range: KeyRange,
+    { name, by = [] }: Selection,
+  ): KeySet | undefined {
     if (name !== undefined) return named(tree, range, name)
     if (by.length === 0) return undefined
     return isCurrent ? this.#resource.having(by) : found?.get(questionOf(by))
@@ -216,7 +241,9 @@ export class Reader {
   /** Undefined: the resource is closed. */
   async #ready({ start, client = '' }: WatchOptions): Promise<Earlier | undefined> {
     try {
-      const ready = await ('after' in start ? this.#earlier(start.after, client) : this.#reached(start))
+      const ready = await ('after' in start
+        ? this.#earlier(start.after, client)
+        : this.#reached(start))
       if (!this.#resource.isClosed()) return ready
       ready.release()
       return undefined
@@ -228,9 +255,20 @@ export class Reader {
 
   /** A closed watch, as if the definition had changed a moment later: the client watches again, under the new definition. */
   #ended(filter: WatchFilter): Watcher {
-    const start = { initial: undefined, earlier: [], earlierAt: 0, onReplayed: nothingEarlier.release }
+    const start = {
+      initial: undefined,
+      earlier: [],
+      earlierAt: 0,
+      onReplayed: nothingEarlier.release,
+    }
     const source = this.#resource.watchSource()
-    const watcher = new Watcher(source, filter, { ...start, position: 0, seen: 0, told: 0, markInitialEnd: false })
+    const watcher = new Watcher(source, filter, {
+      ...start,
+      position: 0,
+      seen: 0,
+      told: 0,
+      markInitialEnd: false,
+    })
     watcher.close('shutdown')
     return watcher
   }
@@ -268,7 +306,8 @@ export class Reader {
     const end = last === undefined ? range.to : keyAfter(last)
     this.#refuseUnreadable({ from: range.from, to: end }, at)
     const rest = { from: end, to: range.to }
-    const isMore = unreadable.listFault(rest, { isLatest: at !== 'any', kind: kindOf(spec) }) !== undefined
+    const isMore =
+      unreadable.listFault(rest, { isLatest: at !== 'any', kind: kindOf(spec) }) !== undefined
     return isMore ? { ...page, more: true, remaining: Math.max(page.remaining, 1) } : page
   }
 
@@ -363,12 +402,14 @@ export class Reader {
    * read again.
    */
   async #fromStore(range: KeyRange, at: At, selection: Selection): Promise<Listed> {
-    if (typeof at === 'object' && 'exactly' in at) return this.#walkStore(range, at.exactly, selection)
+    if (typeof at === 'object' && 'exactly' in at)
+      return this.#walkStore(range, at.exactly, selection)
     const holdAgain = heldOnce(selection.hold)
     for (let tries = 1; ; tries++) {
       try {
         const found = await this.#walkStore(range, undefined, { ...selection, hold: holdAgain() })
-        if (typeof at === 'object' && found.revision < at.atLeast) throw tooNew(at.atLeast, found.revision)
+        if (typeof at === 'object' && found.revision < at.atLeast)
+          throw tooNew(at.atLeast, found.revision)
         return found
       } catch (error) {
         if (!isCode(error, 'compacted') || tries === STORE_TRIES) throw error
@@ -401,7 +442,11 @@ export class Reader {
     const { fromStore } = this.#resource.counts
     fromStore.lists++
     const slices = new Slices(this.#parts.time)
-    for await (const page of this.#parts.store.walk(range, { revision, signal: aborting, rowBytes: this.#rowBytes })) {
+    for await (const page of this.#parts.store.walk(range, {
+      revision,
+      signal: aborting,
+      rowBytes: this.#rowBytes,
+    })) {
       revision = page.revision
       let pageBytes = 0
       for (const { value } of page.values) pageBytes += value.length
@@ -424,17 +469,26 @@ export class Reader {
         return { revision, items, more: remaining > 0, remaining, ownBytes }
       }
     }
-    if (revision === undefined) throw new StorageError('unavailable', `the database told nothing after ${from}`)
+    if (revision === undefined)
+      throw new StorageError('unavailable', `the database told nothing after ${from}`)
     return { revision, items, more: false, remaining: 0, ownBytes }
   }
 
   /** Waits until the objects are as new as requested. */
-  async #reached({ initial }: Extract<WatchOptions['start'], { initial: unknown }>): Promise<Earlier> {
+  async #reached({
+    initial,
+  }: Extract<WatchOptions['start'], { initial: unknown }>): Promise<Earlier> {
     const resource = this.#resource
     const isFresh = resource.phase === 'idle'
     await this.#live()
     const needed =
-      initial === 'any' ? 0 : initial !== 'latest' ? initial.atLeast : isFresh ? 0 : await this.#parts.feed.prove()
+      initial === 'any'
+        ? 0
+        : initial !== 'latest'
+          ? initial.atLeast
+          : isFresh
+            ? 0
+            : await this.#parts.feed.prove()
     if (!(await resource.reach(needed, REACH_MS))) throw tooNew(needed, resource.revision)
     return { ...nothingEarlier, until: needed }
   }
@@ -446,7 +500,10 @@ export class Reader {
       if (error instanceof OutOfRoom) throw doesNotFit(this.#resource.spec.name)
       throw error
     }
-    throw new StorageError('unavailable', `${this.#resource.spec.name} cannot be listed at the moment`)
+    throw new StorageError(
+      'unavailable',
+      `${this.#resource.spec.name} cannot be listed at the moment`,
+    )
   }
 
   /** The events after a revision that are no longer in the ring. */
@@ -467,20 +524,38 @@ export class Reader {
   }
 
   /** Undefined if the resource is being listed again, or its ring has moved on. */
-  #startOf({ start, range, by }: WatchOptions, { changes, at, until, release }: Earlier): WatchStart | undefined {
+  #startOf(
+    { start, range, by }: WatchOptions,
+    { changes, at, until, release }: Earlier,
+  ): WatchStart | undefined {
     const { phase, ring, revision, tree } = this.#resource
     if (phase !== 'live') return undefined
     if (!('after' in start)) {
       const among = by && this.#resource.having(by)
-      const initial = among === undefined ? itemsIn(tree.clone(), range) : itemsAmong(among, tree.clone(), range)
+      const initial =
+        among === undefined ? itemsIn(tree.clone(), range) : itemsAmong(among, tree.clone(), range)
       const markInitialEnd = start.markEnd ?? false
       const replay = { earlier: changes, earlierAt: at, onReplayed: release }
-      return { initial, ...replay, position: ring.end, seen: revision, told: revision, markInitialEnd }
+      return {
+        initial,
+        ...replay,
+        position: ring.end,
+        seen: revision,
+        told: revision,
+        markInitialEnd,
+      }
     }
     if (!ring.reachesBackTo(until)) return undefined
     const position = ring.positionAfter(until)
     const replay = { earlier: changes, earlierAt: at, onReplayed: release }
-    return { initial: undefined, ...replay, position, seen: start.after, told: until, markInitialEnd: false }
+    return {
+      initial: undefined,
+      ...replay,
+      position,
+      seen: start.after,
+      told: until,
+      markInitialEnd: false,
+    }
   }
 
   /** Shared by all watches that need it meanwhile; its bytes are given back when the last of them has released it. */
@@ -596,7 +671,8 @@ function throwUnlisted(error: unknown, spec: ResourceSpec): never {
   throw new StorageError('busy', message, { cause: error })
 }
 
-const tooOld = (): StorageError => new StorageError('compacted', 'the events after that revision are no longer kept')
+const tooOld = (): StorageError =>
+  new StorageError('compacted', 'the events after that revision are no longer kept')
 
 const cancelled = (cause: unknown): StorageError =>
   new StorageError('cancelled', 'nobody waits for the list any more', { cause })
@@ -624,7 +700,9 @@ const tooLong = (name: string): StorageError =>
   )
 
 const tooNew = (revision: Revision, bound: Revision): StorageError =>
-  new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })
+  new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, {
+    bound,
+  })
 
 /** Prints the item. An unreadable one is reported to the client that requests it. */
 function isReadable(item: Item): boolean {

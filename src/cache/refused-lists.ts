@@ -25,9 +25,11 @@ export class RefusedLists {
 
   /** It would have taken more than so many bytes. */
   refuse(range: KeyRange, limit: number, bytes: number): void {
-    if (bytes > this.needs(range, limit)) this.#bytes.set(nameOf(range, limit), bytes, { ttlMs: REFUSED_MS })
+    if (bytes > this.needs(range, limit))
+      this.#bytes.set(nameOf(range, limit), bytes, { ttlMs: REFUSED_MS })
   }
 }
 
 /** A hash: the key that a list begins at is a client's, who may say a megabyte. */
-const nameOf = ({ from, to }: KeyRange, limit: number): string => hash('sha256', `${from} ${to} ${limit}`, 'base64')
+const nameOf = ({ from, to }: KeyRange, limit: number): string =>
+  hash('sha256', `${from} ${to} ${limit}`, 'base64')

@@ -206,7 +206,8 @@ export class CachedResource {
     this.#usedAtMs = this.#parts.time.monotonicMs()
     const { phase } = this.#phase
     if (phase === 'live' || phase === 'behind' || phase === 'closed') return false
-    if (this.#failedFill !== undefined && this.#usedAtMs < this.#failedFill.untilMs) throw this.#failedFill.error
+    if (this.#failedFill !== undefined && this.#usedAtMs < this.#failedFill.untilMs)
+      throw this.#failedFill.error
     const isFirst = this.#phase.phase === 'idle'
     await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done)
     return isFirst
@@ -220,8 +221,13 @@ export class CachedResource {
     while (this.#phase.phase !== 'live') {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
-      if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
-      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done, leftMs, this.#late)
+      if (this.#phase.phase === 'closed')
+        throw new StorageError('unavailable', 'the cache is closed')
+      await inTime(
+        this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done,
+        leftMs,
+        this.#late,
+      )
     }
     return true
   }
@@ -233,8 +239,10 @@ export class CachedResource {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       const { phase } = this.#phase
-      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.listing.done, leftMs, this.#late)
-      else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs))) return false
+      if (phase === 'filling' || phase === 'behind')
+        await inTime(this.#phase.listing.done, leftMs, this.#late)
+      else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs)))
+        return false
     }
     return true
   }
@@ -257,15 +265,22 @@ export class CachedResource {
   }
 
   /** For the writer of a version: when the feed delivers it, it need not be decoded again. Undefined: the object is not to be kept. */
-  expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0] | undefined, wire: Wire): void {
+  expect(
+    key: Key,
+    revision: Revision,
+    object: Parameters<Item['setWire']>[0] | undefined,
+    wire: Wire,
+  ): void {
     // A write to the previous database may be acknowledged late, with a revision that means another version in this one.
     if (!this.#parts.feed.isSettled) return
     this.#parts.feed.noteWrite(revision)
-    if (object === undefined || this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
+    if (object === undefined || this.#phase.phase === 'idle' || this.#phase.phase === 'closed')
+      return
     // The response to the write comes before the event, or soon after it: the tree need hardly ever be searched.
     const current = revision > this.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
-    else if (current === undefined || current.revision < revision) this.#ownWrites.add({ key, revision, object, wire })
+    else if (current === undefined || current.revision < revision)
+      this.#ownWrites.add({ key, revision, object, wire })
   }
 
   /** The current item of the key, whose last known change is at this revision. */
@@ -285,7 +300,10 @@ export class CachedResource {
       frames: this.#parts.frames,
       soon: this.#parts.time.soon,
       revision: () => this.revision,
-      next: group === undefined ? (position) => (position < ring.first ? undefined : position) : (at) => group.next(at),
+      next:
+        group === undefined
+          ? (position) => (position < ring.first ? undefined : position)
+          : (at) => group.next(at),
       sleep: (watcher) => waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
@@ -321,7 +339,10 @@ export class CachedResource {
   /** An item that lives outside of the cache, for one reader. */
   looseItem = (found: Versioned): Item => {
     const { slabs } = this.#parts
-    const item = new Item({ ...this.home, put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts) }, found)
+    const item = new Item(
+      { ...this.home, put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts) },
+      found,
+    )
     slabs.putLoose(item, found.value)
     return item
   }
@@ -341,7 +362,12 @@ export class CachedResource {
    */
   async checkReadable(): Promise<number> {
     const lost = new Map<Key, Unreadable>()
-    const walked = { isBackground: true, readsAhead: true, setsAsideUnreadable: true, isEachLatest: true }
+    const walked = {
+      isBackground: true,
+      readsAhead: true,
+      setsAsideUnreadable: true,
+      isEachLatest: true,
+    }
     for await (const { unreadable } of this.#parts.store.walk(this.range, walked)) {
       for (const one of unreadable) lost.set(one.key, one)
     }
@@ -395,7 +421,10 @@ export class CachedResource {
 
   /** Replaces the contents by a state without a past. */
   #show(tree: Tree, revision: Revision): void {
-    this.#contents = new ResourceContents({ tree, revision, listing: this.#parts.newListing() }, this.#parts)
+    this.#contents = new ResourceContents(
+      { tree, revision, listing: this.#parts.newListing() },
+      this.#parts,
+    )
     this.#listed = revision
   }
 
@@ -425,7 +454,8 @@ export class CachedResource {
       range: this.range,
       // Objects that are listed again are there twice for a moment, and one that watchers follow must not be lost for it.
       checkRoom: (loadedBytes) => {
-        if (loadedBytes <= SMALL_BYTES || this.#watchers.size > 0 || this.#phase.phase === 'behind') return
+        if (loadedBytes <= SMALL_BYTES || this.#watchers.size > 0 || this.#phase.phase === 'behind')
+          return
         if (this.#parts.ceiling.hasRoom()) return
         throw new OutOfRoom(this.spec.name)
       },
@@ -490,7 +520,11 @@ export class CachedResource {
     for (let waitMs = RETRY_MIN_MS; !this.isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
         await listing.fill(this.#goLive)
-        this.#parts.log('info', 'resource listed again', { resource: this.spec.name, from, to: this.#listed })
+        this.#parts.log('info', 'resource listed again', {
+          resource: this.spec.name,
+          from,
+          to: this.#listed,
+        })
         return
       } catch (error) {
         listing.forget()
@@ -510,7 +544,8 @@ export class CachedResource {
       const { key, revision, fault } = event
       const item = event.type === 'put' && fault === undefined ? this.#newItem(event) : undefined
       if (this.#phase.phase === 'live') this.#apply({ key, item, revision, fault })
-      else if ('listing' in this.#phase) this.#phase.listing.setAside({ key, item, revision, fault })
+      else if ('listing' in this.#phase)
+        this.#phase.listing.setAside({ key, item, revision, fault })
     }
     this.#waker.wake()
     this.#contents.groups.wake()
@@ -531,7 +566,8 @@ export class CachedResource {
       const mayBeKnown = this.#unreadable.mayBeKnown(key)
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
-      if (event.item === undefined) for (const tell of this.#unreadableListeners.values()) tell(key, 'gone')
+      if (event.item === undefined)
+        for (const tell of this.#unreadableListeners.values()) tell(key, 'gone')
       // Watchers may know the object, and no event can tell of its end, nor that a selector has it no longer: they have to list again.
       if (mayBeKnown) {
         if (event.item !== undefined) this.#parts.slabs.release(event.item)

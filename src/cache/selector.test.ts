@@ -11,7 +11,11 @@ import { Slabs } from './slabs.ts'
 const text = (field: string) => (object: KubeObject) => textOf(object[field])
 const readers: FieldReaders = { node: text('node'), phase: text('phase'), address: text('address') }
 
-type Thing = { readonly name: string; readonly labels?: Record<string, string>; readonly [field: string]: unknown }
+type Thing = {
+  readonly name: string
+  readonly labels?: Record<string, string>
+  readonly [field: string]: unknown
+}
 
 /** Objects in slabs, and how often one of them was decoded. */
 class TestItems {
@@ -27,7 +31,11 @@ class TestItems {
           this.decoded++
           return JSON.parse(bytes.toString())
         },
-        print: (object) => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: 0, versionAt: 0 }),
+        print: (object) => ({
+          bytes: Buffer.from(`${JSON.stringify(object)}\n`),
+          headBytes: 0,
+          versionAt: 0,
+        }),
         ...(facts === undefined ? {} : { facts }),
       },
       put: (item, bytes, tail) => slabs.put(item, bytes, tail),
@@ -40,7 +48,11 @@ class TestItems {
 
   item({ name, labels, ...rest }: Thing): Item {
     const object = { kind: 'Thing', apiVersion: 'v1', metadata: { name, labels }, ...rest }
-    const item = new Item(this.#home, { key: `/things/default/${name}`, revision: 1, createRevision: 1 })
+    const item = new Item(this.#home, {
+      key: `/things/default/${name}`,
+      revision: 1,
+      createRevision: 1,
+    })
     this.slabs.put(item, Buffer.from(JSON.stringify(object)))
     return item
   }
@@ -48,7 +60,10 @@ class TestItems {
 
 const selector = (labels: string, fields = ''): Selector => ({
   requirements: parseLabelSelector(labels),
-  terms: parseFieldSelector(fields).map((term) => ({ ...term, read: readers[term.field] ?? (() => '') })),
+  terms: parseFieldSelector(fields).map((term) => ({
+    ...term,
+    read: readers[term.field] ?? (() => ''),
+  })),
 })
 
 const manyValues = Array.from({ length: 20 }, (_, index) => `own-${index * 7}`).join()
@@ -87,7 +102,8 @@ function randomOf(seed: number): (below: number) => number {
 }
 
 function thing(index: number, random: (below: number) => number): Thing {
-  const pick = (...choices: readonly (string | undefined)[]): string | undefined => choices[random(choices.length)]
+  const pick = (...choices: readonly (string | undefined)[]): string | undefined =>
+    choices[random(choices.length)]
   const labels = Object.entries({
     app: pick('web', 'db', 'cache', 'ü', `own-${index}`, '', undefined),
     tier: pick('a', 'b', undefined),
@@ -127,7 +143,10 @@ test('facts select what the objects themselves would, in any form and after many
 
 test('an object is decoded for the first selector alone, or not at all if it was printed', () => {
   const made = new TestItems(new Facts(() => readers))
-  const items = [made.item({ name: 'a', labels: { app: 'web' } }), made.item({ name: 'b', node: 'n1' })]
+  const items = [
+    made.item({ name: 'a', labels: { app: 'web' } }),
+    made.item({ name: 'b', node: 'n1' }),
+  ]
   for (const [labels, fields] of selectors) items.filter(selects(selector(labels, fields)))
   assert.equal(made.decoded, 2)
   const printed = made.item({ name: 'c' })
@@ -147,7 +166,9 @@ const longSelectors = [
 for (const long of longSelectors) {
   test(`a look takes microseconds: ${long.slice(0, 20)}...`, () => {
     const made = new TestItems(new Facts(() => readers))
-    const labels = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']))
+    const labels = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']),
+    )
     const items = Array.from({ length: 1_000 }, (_, index) =>
       made.item({ name: `t${index}`, labels: { ...labels, app: 'a' } }),
     )

@@ -8,7 +8,10 @@ import type { Key } from '../storage/engine.ts'
 import { type Facts, FactsReader, Sought } from './facts.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
-export type Selector = { readonly requirements: readonly Requirement[]; readonly terms: readonly SelectorTerm[] }
+export type Selector = {
+  readonly requirements: readonly Requirement[]
+  readonly terms: readonly SelectorTerm[]
+}
 
 export type SelectorTerm = {
   readonly isEqual: boolean
@@ -52,7 +55,12 @@ function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
 const hasValue = (term: SelectorTerm, item: Item, object: KubeObject): boolean =>
   'isOf' in term ? term.isOf(item.key) : term.read(object) === term.value
 
-type FieldSought = { readonly sought: Sought; readonly isEqual: boolean; readonly field: string; place: number }
+type FieldSought = {
+  readonly sought: Sought
+  readonly isEqual: boolean
+  readonly field: string
+  place: number
+}
 type LabelSought = {
   readonly requirement: Requirement
   readonly key: Sought
@@ -95,7 +103,8 @@ class ByFacts {
   /** Undefined: the facts cannot tell. */
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
-    if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0) return true
+    if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0)
+      return true
     if (item.tailBytes === 0) item.settle()
     const { facts, slab } = item
     if (facts === undefined || slab === undefined || !item.hasFacts) return undefined
@@ -109,11 +118,16 @@ class ByFacts {
     }
     for (const label of this.#labels) {
       const has = reader.openLabel(facts, slab.bytes, { at: start, key: label.key })
-      if (!(has ? hasValueOf(reader, label, facts) : matchesRequirement(label.requirement, undefined))) return false
+      if (
+        !(has ? hasValueOf(reader, label, facts) : matchesRequirement(label.requirement, undefined))
+      )
+        return false
     }
     if (this.#byText.length === 0) return true
     const labels = reader.labels(facts, slab.bytes, start)
-    return this.#byText.every((requirement) => matchesRequirement(requirement, labels.get(requirement.key)))
+    return this.#byText.every((requirement) =>
+      matchesRequirement(requirement, labels.get(requirement.key)),
+    )
   }
 
   #lookUp(facts: Facts): void {
@@ -135,7 +149,11 @@ const soughtValues = (requirement: Requirement): Sought[] | undefined =>
     : undefined
 
 /** The reader is positioned before the label's value. */
-function hasValueOf(reader: FactsReader, { requirement, values }: LabelSought, facts: Facts): boolean {
+function hasValueOf(
+  reader: FactsReader,
+  { requirement, values }: LabelSought,
+  facts: Facts,
+): boolean {
   if (values === undefined) return matchesRequirement(requirement, reader.text(facts))
   return isOneOf(reader, values) === (requirement.operator === 'in')
 }

@@ -40,11 +40,16 @@ export class SharedFeed {
     return {
       get revision(): Revision {
         const { heldFrom } = opened
-        return heldFrom === undefined ? subscription.revision : Math.min(subscription.revision, heldFrom - 1)
+        return heldFrom === undefined
+          ? subscription.revision
+          : Math.min(subscription.revision, heldFrom - 1)
       },
       reach: async (revision, timeoutMs) => {
         const untilMs = monotonicMs() + timeoutMs
-        return (await subscription.reach(revision, timeoutMs)) && opened.reach(revision, untilMs - monotonicMs())
+        return (
+          (await subscription.reach(revision, timeoutMs)) &&
+          opened.reach(revision, untilMs - monotonicMs())
+        )
       },
       end: () => {
         consumers.delete(consumer)

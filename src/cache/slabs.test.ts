@@ -4,7 +4,10 @@ import fc from 'fast-check'
 import { Slabs, Slot } from './slabs.ts'
 
 test('slots keep their bytes through any churn, and slabs stay within twice the live bytes', () => {
-  const step = fc.record({ slot: fc.nat(40), length: fc.oneof(fc.nat(300), fc.integer({ min: 1, max: 200_000 })) })
+  const step = fc.record({
+    slot: fc.nat(40),
+    length: fc.oneof(fc.nat(300), fc.integer({ min: 1, max: 200_000 })),
+  })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
       const slabs = new Slabs()

@@ -121,7 +121,8 @@ export class Slabs {
   }
 
   #copyOutIfWorth(slab: Slab): void {
-    if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length)) this.#copyOut(slab)
+    if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length))
+      this.#copyOut(slab)
   }
 
   /** Gives a slot room for its bytes and its tail. */

@@ -11,7 +11,12 @@ const LISTS = 40
 const unexpected = (): never => {
   throw new Error('nobody looks at the objects here')
 }
-const home = { codec: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
+const home = {
+  codec: { decode: unexpected, print: unexpected },
+  put: unexpected,
+  view: unexpected,
+  keep: unexpected,
+}
 
 /** As many changes of one object as there are revisions. */
 function changed(revisions: number): { readonly ring: Ring; readonly current: () => Snapshot } {

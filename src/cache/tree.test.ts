@@ -38,13 +38,23 @@ test('a long list is taken in several goes, each item once, and only of its rang
   const keys = Array.from({ length: 10_000 }, (_, n) => `/r/a/${String(n).padStart(6, '0')}`)
   for (const key of [...keys, '/r/b/1', '/r/A/1'])
     tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
-  const { items, more } = await select(tree, { from: '/r/a/', to: '/r/a0' }, {}, { time: systemTime })
+  const { items, more } = await select(
+    tree,
+    { from: '/r/a/', to: '/r/a0' },
+    {},
+    { time: systemTime },
+  )
   assert.deepEqual(
     items.map((item) => item.key),
     keys,
   )
   assert.equal(more, false)
-  const page = await select(tree, { from: '/r/a/', to: '/r/a0' }, { limit: 10 }, { time: systemTime })
+  const page = await select(
+    tree,
+    { from: '/r/a/', to: '/r/a0' },
+    { limit: 10 },
+    { time: systemTime },
+  )
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
 })
 
@@ -96,9 +106,11 @@ test('long lists that go on together wait for slices, short ones of the same res
 
 test('a name is looked up in each namespace', () => {
   const tree = newTree()
-  const add = (key: string): unknown => tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
+  const add = (key: string): unknown =>
+    tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
   const range = { from: '/r/', to: '/r0' }
-  for (const key of ['/q/a/x', '/r/a/x', '/r/a/xx', '/r/a-b/x', '/r/b/w', '/r/c/x', '/s/a/x']) add(key)
+  for (const key of ['/q/a/x', '/r/a/x', '/r/a/xx', '/r/a-b/x', '/r/b/w', '/r/c/x', '/s/a/x'])
+    add(key)
   assert.deepEqual(named(tree, range, 'x')?.keysArray(), ['/r/a-b/x', '/r/a/x', '/r/c/x'])
   assert.deepEqual(named(tree, range, 'none')?.keysArray(), [])
   for (let n = 0; n < 1_000; n++) add(`/r/n${n}/x`)

@@ -115,7 +115,11 @@ type Filtering = {
   readonly among: KeySet | undefined
 }
 
-async function filtered(tree: Tree, range: KeyRange, { limit, matches, time, among }: Filtering): Promise<Selected> {
+async function filtered(
+  tree: Tree,
+  range: KeyRange,
+  { limit, matches, time, among }: Filtering,
+): Promise<Selected> {
   const items: Item[] = []
   let refused = 0
   const wantsMore = (item: Item): boolean => {
@@ -128,7 +132,12 @@ async function filtered(tree: Tree, range: KeyRange, { limit, matches, time, amo
   else await walkAmong(among, tree, { range, time, wantsMore })
   const last = items.at(-1)
   const isFull = last !== undefined && items.length === limit
-  return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0, refused }
+  return {
+    items,
+    more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }),
+    remaining: 0,
+    refused,
+  }
 }
 
 /**
@@ -166,10 +175,18 @@ export async function walk(
 
 const leave = { break: true }
 
-type Walk = { readonly range: KeyRange; readonly time: SlicesTime; readonly wantsMore: (item: Item) => boolean }
+type Walk = {
+  readonly range: KeyRange
+  readonly time: SlicesTime
+  readonly wantsMore: (item: Item) => boolean
+}
 
 /** The same for some keys of the tree. Each lookup takes longer than a check of the clock. */
-async function walkAmong(keys: KeySet, tree: Tree, { range, time, wantsMore }: Walk): Promise<void> {
+async function walkAmong(
+  keys: KeySet,
+  tree: Tree,
+  { range, time, wantsMore }: Walk,
+): Promise<void> {
   const slices = new Slices(time)
   let start: Key | undefined = range.from
   while (start !== undefined) {

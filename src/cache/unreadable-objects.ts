@@ -30,7 +30,9 @@ export class UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) {
       // One that nobody knows of may have come and changed while events were lost.
-      const before = isShown(one.key) ? 'readable' : (this.#entries.get(one.key)?.before ?? 'readable')
+      const before = isShown(one.key)
+        ? 'readable'
+        : (this.#entries.get(one.key)?.before ?? 'readable')
       objects.#entries.set(one.key, { ...one, before })
     }
     return objects
@@ -92,9 +94,14 @@ export class UnreadableObjects {
     const unread = (): readonly Unreadable[] =>
       [...this.#entries.values()].filter(isMissed).toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`
-    if (first.before !== 'unknown') return new StorageError('corrupt', message, { cause: first.error, unread })
-    return new StorageError('busy', `storage is (re)initializing: failed to list ${kind}: ${message}`, {
-      cause: first.error,
-    })
+    if (first.before !== 'unknown')
+      return new StorageError('corrupt', message, { cause: first.error, unread })
+    return new StorageError(
+      'busy',
+      `storage is (re)initializing: failed to list ${kind}: ${message}`,
+      {
+        cause: first.error,
+      },
+    )
   }
 }

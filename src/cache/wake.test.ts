@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { type Sleeper, Waker } from './wake.ts'
 
-const sleeperOf = (woken: string[], name: string): Sleeper => ({ place: -1, wake: () => woken.push(name) })
+const sleeperOf = (woken: string[], name: string): Sleeper => ({
+  place: -1,
+  wake: () => woken.push(name),
+})
 
 /** Longer than the waker's pace, and then all that was due. */
 async function rest(): Promise<void> {

@@ -10,7 +10,12 @@ import { Ring } from './ring.ts'
 import { WatchGroups } from './watch-groups.ts'
 
 const unexpected = (): never => assert.fail('nothing is read here')
-const home = { codec: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
+const home = {
+  codec: { decode: unexpected, print: unexpected },
+  put: unexpected,
+  view: unexpected,
+  keep: unexpected,
+}
 
 /** The value of an item stands in its key. */
 const itemOf = (value: string | undefined): Item | undefined =>
@@ -29,7 +34,9 @@ class World {
   /** An object whose value changes; undefined: it is not there. */
   change(before: string | undefined, after: string | undefined): void {
     const revision = ++this.#revision
-    this.ring.push(new ObjectChange({ key: 'k', revision, item: itemOf(after), previous: itemOf(before) }))
+    this.ring.push(
+      new ObjectChange({ key: 'k', revision, item: itemOf(after), previous: itemOf(before) }),
+    )
     this.groups.wake()
   }
 
@@ -80,16 +87,23 @@ test('who follows a group looks at every event that matters, whatever is sorted 
     }
     while (next < ring.end) {
       for (let position = Math.max(watcher.position, ring.first); position < next; position++) {
-        assert.ok(!wants(ring.at(position), watcher.value), `${watcher.value} must look at ${position}`)
+        assert.ok(
+          !wants(ring.at(position), watcher.value),
+          `${watcher.value} must look at ${position}`,
+        )
         skipped++
       }
       watcher.position = next + 1
-      const after: number | undefined = watcher.position < ring.end ? watcher.group.next(watcher.position) : ring.end
+      const after: number | undefined =
+        watcher.position < ring.end ? watcher.group.next(watcher.position) : ring.end
       assert.ok(after !== undefined)
       next = after
     }
     for (let position = watcher.position; position < ring.end; position++)
-      assert.ok(!wants(ring.at(position), watcher.value), `${watcher.value} must look at ${position}`)
+      assert.ok(
+        !wants(ring.at(position), watcher.value),
+        `${watcher.value} must look at ${position}`,
+      )
     watcher.position = ring.end
   }
   assert.ok(late > 0 && skipped > 0)
@@ -108,7 +122,10 @@ test('an event wakes those who want the value before it or after it, and nobody 
   })
   const expectWoken = async (...values: readonly string[]): Promise<void> => {
     // On a busy machine they come late; nobody else comes later.
-    for (const start = performance.now(); woken.length < values.length && performance.now() - start < WAKE_MS_MAX; ) {
+    for (
+      const start = performance.now();
+      woken.length < values.length && performance.now() - start < WAKE_MS_MAX;
+    ) {
       await sleep(5)
     }
     await sleep(20)

@@ -16,7 +16,10 @@ import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
 /** The groups of one field or label. An event whose value cannot be read is noted for all groups. */
-type Field = { readonly valueOf: (item: Item) => string | undefined; readonly groups: Map<string, WatchGroup> }
+type Field = {
+  readonly valueOf: (item: Item) => string | undefined
+  readonly groups: Map<string, WatchGroup>
+}
 
 export class WatchGroups {
   readonly #ring: Ring
@@ -69,7 +72,8 @@ export class WatchGroups {
 
   /** At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted events. */
   onSweep(): void {
-    for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.trim()
+    for (const { groups } of this.#fields.values())
+      for (const group of groups.values()) group.trim()
   }
 
   /** The ring has new events. */
@@ -110,7 +114,8 @@ export class WatchGroups {
   /** The ring has evicted events that were not sorted yet. */
   #miss(): void {
     this.#sorted = this.#ring.first
-    for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.miss(this.#sorted)
+    for (const { groups } of this.#fields.values())
+      for (const group of groups.values()) group.miss(this.#sorted)
   }
 }
 
@@ -152,7 +157,8 @@ class WatchGroup {
   next(position: number): number | undefined {
     this.#forget()
     const { sorted } = this.#all
-    if (position < this.#from || position >= sorted) return position < this.#ring.first ? undefined : position
+    if (position < this.#from || position >= sorted)
+      return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
     // Sorted events that do not matter to the group may be evicted; the next one that matters, or is not sorted, must still be in the ring.
     return next < this.#ring.first ? undefined : next

@@ -72,7 +72,10 @@ export type WatchFilter = {
 }
 
 /** A watch, for the code that delivers its events. */
-export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'> & {
+export type EventSource = Pick<
+  Watcher,
+  'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'
+> & {
   /** Why the watch was closed, if the client should know. */
   readonly failure?: ApiError | undefined
 }
@@ -117,7 +120,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   get state(): 'replaying' | 'live' | 'closed' {
     if (this.#closed !== undefined) return 'closed'
-    return this.#initial === undefined && this.#earlierAt === this.#earlier.length ? 'live' : 'replaying'
+    return this.#initial === undefined && this.#earlierAt === this.#earlier.length
+      ? 'live'
+      : 'replaying'
   }
 
   get closedBecause(): CloseReason | undefined {
@@ -205,7 +210,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       const next = this.#initial.next()
       if (next.done === true) {
         this.#initial = undefined
-        if (this.#markInitialEnd) events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
+        if (this.#markInitialEnd)
+          events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
         break
       }
       left -= lookCost(next.value, this.#filter)
@@ -278,7 +284,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 }
 
 /** The events of a watch until it is closed; a consumer that stops reading closes it. */
-export async function* eventsOf(source: EventSource): AsyncGenerator<readonly WatchEvent[], void, void> {
+export async function* eventsOf(
+  source: EventSource,
+): AsyncGenerator<readonly WatchEvent[], void, void> {
   try {
     for (;;) {
       const events = source.take()

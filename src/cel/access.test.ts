@@ -13,21 +13,33 @@ test('claims are of any type, which macros do not go through', () => {
   const claims = claimsEnvironment('1.33')
   assert.equal(faultOf("claims.sub + 'a' == claims['b'].c", claims), '')
   assert.equal(faultOf('claims.a.groups.all(g, g == "x")', claims), '')
-  const why = "expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)"
+  const why =
+    "expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)"
   assert.equal(faultOf('claims.groups.all(g, g == "x")', claims), `ERROR: <input>:1:7: ${why}`)
   assert.match(faultOf('user.username', claims), /undeclared reference to 'user'/)
 })
 
 test('the fields of users and of requests are known', () => {
   const user = userEnvironment('1.33')
-  assert.equal(faultOf("user.extra['a'].size() > 0 && user.groups.exists(g, g == user.uid + user.username)", user), '')
+  assert.equal(
+    faultOf(
+      "user.extra['a'].size() > 0 && user.groups.exists(g, g == user.uid + user.username)",
+      user,
+    ),
+    '',
+  )
   assert.match(faultOf('user.name', user), /undefined field 'name'/)
-  const [all, plain] = [true, false].map((hasSelectors) => accessReviewEnvironment('1.33', { hasSelectors }))
+  const [all, plain] = [true, false].map((hasSelectors) =>
+    accessReviewEnvironment('1.33', { hasSelectors }),
+  )
   assert.ok(all !== undefined && plain !== undefined)
   const selector = "request.resourceAttributes.labelSelector.requirements[0].values[0] == 'a'"
   assert.equal(faultOf(selector, all), '')
   assert.match(faultOf(selector, plain), /undefined field 'labelSelector'/)
-  assert.equal(faultOf("request.nonResourceAttributes.path == '/' || request.user in request.groups", plain), '')
+  assert.equal(
+    faultOf("request.nonResourceAttributes.path == '/' || request.user in request.groups", plain),
+    '',
+  )
 })
 
 const reads = (text: string, field: string, variable?: string): boolean => {

@@ -26,13 +26,22 @@ export const userEnvironment = (version: KubernetesVersion): Environment =>
 export const accessReviewEnvironment = (
   version: KubernetesVersion,
   { hasSelectors }: { readonly hasSelectors: boolean },
-): Environment => withVariables(kubernetesEnvironment(version), { request: accessReviewType({ hasSelectors }) })
+): Environment =>
+  withVariables(kubernetesEnvironment(version), { request: accessReviewType({ hasSelectors }) })
 
-export const accessReviewType = ({ hasSelectors }: { readonly hasSelectors: boolean }): StructType =>
-  hasSelectors ? selectiveReview : plainReview
+export const accessReviewType = ({
+  hasSelectors,
+}: {
+  readonly hasSelectors: boolean
+}): StructType => (hasSelectors ? selectiveReview : plainReview)
 
-const requirement = struct('kubernetes.SelectorRequirement', { key: string, operator: string, values: list(string) })
-const selector = (name: string): StructType => struct(name, { rawSelector: string, requirements: list(requirement) })
+const requirement = struct('kubernetes.SelectorRequirement', {
+  key: string,
+  operator: string,
+  values: list(string),
+})
+const selector = (name: string): StructType =>
+  struct(name, { rawSelector: string, requirements: list(requirement) })
 
 const attributes = {
   namespace: string,
@@ -47,7 +56,10 @@ const attributes = {
 function reviewType(resourceAttributes: StructType): StructType {
   return struct('kubernetes.SubjectAccessReviewSpec', {
     resourceAttributes,
-    nonResourceAttributes: struct('kubernetes.NonResourceAttributes', { path: string, verb: string }),
+    nonResourceAttributes: struct('kubernetes.NonResourceAttributes', {
+      path: string,
+      verb: string,
+    }),
     user: string,
     groups: list(string),
     extra: map(string, list(string)),

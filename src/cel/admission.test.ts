@@ -11,7 +11,11 @@ variables.declare('broken', undefined)
 
 /** What an expression comes to, or what is wrong with it. */
 function outcome(text: string, hasAll = true): string {
-  const names = { hasParams: hasAll, hasAuthorizer: hasAll, variables: hasAll ? variables.type : undefined }
+  const names = {
+    hasParams: hasAll,
+    hasAuthorizer: hasAll,
+    variables: hasAll ? variables.type : undefined,
+  }
   const compiled = compile(text, admissionEnvironment('1.32', names))
   return 'fault' in compiled ? (compiled.fault.split('\n')[0] ?? '') : outputNameOf(compiled.type)
 }
@@ -39,6 +43,9 @@ for (const [text, expected] of cases) test(text, () => assert.equal(outcome(text
 
 for (const name of ['params', 'variables', 'authorizer']) {
   test(`${name} is there only where it is declared`, () => {
-    assert.equal(outcome(name, false), `ERROR: <input>:1:1: undeclared reference to '${name}' (in container '')`)
+    assert.equal(
+      outcome(name, false),
+      `ERROR: <input>:1:1: undeclared reference to '${name}' (in container '')`,
+    )
   })
 }

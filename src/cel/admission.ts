@@ -29,7 +29,10 @@ export type AdmissionNames = {
   readonly variables: StructType | undefined
 }
 
-export function admissionEnvironment(version: KubernetesVersion, names: AdmissionNames): Environment {
+export function admissionEnvironment(
+  version: KubernetesVersion,
+  names: AdmissionNames,
+): Environment {
   const { hasParams, hasAuthorizer, hasPatchTypes = false, variables } = names
   return withVariables(hasPatchTypes ? patchEnvironment(version) : kubernetesEnvironment(version), {
     object: dyn,
@@ -37,7 +40,9 @@ export function admissionEnvironment(version: KubernetesVersion, names: Admissio
     namespaceObject: namespaceType,
     request: requestType,
     ...(hasParams ? { params: dyn } : {}),
-    ...(hasAuthorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
+    ...(hasAuthorizer
+      ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }
+      : {}),
     ...(variables === undefined ? {} : { variables }),
   })
 }
@@ -84,7 +89,11 @@ function declared(type: Type): Type {
 }
 
 const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string })
-const resource = struct('kubernetes.GroupVersionResource', { group: string, version: string, resource: string })
+const resource = struct('kubernetes.GroupVersionResource', {
+  group: string,
+  version: string,
+  resource: string,
+})
 
 export const requestType: StructType = struct('kubernetes.AdmissionRequest', {
   kind,

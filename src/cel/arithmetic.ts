@@ -24,8 +24,10 @@ const unsignedOverflow = new CelError('unsigned integer overflow')
 const divisionByZero = new CelError('division by zero')
 const modulusByZero = new CelError('modulus by zero')
 
-export const intOf = (value: bigint): Result => (value < INT_MIN || value > INT_MAX ? overflow : value)
-export const uintOf = (value: bigint): Result => (value < 0n || value > UINT_MAX ? unsignedOverflow : new Uint(value))
+export const intOf = (value: bigint): Result =>
+  value < INT_MIN || value > INT_MAX ? overflow : value
+export const uintOf = (value: bigint): Result =>
+  value < 0n || value > UINT_MAX ? unsignedOverflow : new Uint(value)
 
 export function add(one: Value, other: Value, meter: Pick<Meter, 'work'>): Result {
   if (typeof one === 'bigint' && typeof other === 'bigint') return intOf(one + other)
@@ -33,7 +35,8 @@ export function add(one: Value, other: Value, meter: Pick<Meter, 'work'>): Resul
   if (typeof one === 'number' && typeof other === 'number') return one + other
   if (one instanceof Uint && other instanceof Uint) return uintOf(one.value + other.value)
   if (one instanceof Uint8Array && other instanceof Uint8Array) return joinBytes(one, other)
-  if (one instanceof Duration && other instanceof Duration) return durationOf(one.nanos + other.nanos)
+  if (one instanceof Duration && other instanceof Duration)
+    return durationOf(one.nanos + other.nanos)
   if (one instanceof Timestamp && other instanceof Duration)
     return timestampOf(one.nanos + other.nanos, one.offsetMinutes)
   if (one instanceof Duration && other instanceof Timestamp) return add(other, one, meter)
@@ -99,28 +102,34 @@ export function subtract(one: Value, other: Value): Result {
   if (typeof one === 'bigint' && typeof other === 'bigint') return intOf(one - other)
   if (typeof one === 'number' && typeof other === 'number') return one - other
   if (one instanceof Uint && other instanceof Uint) return uintOf(one.value - other.value)
-  if (one instanceof Duration && other instanceof Duration) return durationOf(one.nanos - other.nanos)
+  if (one instanceof Duration && other instanceof Duration)
+    return durationOf(one.nanos - other.nanos)
   if (one instanceof Timestamp && other instanceof Duration)
     return timestampOf(one.nanos - other.nanos, one.offsetMinutes)
-  if (one instanceof Timestamp && other instanceof Timestamp) return durationOf(one.nanos - other.nanos)
+  if (one instanceof Timestamp && other instanceof Timestamp)
+    return durationOf(one.nanos - other.nanos)
   return noSuchOverload
 }
 
 export function multiply(one: Value, other: Value): Result {
   if (typeof one === 'bigint' && typeof other === 'bigint') return intOf(one * other)
   if (typeof one === 'number' && typeof other === 'number') return one * other
-  return one instanceof Uint && other instanceof Uint ? uintOf(one.value * other.value) : noSuchOverload
+  return one instanceof Uint && other instanceof Uint
+    ? uintOf(one.value * other.value)
+    : noSuchOverload
 }
 
 export function divide(one: Value, other: Value): Result {
   if (typeof one === 'number' && typeof other === 'number') return one / other
-  if (typeof one === 'bigint' && typeof other === 'bigint') return other === 0n ? divisionByZero : intOf(one / other)
+  if (typeof one === 'bigint' && typeof other === 'bigint')
+    return other === 0n ? divisionByZero : intOf(one / other)
   if (!(one instanceof Uint && other instanceof Uint)) return noSuchOverload
   return other.value === 0n ? divisionByZero : new Uint(one.value / other.value)
 }
 
 export function remainder(one: Value, other: Value): Result {
-  if (typeof one === 'bigint' && typeof other === 'bigint') return other === 0n ? modulusByZero : one % other
+  if (typeof one === 'bigint' && typeof other === 'bigint')
+    return other === 0n ? modulusByZero : one % other
   if (!(one instanceof Uint && other instanceof Uint)) return noSuchOverload
   return other.value === 0n ? modulusByZero : new Uint(one.value % other.value)
 }

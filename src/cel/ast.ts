@@ -38,9 +38,18 @@ export type ListExpr = {
   readonly optional: ReadonlySet<number>
 }
 
-export type Entry = { readonly key: Expr; readonly value: Expr; readonly isOptional: boolean; readonly offset: number }
+export type Entry = {
+  readonly key: Expr
+  readonly value: Expr
+  readonly isOptional: boolean
+  readonly offset: number
+}
 
-export type MapExpr = { readonly kind: 'map'; readonly offset: number; readonly entries: readonly Entry[] }
+export type MapExpr = {
+  readonly kind: 'map'
+  readonly offset: number
+  readonly entries: readonly Entry[]
+}
 
 export type FieldInitializer = {
   readonly name: string
@@ -105,7 +114,8 @@ export function readsField(expr: Expr, field: string, variable?: string): boolea
   const selected = selectedBy(expr)
   if (selected?.field === field) {
     const { operand } = selected
-    if (variable === undefined || (operand.kind === 'ident' && operand.name === variable)) return true
+    if (variable === undefined || (operand.kind === 'ident' && operand.name === variable))
+      return true
   }
   return partsOf(expr).some((part) => readsField(part, field, variable))
 }
@@ -114,6 +124,7 @@ function selectedBy(expr: Expr): { readonly operand: Expr; readonly field: strin
   if (expr.kind === 'select') return expr
   if (expr.kind !== 'call' || expr.name !== '_?._') return undefined
   const [operand, field] = expr.args
-  if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') return undefined
+  if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string')
+    return undefined
   return { operand, field: field.value }
 }

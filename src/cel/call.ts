@@ -1,7 +1,16 @@
 /** Calls of functions: which implementation accepts the arguments, and what the call costs. */
 import type { FunctionPart, Overload } from './functions.ts'
 import type { Run, Step } from './run.ts'
-import { ArrayList, CelError, Duration, isList, noSuchOverload, type Result, Timestamp, type Value } from './values.ts'
+import {
+  ArrayList,
+  CelError,
+  Duration,
+  isList,
+  noSuchOverload,
+  type Result,
+  Timestamp,
+  type Value,
+} from './values.ts'
 
 /** Tries the implementation of each library until one accepts the arguments. */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
@@ -19,7 +28,10 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
 type Costing = (args: readonly Value[], result: Result) => number
 
 /** If the checker leaves several overloads open, upstream charges a cost of one, unless they all belong to one library's function. */
-export function costOf(overload: Overload | undefined, overloads: readonly Overload[]): Costing | undefined {
+export function costOf(
+  overload: Overload | undefined,
+  overloads: readonly Overload[],
+): Costing | undefined {
   const cost = overload?.part.cost ?? sharedCost(overloads)
   if (cost === undefined) return undefined
   const id = overload?.id ?? ''
@@ -28,12 +40,18 @@ export function costOf(overload: Overload | undefined, overloads: readonly Overl
 
 function sharedCost(overloads: readonly Overload[]): FunctionPart['cost'] {
   const [first] = overloads
-  return first !== undefined && overloads.every(({ part }) => part === first.part) ? first.part.cost : undefined
+  return first !== undefined && overloads.every(({ part }) => part === first.part)
+    ? first.part.cost
+    : undefined
 }
 
 type CallOptions = { readonly cost: Costing | undefined; readonly isLong: boolean }
 
-export function callStep(args: readonly Step[], call: FunctionPart['run'], options: CallOptions): Step {
+export function callStep(
+  args: readonly Step[],
+  call: FunctionPart['run'],
+  options: CallOptions,
+): Step {
   const { cost, isLong } = options
   const [first, second, third] = args
   const long = longCall(call, cost)
@@ -70,7 +88,8 @@ function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
   // A list that the expression made was already paid for by its items, and most calls only append one more.
-  if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration) return false
+  if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
+    return false
   return !isList(value) || value.size > LARGE_ITEMS
 }
 

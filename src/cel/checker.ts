@@ -111,7 +111,10 @@ class Checker {
   }
 
   #undeclared(expr: Expr, name: string): Type {
-    return this.#fault(expr, `undeclared reference to '${name}' (in container '${this.#environment.container}')`)
+    return this.#fault(
+      expr,
+      `undeclared reference to '${name}' (in container '${this.#environment.container}')`,
+    )
   }
 
   /** The message has the types as they were first inferred, with the names of free type parameters. */
@@ -187,18 +190,26 @@ class Checker {
       const type = this.#name(expr, name)
       if (type !== undefined) return type
     }
-    const type = this.#field(expr, yield* this.check(expr.operand), { name: expr.field, isOptional: false })
+    const type = this.#field(expr, yield* this.check(expr.operand), {
+      name: expr.field,
+      isOptional: false,
+    })
     return expr.isTest ? bool : type
   }
 
   /** An iteration variable hides longer names that start with its own. */
   #isLocal(name: string): boolean {
     const first = name.split('.', 1)[0]
-    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.name === first) return true
+    for (let scope = this.#scope; scope !== undefined; scope = scope.outer)
+      if (scope.name === first) return true
     return false
   }
 
-  #field(expr: Expr, given: Type, field: { readonly name: string; readonly isOptional: boolean }): Type {
+  #field(
+    expr: Expr,
+    given: Type,
+    field: { readonly name: string; readonly isOptional: boolean },
+  ): Type {
     const whole = this.#bindings.resolve(given)
     const wasOptional = isOptional(whole)
     const operand = wasOptional ? (whole.parameters[0] ?? dyn) : whole
@@ -206,7 +217,11 @@ class Checker {
     return wasOptional || field.isOptional ? optional(type) : type
   }
 
-  #fieldOf(expr: Expr, operand: Type, field: { readonly name: string; readonly isOptional: boolean }): Type {
+  #fieldOf(
+    expr: Expr,
+    operand: Type,
+    field: { readonly name: string; readonly isOptional: boolean },
+  ): Type {
     if (operand.kind === 'struct') {
       return operand.field(field.name)?.type ?? this.#fault(expr, `undefined field '${field.name}'`)
     }
@@ -224,7 +239,9 @@ class Checker {
     for (const arg of expr.args) yield* this.check(arg)
     if (expr.target === undefined) {
       const fn = this.#function(expr.name)
-      return fn === undefined ? this.#undeclared(expr, expr.name) : this.#resolve(expr, fn, expr.args)
+      return fn === undefined
+        ? this.#undeclared(expr, expr.name)
+        : this.#resolve(expr, fn, expr.args)
     }
     const prefix = qualifiedName(expr.target)
     const namespaced = prefix === undefined ? undefined : this.#function(`${prefix}.${expr.name}`)
@@ -237,7 +254,8 @@ class Checker {
 
   *#optionalSelect(expr: Call): Turns<Type> {
     const [operand, field] = expr.args
-    if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') return errorType
+    if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string')
+      return errorType
     yield* this.check(field)
     return this.#field(expr, yield* this.check(operand), { name: field.value, isOptional: true })
   }
@@ -268,7 +286,11 @@ class Checker {
     return wrong.length > 0 ? errorType : bool
   }
 
-  #noOverload(expr: Expr, fn: CelFunction, { types, isMember }: { types: readonly Type[]; isMember: boolean }): Type {
+  #noOverload(
+    expr: Expr,
+    fn: CelFunction,
+    { types, isMember }: { types: readonly Type[]; isMember: boolean },
+  ): Type {
     const names = types.map((type) => nameOf(this.#bindings.resolve(type, true)))
     const shown = isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`
     return this.#fault(expr, `found no matching overload for '${fn.name}' applied to '${shown}'`)
@@ -303,7 +325,11 @@ class Checker {
       const type = yield* this.check(entry.value)
       value = this.#join(value, entry.isOptional ? this.#unwrapped(entry.value, type) : type)
     }
-    return { kind: 'map', key: key ?? this.#bindings.fresh(), value: value ?? this.#bindings.fresh() }
+    return {
+      kind: 'map',
+      key: key ?? this.#bindings.fresh(),
+      value: value ?? this.#bindings.fresh(),
+    }
   }
 
   /** Constructs an object of a type of the environment. If the type is unknown, its fields are not checked. */
@@ -352,7 +378,8 @@ class Checker {
     const outer = this.#scope
     const inner: Scope = { name: expr.accumulator, type: initial, outer }
     this.#scope = { name: expr.variable, type: first, outer: inner }
-    if (expr.variable2 !== undefined) this.#scope = { name: expr.variable2, type: second, outer: this.#scope }
+    if (expr.variable2 !== undefined)
+      this.#scope = { name: expr.variable2, type: second, outer: this.#scope }
     this.#want(expr.condition, bool, yield* this.check(expr.condition))
     this.#want(expr.step, initial, yield* this.check(expr.step))
     this.#scope = inner

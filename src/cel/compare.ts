@@ -27,7 +27,8 @@ const VALUE_NANOS = 60
 const FIELD_NANOS = 250
 
 /** False if the comparison is an error. */
-export const isEqual = (one: Value, other: Value, meter: Metered): boolean => equal(one, other, meter) === true
+export const isEqual = (one: Value, other: Value, meter: Metered): boolean =>
+  equal(one, other, meter) === true
 
 /**
  * Values of different types are not equal, except for numbers, which are compared by value. Values of libraries, and lists and maps of an
@@ -45,7 +46,8 @@ export function equal(one: Value, other: Value, meter: Metered): boolean | CelEr
   if (one instanceof Timestamp) return other instanceof Timestamp && one.nanos === other.nanos
   if (one instanceof Duration) return other instanceof Duration && one.nanos === other.nanos
   if (one instanceof TypeValue) return other instanceof TypeValue && one.name === other.name
-  if (one instanceof Uint8Array) return other instanceof Uint8Array && compareBytes(one, other) === 0
+  if (one instanceof Uint8Array)
+    return other instanceof Uint8Array && compareBytes(one, other) === 0
   if (one instanceof Optional) return other instanceof Optional && equalOptional(one, other, meter)
   const known = 'equalsJson' in one ? one.equalsJson?.(other, meter) : undefined
   if (known !== undefined) return known
@@ -77,7 +79,11 @@ function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | 
 
 type Sameness = { readonly identity: (item: Value) => string; readonly meter: Metered }
 
-function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean | CelError {
+function isSameSet(
+  one: ListValue,
+  other: ListValue,
+  { identity, meter }: Sameness,
+): boolean | CelError {
   const items = new Map<string, Value>()
   // Twice, since the other list takes the same work.
   meter.work(2 * one.size * MERGED_NANOS)
@@ -124,7 +130,11 @@ function equalStruct(one: StructValue, other: StructValue, meter: Metered): bool
 }
 
 const numberOf = (value: Value): bigint | number | undefined =>
-  typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined
+  typeof value === 'bigint' || typeof value === 'number'
+    ? value
+    : value instanceof Uint
+      ? value.value
+      : undefined
 
 /** Negative, zero or positive; NaN: a double is NaN. Undefined: values of these types have no order. */
 export function compare(one: Value, other: Value): number | undefined {
@@ -133,17 +143,23 @@ export function compare(one: Value, other: Value): number | undefined {
     const right = numberOf(other)
     return right === undefined ? undefined : compareNumbers(left, right)
   }
-  if (typeof one === 'string') return typeof other === 'string' ? compareStrings(one, other) : undefined
-  if (typeof one === 'boolean') return typeof other === 'boolean' ? Number(one) - Number(other) : undefined
-  if (one instanceof Timestamp) return other instanceof Timestamp ? order(one.nanos, other.nanos) : undefined
-  if (one instanceof Duration) return other instanceof Duration ? order(one.nanos, other.nanos) : undefined
-  if (one instanceof Uint8Array) return other instanceof Uint8Array ? compareBytes(one, other) : undefined
+  if (typeof one === 'string')
+    return typeof other === 'string' ? compareStrings(one, other) : undefined
+  if (typeof one === 'boolean')
+    return typeof other === 'boolean' ? Number(one) - Number(other) : undefined
+  if (one instanceof Timestamp)
+    return other instanceof Timestamp ? order(one.nanos, other.nanos) : undefined
+  if (one instanceof Duration)
+    return other instanceof Duration ? order(one.nanos, other.nanos) : undefined
+  if (one instanceof Uint8Array)
+    return other instanceof Uint8Array ? compareBytes(one, other) : undefined
   return undefined
 }
 
 /** An int and a double are compared as doubles, as upstream does, although that is not exact; NaN has no order. */
 function compareNumbers(one: bigint | number, other: bigint | number): number {
-  if (typeof one === typeof other) return one < other ? -1 : one > other ? 1 : one === other ? 0 : Number.NaN
+  if (typeof one === typeof other)
+    return one < other ? -1 : one > other ? 1 : one === other ? 0 : Number.NaN
   const [left, right] = [Number(one), Number(other)]
   return left < right ? -1 : left > right ? 1 : left === right ? 0 : Number.NaN
 }
@@ -169,4 +185,5 @@ export function compareStrings(one: string, other: string): number {
   return one.length - other.length
 }
 
-const surrogatesLast = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+const surrogatesLast = (unit: number): number =>
+  unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit

@@ -41,7 +41,10 @@ test('rules over an object', () => {
 })
 
 test('faults have a place', () => {
-  assert.equal(evaluate('self.nope == 1'), "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^")
+  assert.equal(
+    evaluate('self.nope == 1'),
+    "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^",
+  )
 })
 
 test('a budget ends an evaluation', () => {
@@ -53,7 +56,10 @@ test('a budget ends an evaluation', () => {
 
 test('hostile expressions are refused or bounded', () => {
   const start = process.threadCpuUsage()
-  assert.match(evaluate('('.repeat(5000) + 'true' + ')'.repeat(5000)), /recursion limit exceeded: 250/)
+  assert.match(
+    evaluate('('.repeat(5000) + 'true' + ')'.repeat(5000)),
+    /recursion limit exceeded: 250/,
+  )
   assert.match(evaluate('x'.repeat(100_001)), /code point size exceeds limit/)
   assert.match(evaluate('!'.repeat(20_000) + ')'), /Syntax error/)
   assert.equal(evaluate('"a" + '.repeat(200) + '"a" != ""'), 'true')
@@ -67,7 +73,9 @@ test('hostile expressions are refused or bounded', () => {
   assert.equal(evaluate(doubling), OVER_BUDGET)
   const longer = `'a'${`.replace('a', '${'a'.repeat(300)}')`.repeat(2)}`
   assert.equal(
-    evaluate(`[${`${longer},`.repeat(60)}].map(x, [x, x, x, x].join(x).replace('', 'aaaa').size() > 0).size() == 60`),
+    evaluate(
+      `[${`${longer},`.repeat(60)}].map(x, [x, x, x, x].join(x).replace('', 'aaaa').size() > 0).size() == 60`,
+    ),
     OVER_BUDGET,
   )
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'

@@ -13,7 +13,15 @@ import { estimateCost } from './estimate.ts'
 import type { Range } from './functions.ts'
 import { parse } from './parser.ts'
 import { plan, PlanFault } from './plan.ts'
-import { type Activation, type Asked, CostExceeded, Paused, Run, type Slice, type Step } from './run.ts'
+import {
+  type Activation,
+  type Asked,
+  CostExceeded,
+  Paused,
+  Run,
+  type Slice,
+  type Step,
+} from './run.ts'
 import { atOnce, type Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import { validateLiterals } from './validate-literals.ts'
@@ -140,7 +148,11 @@ export class Evaluation {
 export const compile = (text: string, environment: Environment): Compiled =>
   atOnce((slice) => compileInTurns(text, environment, slice))
 
-export function* compileInTurns(text: string, environment: Environment, slice: Slice): Turns<Compiled> {
+export function* compileInTurns(
+  text: string,
+  environment: Environment,
+  slice: Slice,
+): Turns<Compiled> {
   const parsed = yield* parse(text, environment.macros, slice)
   const refuse = (faults: Parameters<typeof parsed.source.describe>[0]): Compiled => ({
     fault: parsed.source.describe(faults),
@@ -153,6 +165,7 @@ export function* compileInTurns(text: string, environment: Environment, slice: S
   if (wrong.length > 0) return refuse(wrong)
   const step = yield* plan(checked, slice)
   const { type, variables } = checked
-  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation', type, variables }
+  if (step instanceof PlanFault)
+    return { fault: step.message, stage: 'instantiation', type, variables }
   return { program: new Program(step, checked, variables), type }
 }

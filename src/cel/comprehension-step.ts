@@ -21,7 +21,8 @@ export function comprehensionStep(plan: ComprehensionPlan): Step {
     const { frame, locals } = run
     const place = frame.entered++
     const known = frame.known?.get(place)
-    if (known !== undefined && !(known instanceof ComprehensionFrame)) return run.recall(frame, known)
+    if (known !== undefined && !(known instanceof ComprehensionFrame))
+      return run.recall(frame, known)
     const loop = known ?? begin(plan, run, place)
     if (loop instanceof CelError) return loop
     run.startLoop(loop)
@@ -48,7 +49,11 @@ export function comprehensionStep(plan: ComprehensionPlan): Step {
   }
 }
 
-function begin({ range, initial }: ComprehensionPlan, run: Run, place: number): ComprehensionFrame | CelError {
+function begin(
+  { range, initial }: ComprehensionPlan,
+  run: Run,
+  place: number,
+): ComprehensionFrame | CelError {
   const collection = range(run)
   if (collection instanceof CelError) return collection
   const start = initial(run)

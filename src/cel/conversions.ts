@@ -1,11 +1,26 @@
 /** Conversions between types. */
 import { intOf, uintOf } from './arithmetic.ts'
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp, timestampOf } from './time.ts'
-import { CelError, Duration, noSuchOverload, type Result, Timestamp, Uint, type Value } from './values.ts'
+import {
+  formatDuration,
+  formatTimestamp,
+  parseDuration,
+  parseTimestamp,
+  timestampOf,
+} from './time.ts'
+import {
+  CelError,
+  Duration,
+  noSuchOverload,
+  type Result,
+  Timestamp,
+  Uint,
+  type Value,
+} from './values.ts'
 
 const SECOND = 1_000_000_000n
 
-const cannot = (from: string, to: string): CelError => new CelError(`type conversion error from '${from}' to '${to}'`)
+const cannot = (from: string, to: string): CelError =>
+  new CelError(`type conversion error from '${from}' to '${to}'`)
 const intOverflow = new CelError('integer overflow')
 const uintOverflow = new CelError('unsigned integer overflow')
 
@@ -28,7 +43,8 @@ export function toInt(value: Value): Result {
   return value instanceof Duration ? value.nanos : noSuchOverload
 }
 
-const floorSeconds = (nanos: bigint): bigint => (nanos - (((nanos % SECOND) + SECOND) % SECOND)) / SECOND
+const floorSeconds = (nanos: bigint): bigint =>
+  (nanos - (((nanos % SECOND) + SECOND) % SECOND)) / SECOND
 
 export function toUint(value: Value): Result {
   if (value instanceof Uint) return value
@@ -72,7 +88,8 @@ function textOf(bytes: Uint8Array): Result {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    if (error instanceof TypeError) return new CelError('invalid UTF-8 in bytes, cannot convert to string')
+    if (error instanceof TypeError)
+      return new CelError('invalid UTF-8 in bytes, cannot convert to string')
     throw error
   }
 }

@@ -12,7 +12,8 @@ import { CelError } from './values.ts'
 const integer: Fields = { type: 'integer' }
 const text: Fields = { type: 'string', maxLength: 20 }
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
-const texts = (count: number): Json[] => numbers(count).map((at) => `item-${String(at).padStart(6, '0')}`)
+const texts = (count: number): Json[] =>
+  numbers(count).map((at) => `item-${String(at).padStart(6, '0')}`)
 
 function runOver(rule: string, items: Fields, values: Json[]): string {
   const type = typeOfSchema({ type: 'array', maxItems: 1000, items }, { name: 'self' })

@@ -29,7 +29,8 @@ export function minSizeOf(one: Value, other: Value): number {
 const isSingle = (value: Value): boolean =>
   typeof value !== 'string' && !(value instanceof Uint8Array) && !isList(value) && !isMap(value)
 
-const atMostOne = (value: Value): number => (typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value))
+const atMostOne = (value: Value): number =>
+  typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value)
 
 /** Code points, bytes, items or entries; one for all other values. */
 export function sizeOf(value: Result): number {

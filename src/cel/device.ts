@@ -20,7 +20,10 @@ const byDomain = (value: Type): Type => ({
 
 const fields: ReadonlyMap<string, FieldType> = new Map([
   ['driver', { key: 'driver', type: text(DOMAIN_CHARACTERS_MAX) }],
-  ['attributes', { key: 'attributes', type: byDomain({ kind: 'dyn', sizeMax: VALUE_CHARACTERS_MAX }) }],
+  [
+    'attributes',
+    { key: 'attributes', type: byDomain({ kind: 'dyn', sizeMax: VALUE_CHARACTERS_MAX }) },
+  ],
   ['capacity', { key: 'capacity', type: byDomain(opaque('kubernetes.Quantity')) }],
 ])
 

@@ -78,6 +78,12 @@ export function createEnvironment(
   }
 }
 
-export function withVariables(environment: Environment, variables: { readonly [name: string]: Type }): Environment {
-  return { ...environment, variables: new Map([...environment.variables, ...Object.entries(variables)]) }
+export function withVariables(
+  environment: Environment,
+  variables: { readonly [name: string]: Type },
+): Environment {
+  return {
+    ...environment,
+    variables: new Map([...environment.variables, ...Object.entries(variables)]),
+  }
 }

@@ -115,7 +115,9 @@ class Estimator {
     if (expr.isTest) return sum
     this.#learn(expr, { place: this.#step(expr.operand, (place) => fieldOf(place, expr.field)) })
     const { kind } = this.#checked.typeOf(expr.operand)
-    return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(sum, fixed(IDENT_COST)) : sum
+    return kind === 'map' || kind === 'struct' || kind === 'parameter'
+      ? plus(sum, fixed(IDENT_COST))
+      : sum
   }
 
   /** The first step from an expression without a path, such as a literal or a call, leads to the root, as if it were a variable. */
@@ -147,7 +149,8 @@ class Estimator {
     if (expr.name === '_?._') return plus(yield* this.#sum(expr.args), fixed(1))
     if (reference?.kind !== 'call') return nothing
     if (expr.name === 'dyn') return yield* this.#dyn(expr)
-    const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
+    const parts =
+      reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const costs: Range[] = []
     for (const part of parts) costs.push(yield* this.cost(part))
     const special = this.#special(expr, costs)
@@ -170,7 +173,8 @@ class Estimator {
 
   #special(expr: Call, costs: readonly Range[]): Range | undefined {
     const [first = nothing, second = nothing, third = nothing] = costs
-    if (expr.name === '_&&_' || expr.name === '_||_') return { min: first.min, max: plus(first, second).max }
+    if (expr.name === '_&&_' || expr.name === '_||_')
+      return { min: first.min, max: plus(first, second).max }
     if (expr.name !== '_?_:_') return undefined
     const [, then, otherwise] = expr.args
     if (then !== undefined && otherwise !== undefined) {
@@ -190,14 +194,25 @@ class Estimator {
     return { key: union(first.key, second.key), value: union(first.value, second.value) }
   }
 
-  #learnResult(expr: Call, estimates: readonly CallEstimate[], overloads: readonly Overload[]): void {
+  #learnResult(
+    expr: Call,
+    estimates: readonly CallEstimate[],
+    overloads: readonly Overload[],
+  ): void {
     const sizes = estimates.flatMap(({ size }) => (size === undefined ? [] : [size]))
     const size = sizes.length === 0 ? undefined : sizes.reduce(union)
     const [first, second] = expr.args
     const isIndex = overloads.some(({ id }) => id === 'index_list' || id === 'index_map')
     if (isIndex && first !== undefined) {
-      this.#learn(expr, { size: this.#known.get(first)?.inside?.value, place: this.#step(first, insideOf) })
-    } else this.#learn(expr, { size, inside: expr.name === '_+_' ? this.#insideOfBoth(first, second) : undefined })
+      this.#learn(expr, {
+        size: this.#known.get(first)?.inside?.value,
+        place: this.#step(first, insideOf),
+      })
+    } else
+      this.#learn(expr, {
+        size,
+        inside: expr.name === '_+_' ? this.#insideOfBoth(first, second) : undefined,
+      })
   }
 
   *#comprehension(expr: Comprehension): Turns<Range> {
@@ -221,7 +236,8 @@ class Estimator {
 
   #outcome(expr: Comprehension, turns: Range): Known {
     const { initial, step, result } = expr
-    if (isBinding(expr)) return { size: this.#size(result), inside: this.#known.get(result)?.inside }
+    if (isBinding(expr))
+      return { size: this.#size(result), inside: this.#known.get(result)?.inside }
     if (initial.kind === 'literal') return { size: this.#size(initial) }
     if (initial.kind !== 'list' && initial.kind !== 'map') return {}
     return { size: turns, inside: this.#known.get(step)?.inside }
@@ -242,7 +258,10 @@ const estimateOverload = (overload: Overload, operands: readonly Operand[]): Cal
   overload.part.estimate?.(operands, overload.id) ?? { cost: fixed(1) }
 
 /** Scalars and objects have no bound, which counts as zero: comparing them is free. */
-const boundOf = (type: Type): Range => ({ min: 0, max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0 })
+const boundOf = (type: Type): Range => ({
+  min: 0,
+  max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0,
+})
 
 const fieldOf = (place: Type, name: string): Type | undefined =>
   place.kind === 'struct' ? place.field(name)?.type : undefined
@@ -256,7 +275,10 @@ const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.
 
 /** What `optMap` and `cel.bind` expand to: a local variable, without iterations. */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
-  range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false
+  range.kind === 'list' &&
+  range.elements.length === 0 &&
+  condition.kind === 'literal' &&
+  condition.value === false
 
 const isScalar = ({ kind }: Type): boolean =>
   kind === 'bool' ||

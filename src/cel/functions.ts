@@ -24,7 +24,11 @@ export type CallEstimate = { readonly cost: Range; readonly size?: Range }
 
 /** The receiver of a member call is the first operand. */
 export type Estimate = (operands: readonly Operand[], overload: string) => CallEstimate | undefined
-export type RunCost = (args: readonly Value[], result: Result, overload: string) => number | undefined
+export type RunCost = (
+  args: readonly Value[],
+  result: Result,
+  overload: string,
+) => number | undefined
 
 /**
  * Functions charge it, before they start, for work that their costs do not cover, in nanoseconds. It ends evaluations that take too long.
@@ -58,7 +62,9 @@ export type FunctionPart = {
    * Called at compile time for a call with constant arguments. Returns an implementation that has done a part of the work, such as
    * compiling a pattern, or the error that every call would return.
    */
-  readonly prepare?: (args: readonly (Value | undefined)[]) => FunctionPart['run'] | CelError | undefined
+  readonly prepare?: (
+    args: readonly (Value | undefined)[],
+  ) => FunctionPart['run'] | CelError | undefined
   readonly estimate?: Estimate
   readonly cost?: RunCost
 }
@@ -85,7 +91,11 @@ export function mergeFunctions(parts: readonly FunctionPart[]): ReadonlyMap<stri
   return functions
 }
 
-export const global = (id: string, args: readonly Type[], result: Type): Signature => ({ id, args, result })
+export const global = (id: string, args: readonly Type[], result: Type): Signature => ({
+  id,
+  args,
+  result,
+})
 export const member = (id: string, args: readonly Type[], result: Type): Signature => ({
   id,
   args,

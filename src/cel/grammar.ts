@@ -2,8 +2,25 @@
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 
-const literals: readonly TokenKind[] = ['true', 'false', 'null', 'float', 'int', 'uint', 'string', 'bytes']
-export const memberStart: readonly TokenKind[] = ['[', '{', '(', '.', '-', ...literals, 'identifier']
+const literals: readonly TokenKind[] = [
+  'true',
+  'false',
+  'null',
+  'float',
+  'int',
+  'uint',
+  'string',
+  'bytes',
+]
+export const memberStart: readonly TokenKind[] = [
+  '[',
+  '{',
+  '(',
+  '.',
+  '-',
+  ...literals,
+  'identifier',
+]
 const start: readonly TokenKind[] = ['!', ...memberStart]
 export const relations: readonly TokenKind[] = ['<', '<=', '>=', '>', '==', '!=', 'in']
 export const factors: readonly TokenKind[] = ['*', '/', '%']

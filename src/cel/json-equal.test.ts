@@ -19,12 +19,19 @@ const schema: Fields = {
     time: { type: 'string', format: 'date-time' },
     list: { type: 'array', items: string },
     set: { type: 'array', items: string, 'x-kubernetes-list-type': 'set' },
-    sets: { type: 'array', items: { type: 'array', items: string }, 'x-kubernetes-list-type': 'set' },
+    sets: {
+      type: 'array',
+      items: { type: 'array', items: string },
+      'x-kubernetes-list-type': 'set',
+    },
     map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
     any: { 'x-kubernetes-int-or-string': true },
     keyed: {
       type: 'array',
-      items: { type: 'object', properties: { key: string, any: { 'x-kubernetes-int-or-string': true } } },
+      items: {
+        type: 'object',
+        properties: { key: string, any: { 'x-kubernetes-int-or-string': true } },
+      },
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['key'],
     },
@@ -34,7 +41,10 @@ const schema: Fields = {
 function areEqual(one: Json, other: Json, expression = 'self == other'): unknown {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
-  const compiled = compile(expression, withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }))
+  const compiled = compile(
+    expression,
+    withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }),
+  )
   assert('program' in compiled)
   const [self, against] = [valueOf(one, type), valueOf(other, type)]
   assert(!(self instanceof CelError) && !(against instanceof CelError))
@@ -119,14 +129,21 @@ const untyped: readonly (readonly [Json, Json, unknown])[] = [
 
 /** As `object == oldObject` of a policy, whose types are not known. */
 function areEqualUntyped(one: Json, other: Json): unknown {
-  const compiled = compile('self == other', withVariables(kubernetesEnvironment('1.33'), { self: dyn, other: dyn }))
+  const compiled = compile(
+    'self == other',
+    withVariables(kubernetesEnvironment('1.33'), { self: dyn, other: dyn }),
+  )
   assert('program' in compiled)
-  const result = compiled.program.evaluate({ self: valueOf(one, dyn), other: valueOf(other, dyn) }, 1_000_000_000)
+  const result = compiled.program.evaluate(
+    { self: valueOf(one, dyn), other: valueOf(other, dyn) },
+    1_000_000_000,
+  )
   return 'value' in result ? result.value : result.error
 }
 
 for (const [at, [one, other, expected]] of untyped.entries()) {
-  test(`without a type ${at}: ${String(expected)}`, () => assert.equal(areEqualUntyped(one, other), expected))
+  test(`without a type ${at}: ${String(expected)}`, () =>
+    assert.equal(areEqualUntyped(one, other), expected))
 }
 
 const large = (): Json => ({ spec: { items: Array.from({ length: 700_000 }, () => 1) } })

@@ -15,14 +15,26 @@ const OBJECT_NANOS = 300
 const FIELD_NANOS = 600
 
 /** Undefined: the JSON alone does not decide, as for times, sets, and values that do not have the declared type. */
-export function isEqualJson(one: Json, other: Json, type: Type, meter: Metered): boolean | undefined {
+export function isEqualJson(
+  one: Json,
+  other: Json,
+  type: Type,
+  meter: Metered,
+): boolean | undefined {
   meter.work(VALUE_NANOS)
   const { kind } = type
-  if (kind === 'string') return typeof one === 'string' && typeof other === 'string' ? one === other : undefined
-  if (kind === 'bool') return typeof one === 'boolean' && typeof other === 'boolean' ? one === other : undefined
-  if (kind === 'int') return isInteger(one) && isInteger(other) ? isSameInteger(one, other) : undefined
-  if (kind === 'double') return isNumber(one) && isNumber(other) ? Number(one) === Number(other) : undefined
-  if (kind === 'dyn') return type.isIntOrString === true ? isSameIntOrString(one, other) : isSameDyn(one, other, meter)
+  if (kind === 'string')
+    return typeof one === 'string' && typeof other === 'string' ? one === other : undefined
+  if (kind === 'bool')
+    return typeof one === 'boolean' && typeof other === 'boolean' ? one === other : undefined
+  if (kind === 'int')
+    return isInteger(one) && isInteger(other) ? isSameInteger(one, other) : undefined
+  if (kind === 'double')
+    return isNumber(one) && isNumber(other) ? Number(one) === Number(other) : undefined
+  if (kind === 'dyn')
+    return type.isIntOrString === true
+      ? isSameIntOrString(one, other)
+      : isSameDyn(one, other, meter)
   if (kind === 'list') {
     const isOrdered = type.keys === undefined && Array.isArray(one) && Array.isArray(other)
     return isOrdered ? isSameList(one, other, type.element, meter) : undefined
@@ -52,11 +64,17 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 function isSameDyn(one: Json, other: Json, meter: Metered): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
   if (typeof one !== 'object' || one === null || other === null) return one === other
-  if (Array.isArray(one)) return Array.isArray(other) ? isSameList(one, other, dyn, meter) : undefined
+  if (Array.isArray(one))
+    return Array.isArray(other) ? isSameList(one, other, dyn, meter) : undefined
   return isFields(one) && isFields(other) ? isSameMap(one, other, dyn, meter) : undefined
 }
 
-function isSameList(one: readonly Json[], other: readonly Json[], type: Type, meter: Metered): boolean | undefined {
+function isSameList(
+  one: readonly Json[],
+  other: readonly Json[],
+  type: Type,
+  meter: Metered,
+): boolean | undefined {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) {
     const same = isEqualJson(one[at] ?? null, other[at] ?? null, type, meter)
@@ -80,7 +98,12 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: Metered): bool
 }
 
 /** A null field is absent, and fields that the type does not have are ignored. */
-function isSameStruct(one: Fields, other: Fields, type: StructType, meter: Metered): boolean | undefined {
+function isSameStruct(
+  one: Fields,
+  other: Fields,
+  type: StructType,
+  meter: Metered,
+): boolean | undefined {
   meter.work(OBJECT_NANOS)
   const keys = Object.keys(one)
   const others = Object.keys(other).filter((key) => !Object.hasOwn(one, key))

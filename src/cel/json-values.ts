@@ -26,7 +26,8 @@ const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got
 function goTypeOf(json: Json): string {
   if (typeof json === 'string') return 'string'
   if (typeof json === 'boolean') return 'bool'
-  if (typeof json === 'object') return Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
+  if (typeof json === 'object')
+    return Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
   return typeof json === 'bigint' || Number.isSafeInteger(json) ? 'int64' : 'float64'
 }
 
@@ -48,9 +49,14 @@ const readers: { readonly [kind: string]: Reader } = {
   bool: (json) => (typeof json === 'boolean' ? json : otherType('bool', json)),
   int: intOf,
   double: (json) =>
-    typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : otherType('float', json),
+    typeof json === 'number'
+      ? json
+      : typeof json === 'bigint'
+        ? Number(json)
+        : otherType('float', json),
   bytes: bytesOf,
-  dyn: (json, type) => (type.kind === 'dyn' && type.isIntOrString === true ? intOrStringOf(json) : undefined),
+  dyn: (json, type) =>
+    type.kind === 'dyn' && type.isIntOrString === true ? intOrStringOf(json) : undefined,
   timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
   duration: text('a duration', parseWordedDuration),
   list: (json, type) =>
@@ -72,7 +78,9 @@ function bytesOf(json: Json): Result {
   if (typeof json !== 'string') return otherType('string', json)
   const wrong = json.search(/[+/]/)
   if (wrong === -1) return Buffer.from(json, 'base64url')
-  return new CelError(`Invalid byte formatted string ${json}: illegal base64 data at input byte ${wrong}`)
+  return new CelError(
+    `Invalid byte formatted string ${json}: illegal base64 data at input byte ${wrong}`,
+  )
 }
 
 function intOf(json: Json): Result {
@@ -103,7 +111,8 @@ const plain = (result: Result): Value => (result instanceof CelError ? null : re
 
 /** The JSON that a value was made from; undefined: an expression made the value. */
 export function sourceOf(value: Value): Json | undefined {
-  if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct) return value.json
+  if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct)
+    return value.json
   return undefined
 }
 
@@ -154,7 +163,8 @@ function textFor(value: Value): string {
     : `${typeof value} ${String(value)}`
 }
 
-const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
+const withBigInts = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `${value}n` : value
 
 /** JSON that is made part by part, as expressions read it: they read little of a large object. */
 export abstract class LazyFields {

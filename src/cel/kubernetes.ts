@@ -40,11 +40,15 @@ export type KubernetesVersion = '1.32' | '1.33'
 const environments = new Map<string, Environment>()
 
 /** Cached, since it is the same for all expressions. */
-export const kubernetesEnvironment = (version: KubernetesVersion): Environment => once(version, version, [])
+export const kubernetesEnvironment = (version: KubernetesVersion): Environment =>
+  once(version, version, [])
 
 /** For device selectors, which may use cel.bind. They had semantic versions before other expressions did. */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
-  once(`${version} device`, version, [{ macros: bindingMacros }, ...(version === '1.32' ? [firstSemverLibrary] : [])])
+  once(`${version} device`, version, [
+    { macros: bindingMacros },
+    ...(version === '1.32' ? [firstSemverLibrary] : []),
+  ])
 
 /** For mutating policies, which construct objects and operations of JSON patches. */
 export const patchEnvironment = (version: KubernetesVersion): Environment =>
@@ -57,4 +61,7 @@ function once(name: string, version: KubernetesVersion, more: readonly Library[]
 }
 
 const make = (minor: number, more: readonly Library[]): Environment =>
-  createEnvironment([...libraries.filter(([since]) => since <= minor).map(([, library]) => library), ...more])
+  createEnvironment([
+    ...libraries.filter(([since]) => since <= minor).map(([, library]) => library),
+    ...more,
+  ])

@@ -28,17 +28,26 @@ function lazyStruct(): { readonly asked: string[]; readonly value: LazyStruct } 
     asked.push(field)
     if (field === 'later') return later
     if (field === 'empty') return null
-    return field === 'wrong' ? Promise.resolve(new CelError('no')) : field === 'now' ? true : undefined
+    return field === 'wrong'
+      ? Promise.resolve(new CelError('no'))
+      : field === 'now'
+        ? true
+        : undefined
   })
   return { asked, value }
 }
 
-async function evaluate(text: string): Promise<{ readonly asked: readonly string[]; readonly result: Evaluated }> {
+async function evaluate(
+  text: string,
+): Promise<{ readonly asked: readonly string[]; readonly result: Evaluated }> {
   const { asked, value } = lazyStruct()
   const compiled = compile(text, withVariables(kubernetesEnvironment('1.33'), { v: type }))
   assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')
   const { program } = compiled
-  return { result: await inTurns((slice) => program.inTurns({ v: value }, 1_000_000, slice)), asked }
+  return {
+    result: await inTurns((slice) => program.inTurns({ v: value }, 1_000_000, slice)),
+    asked,
+  }
 }
 
 test('a field is read when an expression needs it', async () => {
@@ -47,7 +56,11 @@ test('a field is read when an expression needs it', async () => {
 })
 
 test('the evaluation waits for a field, and is not charged twice', async () => {
-  for (const text of ['v.now && v.later', 'v.later && v.now', '[1, 2, 3].all(x, x > 0 && v.later) && v.now']) {
+  for (const text of [
+    'v.now && v.later',
+    'v.later && v.now',
+    '[1, 2, 3].all(x, x > 0 && v.later) && v.now',
+  ]) {
     const now = await evaluate(text.replaceAll('later', 'now'))
     const later = await evaluate(text)
     assert.deepEqual(later.result, now.result, text)
@@ -69,7 +82,9 @@ test('a field that fails is an error; one that is absent is no such key', async 
   assert.equal(await errorOf('has(v.wrong)'), 'no')
   assert.equal(await errorOf('v.?wrong.orValue(true)'), 'no')
   assert.equal(await errorOf('v.numbers.size() == 1'), 'no such key: numbers')
-  const { result } = await evaluate('has(v.later) && !has(v.numbers) && v.?later.hasValue() && !v.?numbers.hasValue()')
+  const { result } = await evaluate(
+    'has(v.later) && !has(v.numbers) && v.?later.hasValue() && !v.?numbers.hasValue()',
+  )
   assert.ok('value' in result && result.value === true)
 })
 

@@ -26,9 +26,17 @@ export function* lex(source: Source, slice: Slice): Turns<Lexed> {
     }
     const found = longestAt(points, at)
     if (found.kind === undefined) {
-      faults.push({ offset: at, message: `Syntax error: token recognition error at: '${shown(points, at, found.to)}'` })
+      faults.push({
+        offset: at,
+        message: `Syntax error: token recognition error at: '${shown(points, at, found.to)}'`,
+      })
     } else {
-      tokens.push({ kind: found.kind, text: points.slice(at, found.to).join(''), from: at, to: found.to })
+      tokens.push({
+        kind: found.kind,
+        text: points.slice(at, found.to).join(''),
+        from: at,
+        to: found.to,
+      })
     }
     at = found.to
   }
@@ -37,7 +45,12 @@ export function* lex(source: Source, slice: Slice): Turns<Lexed> {
 }
 
 const shown = (points: readonly string[], from: number, to: number): string =>
-  points.slice(from, to).join('').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
+  points
+    .slice(from, to)
+    .join('')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t')
 
 /** `kind` is undefined if no token matches; `to` is then after the character that excluded the last candidate. */
 type Found = { readonly kind: TokenKind | undefined; readonly to: number }
@@ -72,9 +85,11 @@ function kindOf(mark: string): TokenKind | undefined {
 }
 const isKind = (mark: string): mark is TokenKind => mark in tokenNames
 
-const isLetter = (point: string | undefined): boolean => point !== undefined && /^[A-Za-z_]$/.test(point)
+const isLetter = (point: string | undefined): boolean =>
+  point !== undefined && /^[A-Za-z_]$/.test(point)
 const isDigit = (point: string | undefined): boolean => point !== undefined && /^[0-9]$/.test(point)
-const isHex = (point: string | undefined): boolean => point !== undefined && /^[0-9A-Fa-f]$/.test(point)
+const isHex = (point: string | undefined): boolean =>
+  point !== undefined && /^[0-9A-Fa-f]$/.test(point)
 
 function wordAt(points: readonly string[], from: number): Found {
   let to = from
@@ -143,14 +158,22 @@ const wordBefore = (points: readonly string[], from: number): Found => wordAt(po
 
 type Style = { readonly quote: string; readonly isTriple: boolean; readonly isRaw: boolean }
 
-function stringBodyEnd(points: readonly string[], from: number, style: Style): { isClosed: boolean; to: number } {
+function stringBodyEnd(
+  points: readonly string[],
+  from: number,
+  style: Style,
+): { isClosed: boolean; to: number } {
   let at = from
   while (at < points.length) {
     const point = points[at]
-    if (point === style.quote && (!style.isTriple || (points[at + 1] === point && points[at + 2] === point))) {
+    if (
+      point === style.quote &&
+      (!style.isTriple || (points[at + 1] === point && points[at + 2] === point))
+    ) {
       return { isClosed: true, to: at + (style.isTriple ? 3 : 1) }
     }
-    if (!style.isTriple && (point === '\n' || point === '\r')) return { isClosed: false, to: at + 1 }
+    if (!style.isTriple && (point === '\n' || point === '\r'))
+      return { isClosed: false, to: at + 1 }
     if (point === '\\' && !style.isRaw) {
       const escape = escapeEnd(points, at + 1)
       if (!escape.isGood) return { isClosed: false, to: Math.min(escape.to, points.length) }

@@ -33,7 +33,9 @@ export const listStep =
   }
 
 export const mapStep =
-  (entries: readonly { readonly key: Step; readonly value: Step; readonly isOptional: boolean }[]): Step =>
+  (
+    entries: readonly { readonly key: Step; readonly value: Step; readonly isOptional: boolean }[],
+  ): Step =>
   (run) => {
     const given: (readonly [MapKey, Value])[] = []
     for (const entry of entries) {
@@ -67,5 +69,8 @@ export const structStep =
     }
     run.spend(STRUCT_COST)
     const typeName = name.replace(/^\./, '')
-    return (typeName === jsonPatchType.name ? operationFault(known) : undefined) ?? new MadeStruct(typeName, known)
+    return (
+      (typeName === jsonPatchType.name ? operationFault(known) : undefined) ??
+      new MadeStruct(typeName, known)
+    )
   }

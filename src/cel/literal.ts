@@ -30,7 +30,8 @@ export function readString(text: string): ReadLiteral {
   const points: string[] = []
   for (const { code, text: plain } of pieces(body)) {
     if (code === undefined) points.push(plain)
-    else if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return { fault: 'unable to unescape string' }
+    else if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+      return { fault: 'unable to unescape string' }
     else points.push(String.fromCodePoint(code))
   }
   return { value: points.join('') }
@@ -59,8 +60,17 @@ function strip(text: string): { body: string; isRaw: boolean } {
 
 type Piece = { readonly code: number | undefined; readonly isByte: boolean; readonly text: string }
 
-const named: { readonly [letter: string]: number } = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 }
-const escapes = /\\(?:[xX]([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))|([^\\]+)/gsu
+const named: { readonly [letter: string]: number } = {
+  a: 7,
+  b: 8,
+  f: 12,
+  n: 10,
+  r: 13,
+  t: 9,
+  v: 11,
+}
+const escapes =
+  /\\(?:[xX]([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))|([^\\]+)/gsu
 
 function* pieces(body: string): Generator<Piece> {
   for (const [, hex, short, long, octal, letter, plain] of body.matchAll(escapes)) {

@@ -8,7 +8,9 @@ export type Macro = (call: Call) => Expr | MacroFault | undefined
 export type Macros = ReadonlyMap<string, Macro>
 
 export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | undefined {
-  return macros.get(`${call.target === undefined ? '' : '.'}${call.name}/${call.args.length}`)?.(call)
+  return macros.get(`${call.target === undefined ? '' : '.'}${call.name}/${call.args.length}`)?.(
+    call,
+  )
 }
 
 /** This is no valid identifier in an expression. */
@@ -97,7 +99,8 @@ const loop =
     for (const arg of call.args.slice(0, variables)) {
       if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
       // limit: two variables
-      if (names.includes(arg.name)) return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
+      if (names.includes(arg.name))
+        return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)
     }
     const taken = names.findIndex((name) => name === ACCUMULATOR || name === '__result__')
@@ -136,7 +139,12 @@ const existsOne = ({ args: [test = missing], build, ...over }: Loop): Expr =>
   build.fold({
     ...over,
     initial: build.literal(0n),
-    step: build.call('_?_:_', test, build.call('_+_', build.result, build.literal(1n)), build.result),
+    step: build.call(
+      '_?_:_',
+      test,
+      build.call('_+_', build.result, build.literal(1n)),
+      build.result,
+    ),
     result: build.call('_==_', build.result, build.literal(1n)),
   })
 
@@ -153,7 +161,11 @@ const map = ({ args, build, ...over }: Loop): Expr => {
 
 const filter = ({ args: [test = missing], build, named, ...over }: Loop): Expr => {
   const step = build.call('_+_', build.result, build.list(named))
-  return build.fold({ ...over, initial: build.list(), step: build.call('_?_:_', test, step, build.result) })
+  return build.fold({
+    ...over,
+    initial: build.list(),
+    step: build.call('_?_:_', test, step, build.result),
+  })
 }
 
 const transformMap =
@@ -173,10 +185,12 @@ const transformMap =
 
 const insertValue = ({ build, variable }: Loop, value: Expr): Expr =>
   build.call('cel.@mapInsert', build.result, build.ident(variable), value)
-const insertEntry = ({ build }: Loop, entry: Expr): Expr => build.call('cel.@mapInsert', build.result, entry)
+const insertEntry = ({ build }: Loop, entry: Expr): Expr =>
+  build.call('cel.@mapInsert', build.result, entry)
 
 const has: Macro = ({ args: [arg = missing], offset }) => {
-  if (arg.kind !== 'select' || arg.isTest) return { offset: arg.offset, fault: 'invalid argument to has() macro' }
+  if (arg.kind !== 'select' || arg.isTest)
+    return { offset: arg.offset, fault: 'invalid argument to has() macro' }
   return { ...arg, offset, isTest: true }
 }
 
@@ -197,12 +211,20 @@ const optMap =
   (call) => {
     const [variable = missing, body = missing] = call.args
     if (variable.kind !== 'ident')
-      return { offset: variable.offset, fault: `${name}() variable name must be a simple identifier` }
+      return {
+        offset: variable.offset,
+        fault: `${name}() variable name must be a simple identifier`,
+      }
     if (call.target === undefined) return undefined
     const build = new Builder(call)
     const value = build.member('value', call.target)
     const present = wrap(build, local(build, variable.name, value, body))
-    return build.call('_?_:_', build.member('hasValue', call.target), present, build.call('optional.none'))
+    return build.call(
+      '_?_:_',
+      build.member('hasValue', call.target),
+      present,
+      build.call('optional.none'),
+    )
   }
 
 const bind: Macro = (call) => {

@@ -1,6 +1,15 @@
 /** The part of the grammar that is built around primary expressions: operators, fields, indexes and calls. */
 import type { Call, Expr } from './ast.ts'
-import { end, exprStart, factors, memberStart, optionalStart, relations, sets, terms } from './grammar.ts'
+import {
+  end,
+  exprStart,
+  factors,
+  memberStart,
+  optionalStart,
+  relations,
+  sets,
+  terms,
+} from './grammar.ts'
 import { expandMacro, type Macros } from './macros.ts'
 import type { Next, Recognizer } from './recognizer.ts'
 import type { Slice } from './run.ts'
@@ -119,7 +128,12 @@ export abstract class OperatorParser {
         this.tokens.deepen('relation')
         const operator = this.tokens.match(this.tokens.kind, exprStart)
         const right = yield* this.#relation(sets.relation, true)
-        left = this.#call(operator, operator.kind === 'in' ? '@in' : `_${operator.text}_`, left, right)
+        left = this.#call(
+          operator,
+          operator.kind === 'in' ? '@in' : `_${operator.text}_`,
+          left,
+          right,
+        )
       }
       return left
     } catch (error) {
@@ -205,7 +219,8 @@ export abstract class OperatorParser {
 
   *#selection(operand: Expr): Turns<Expr> {
     const behind = this.tokens.peek(1)
-    if (behind === 'true' || behind === 'false' || behind === 'null') this.tokens.mismatch(1, sets.identifier)
+    if (behind === 'true' || behind === 'false' || behind === 'null')
+      this.tokens.mismatch(1, sets.identifier)
     if (behind !== '?' && behind !== 'identifier' && behind !== 'escaped') this.tokens.noViable(1)
     const dot = this.tokens.match('.', sets.optionalField)
     if (this.tokens.kind === '?') {
@@ -248,7 +263,15 @@ export abstract class OperatorParser {
   }
 
   /** Parses a call from its parenthesis on. */
-  protected *calling({ name, target, at }: { name: string; target?: Expr; at?: Token }): Turns<Expr> {
+  protected *calling({
+    name,
+    target,
+    at,
+  }: {
+    name: string
+    target?: Expr
+    at?: Token
+  }): Turns<Expr> {
     const open = this.tokens.match('(', sets.argsStart)
     this.tokens.sync(sets.argsStart)
     const args = this.tokens.kind === ')' ? [] : yield* this.#exprList()
@@ -264,7 +287,8 @@ export abstract class OperatorParser {
   }
 
   #expanded(call: Call, at: Token | undefined): Expr {
-    if (at !== undefined && reserved.has(call.name)) return this.fail(at.from, `reserved identifier: ${call.name}`)
+    if (at !== undefined && reserved.has(call.name))
+      return this.fail(at.from, `reserved identifier: ${call.name}`)
     const expanded = expandMacro(call, this.#macros)
     if (expanded === undefined) return call
     return 'fault' in expanded ? this.fail(expanded.offset, expanded.fault) : expanded

@@ -33,7 +33,12 @@ export function* parse(text: string, macros: Macros, slice: Slice): Turns<Parsed
   const expr = yield* parser.parse()
   if (parser.faults.length > 0) return { source, faults: parser.faults }
   if (isTooDeep(expr)) {
-    return { source, faults: [{ offset: NOWHERE, message: `expression recursion limit exceeded: ${TREE_DEPTH_MAX}` }] }
+    return {
+      source,
+      faults: [
+        { offset: NOWHERE, message: `expression recursion limit exceeded: ${TREE_DEPTH_MAX}` },
+      ],
+    }
   }
   return { source, expr }
 }
@@ -99,7 +104,8 @@ class Parser extends OperatorParser {
     if (dot && this.tokens.peek(1) !== 'identifier') this.tokens.noViable(1)
     let ahead = dot ? 2 : 1
     if (this.tokens.peek(ahead) === '(') return yield* this.#globalCall(dot)
-    while (this.tokens.peek(ahead) === '.' && this.tokens.peek(ahead + 1) === 'identifier') ahead += 2
+    while (this.tokens.peek(ahead) === '.' && this.tokens.peek(ahead + 1) === 'identifier')
+      ahead += 2
     if (this.tokens.peek(ahead) === '{') return yield* this.#struct(dot)
     if (dot) this.tokens.match('.', sets.identifier)
     const name = this.tokens.match('identifier', end)
@@ -125,7 +131,12 @@ class Parser extends OperatorParser {
     this.tokens.sync(sets.fieldsStart)
     const fields = sets.optionalField.kinds.has(this.tokens.kind) ? yield* this.#structFields() : []
     this.#closing('}')
-    return { kind: 'struct', offset: brace.from, name: `${dot ? '.' : ''}${names.join('.')}`, fields }
+    return {
+      kind: 'struct',
+      offset: brace.from,
+      name: `${dot ? '.' : ''}${names.join('.')}`,
+      fields,
+    }
   }
 
   *#structFields(): Turns<readonly FieldInitializer[]> {
@@ -239,7 +250,9 @@ class Parser extends OperatorParser {
       const sign = this.tokens.kind === '-' ? this.tokens.match('-', sets.number).text : ''
       const { kind, text } = this.tokens.match(this.tokens.kind, end)
       const read = readLiteral(kind, `${sign}${text}`)
-      return 'fault' in read ? this.fail(offset, read.fault) : { kind: 'literal', offset, value: read.value }
+      return 'fault' in read
+        ? this.fail(offset, read.fault)
+        : { kind: 'literal', offset, value: read.value }
     } catch (error) {
       this.tokens.fail('literal', error)
       return this.missing()

@@ -27,7 +27,10 @@ test('one object or another is made', () => {
 })
 
 test('… and operations of a patch, with keys escaped', () => {
-  assert.equal(evaluate('[JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("b/c~d")}][0].path'), '/a/b~1c~0d')
+  assert.equal(
+    evaluate('[JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("b/c~d")}][0].path'),
+    '/a/b~1c~0d',
+  )
 })
 
 test('fields of a patch have types', () => {

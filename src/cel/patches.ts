@@ -43,7 +43,11 @@ const goTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The name of a type is the path of its field: `Object.spec.template`. */
-const objectTypeOf = (name: string): StructType => ({ kind: 'struct', name, field: (key) => ({ key, type: dyn }) })
+const objectTypeOf = (name: string): StructType => ({
+  kind: 'struct',
+  name,
+  field: (key) => ({ key, type: dyn }),
+})
 
 export const objectType: StructType = objectTypeOf('Object')
 
@@ -52,7 +56,10 @@ export const jsonPatchLibrary: Library = {
     {
       name: 'jsonpatch.escapeKey',
       overloads: [global('string_jsonpatch_escapeKey_string', [string], string)],
-      run: (text) => (typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : noSuchOverload),
+      run: (text) =>
+        typeof text === 'string'
+          ? text.replaceAll('~', '~0').replaceAll('/', '~1')
+          : noSuchOverload,
       estimate: ([text]) => {
         const size = text?.size ?? unknownSize
         return { cost: scaled(size, TEXT_FACTOR), size }
@@ -66,6 +73,8 @@ export const withPatchTypes = (environment: Environment): Environment => ({
   ...environment,
   objects: (name) => {
     if (name === jsonPatchType.name) return jsonPatchType
-    return name === objectType.name || name.startsWith(`${objectType.name}.`) ? objectTypeOf(name) : undefined
+    return name === objectType.name || name.startsWith(`${objectType.name}.`)
+      ? objectTypeOf(name)
+      : undefined
   },
 })

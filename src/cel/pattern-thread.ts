@@ -23,7 +23,9 @@ const WAITING_MAX = 16
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
 
 /** The thread's answer: a JSON value, or an error message. */
-export type PatternAnswer = { readonly value: boolean | string | readonly string[] } | { readonly fault: string }
+export type PatternAnswer =
+  | { readonly value: boolean | string | readonly string[] }
+  | { readonly fault: string }
 
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
@@ -36,7 +38,8 @@ export class PatternThread implements AsyncDisposable {
 
   /** Fails with a 429 if too many questions are waiting. */
   async answer(question: PatternQuestion): Promise<Result> {
-    if (this.#waiting >= WAITING_MAX) throw tooManyRequests('too many long patterns are matched at once, try again', 1)
+    if (this.#waiting >= WAITING_MAX)
+      throw tooManyRequests('too many long patterns are matched at once, try again', 1)
     this.#waiting++
     const before = this.#last
     const answered = (async () => {
@@ -71,7 +74,9 @@ export class PatternThread implements AsyncDisposable {
     limit.close()
     if (answer === undefined) {
       await this.#end()
-      return new CelError(text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern')
+      return new CelError(
+        text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern',
+      )
     }
     this.#unused = setTimeout(() => void this.#end(), UNUSED_MS)
     this.#unused.unref()

@@ -29,7 +29,11 @@ function compileOnce(pattern: string): ReturnType<typeof compilePattern> {
 function answer(question: PatternQuestion): PatternAnswer {
   const result = question.answer(compileOnce)
   if (result instanceof CelError) return { fault: result.message }
-  if (isList(result)) return { value: [...itemsOf(result)].filter((item) => typeof item === 'string') }
-  assert(typeof result === 'boolean' || typeof result === 'string', 'a pattern gives a text or whether it matches')
+  if (isList(result))
+    return { value: [...itemsOf(result)].filter((item) => typeof item === 'string') }
+  assert(
+    typeof result === 'boolean' || typeof result === 'string',
+    'a pattern gives a text or whether it matches',
+  )
   return { value: result }
 }

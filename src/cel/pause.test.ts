@@ -58,7 +58,10 @@ function read(rule: string): { readonly program: Program; readonly self: Value }
 }
 
 /** As often as it can. */
-function evaluatePausing(rule: string, costMax: number): { readonly result: Evaluated; readonly pauses: number } {
+function evaluatePausing(
+  rule: string,
+  costMax: number,
+): { readonly result: Evaluated; readonly pauses: number } {
   const { program, self } = read(rule)
   const evaluation = program.start({ self }, costMax)
   for (let pauses = 0; ; pauses++) {
@@ -140,13 +143,17 @@ test('a long expression of short loops takes about as long with pauses as withou
 
 test('a thread that is ended answers all who wait, at once, and starts no other', async () => {
   const thread = new PatternThread()
-  const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), { verb: 'findAll', limit: -1 })
+  const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), {
+    verb: 'findAll',
+    limit: -1,
+  })
   // Each would take two seconds of CPU.
   const waiting = Array.from({ length: 15 }, () => thread.answer(endless))
   await new Promise((resolve) => setTimeout(resolve, 200))
   const began = performance.now()
   await thread[Symbol.asyncDispose]()
-  for (const answer of [...waiting, thread.answer(endless)]) assert.ok((await answer) instanceof CelError)
+  for (const answer of [...waiting, thread.answer(endless)])
+    assert.ok((await answer) instanceof CelError)
   assert.ok(performance.now() - began < 15_000)
 })
 
@@ -168,7 +175,10 @@ const flat: readonly string[] = [
 
 for (const call of flat) {
   test(`short texts that take long to read: evaluation can pause behind each, loop or not: ${call}`, () => {
-    const { result, pauses } = evaluatePausing(Array.from({ length: 100 }, () => call).join(' && '), 1_000_000)
+    const { result, pauses } = evaluatePausing(
+      Array.from({ length: 100 }, () => call).join(' && '),
+      1_000_000,
+    )
     assert('value' in result && result.value === true)
     assert.ok(pauses >= 100, `${pauses} pauses`)
   })
@@ -178,13 +188,19 @@ test('one call may cost all that the rule may', () => {
   const { result } = evaluatePausing('!self.line.contains(self.line.replace("x", "y"))', 1_000_000)
   assert.ok('value' in result && result.value === true, 'an estimate of 240,100')
   const long = '!(self.line + self.line).contains((self.line + self.line).replace("x", "y"))'
-  assert.ok('value' in evaluatePausing(long, 2_000_000).result, '960,400, at 50 ns each more than the time of one call')
+  assert.ok(
+    'value' in evaluatePausing(long, 2_000_000).result,
+    '960,400, at 50 ns each more than the time of one call',
+  )
   for (const rule of [
     'self.text.lowerAscii().size() > 0',
     '!isSemver(self.text)',
     'self.text.upperAscii() != self.text',
   ])
-    assert.ok('value' in evaluatePausing(rule.replaceAll('self.text', 'self.huge'), 1_000_000).result, rule)
+    assert.ok(
+      'value' in evaluatePausing(rule.replaceAll('self.text', 'self.huge'), 1_000_000).result,
+      rule,
+    )
 })
 
 test('a long text that is no address is quoted only where that is seen, and not at any length', () => {
@@ -223,7 +239,10 @@ test('a long expression is compiled with pauses, to the same program', () => {
   for (; turn.done !== true; turn = compiling.next()) pauses++
   assert('program' in turn.value)
   assert(pauses > 4 * 5_000, `${pauses} pauses`)
-  assert.deepEqual(turn.value.program.evaluate({}, 1_000_000), read(rule).program.evaluate({}, 1_000_000))
+  assert.deepEqual(
+    turn.value.program.evaluate({}, 1_000_000),
+    read(rule).program.evaluate({}, 1_000_000),
+  )
 })
 
 test('a pattern that takes long to compile is compiled elsewhere, in the text of a rule and in an object', () => {
@@ -243,13 +262,17 @@ test('a pattern that takes long to compile is compiled elsewhere, in the text of
     }
   }
   const long = 'a|'.repeat(1_500)
-  const { compiled, asked } = compileAsking(`self.short.matches('${long}b') && self.short.find('${long}b') == 'a'`)
+  const { compiled, asked } = compileAsking(
+    `self.short.matches('${long}b') && self.short.find('${long}b') == 'a'`,
+  )
   assert.deepEqual(asked, [3_001, 3_001, 3_001])
   assert('program' in compiled)
   const { self } = read('true')
   const result = compiled.program.evaluate({ self }, 1_000_000)
   assert.equal('value' in result && result.value, true)
-  assert.ok(evaluatePausing(`self.short.matches(self.line + '${long}') || true`, 1_000_000).pauses > 0)
+  assert.ok(
+    evaluatePausing(`self.short.matches(self.line + '${long}') || true`, 1_000_000).pauses > 0,
+  )
   const broken = compileAsking(`self.short.find('${long}(') == ''`).compiled
   assert('fault' in broken)
   assert.match(broken.fault, /missing closing \)/)

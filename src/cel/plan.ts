@@ -115,7 +115,8 @@ class Planner {
     }
     if (reference?.kind === 'variable') return { step: this.#variable(reference.name, first) }
     if (expr.kind === 'select') return { step: yield* this.#select(expr, first) }
-    if (expr.kind === 'call' && expr.name === '_[_]') return { step: yield* this.#index(expr, first) }
+    if (expr.kind === 'call' && expr.name === '_[_]')
+      return { step: yield* this.#index(expr, first) }
     return yield* this.plan(expr)
   }
 
@@ -139,8 +140,12 @@ class Planner {
    * The operand of a field or an index: it continues the chain or, if it is another expression, begins a new one, for the cost of a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
-    const isChain = expr.kind === 'ident' || expr.kind === 'select' || (expr.kind === 'call' && expr.name === '_[_]')
-    if (isChain && !(expr.kind === 'select' && expr.isTest)) return (yield* this.#chain(expr, first)).step
+    const isChain =
+      expr.kind === 'ident' ||
+      expr.kind === 'select' ||
+      (expr.kind === 'call' && expr.name === '_[_]')
+    if (isChain && !(expr.kind === 'select' && expr.isTest))
+      return (yield* this.#chain(expr, first)).step
     const { step } = yield* this.plan(expr)
     return (run) => {
       const value = step(run)
@@ -194,7 +199,8 @@ class Planner {
 
   *#conditional(expr: Call): Turns<Step> {
     const [test, then, otherwise] = expr.args
-    if (test === undefined || then === undefined || otherwise === undefined) return () => noSuchOverload
+    if (test === undefined || then === undefined || otherwise === undefined)
+      return () => noSuchOverload
     const { step: condition } = yield* this.plan(test)
     const { step: yes } = yield* this.#chain(then, 0)
     const { step: no } = yield* this.#chain(otherwise, 0)
@@ -223,12 +229,14 @@ class Planner {
   *#function(expr: Call): Turns<Planned> {
     const reference = this.#checked.referenceOf(expr)
     if (reference?.kind !== 'call') throw new PlanFault(`no such function: ${expr.name}`)
-    const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
+    const parts =
+      reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
     // Nothing is in an empty list, so the left operand is not evaluated.
     const [, second] = args
-    if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant)) return constant(false)
+    if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant))
+      return constant(false)
     const pattern = overload?.part.isLong === true ? second?.constant : undefined
     if (typeof pattern === 'string' && isLongPattern(pattern)) {
       const fault = yield* longPatternFault(pattern)
@@ -277,14 +285,23 @@ class Planner {
     const [accumulator, first, second] = [this.#slots++, this.#slots++, this.#slots++]
     const inner: Locals = { name: expr.accumulator, slot: accumulator, outer }
     this.#locals = { name: expr.variable, slot: first, outer: inner }
-    if (expr.variable2 !== undefined) this.#locals = { name: expr.variable2, slot: second, outer: this.#locals }
+    if (expr.variable2 !== undefined)
+      this.#locals = { name: expr.variable2, slot: second, outer: this.#locals }
     const { step: condition } = yield* this.plan(expr.condition)
     const { step: next } = yield* this.plan(expr.step)
     this.#locals = inner
     const { step: result } = yield* this.plan(expr.result)
     this.#locals = outer
     const slots = { accumulator, first, second }
-    return comprehensionStep({ range, initial, condition, next, result, slots, isPair: expr.variable2 !== undefined })
+    return comprehensionStep({
+      range,
+      initial,
+      condition,
+      next,
+      result,
+      slots,
+      isPair: expr.variable2 !== undefined,
+    })
   }
 }
 

@@ -8,7 +8,10 @@ import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 /** The tokens that may come next. `mayEnd`: the rule may end here, so that any token that follows the rule may come, too. */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
-export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({ kinds: new Set(kinds), mayEnd })
+export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({
+  kinds: new Set(kinds),
+  mayEnd,
+})
 
 /** The parser is recursive, so this bounds the stack. Clients see the number in a message. */
 const RULE_DEPTH_MAX = 250
@@ -92,7 +95,8 @@ export class Recognizer {
   /** A chain of operators counts as nesting, until its rule ends. */
   deepen(name: string): void {
     const depth = (this.#depths.get(name) ?? 0) + 1
-    if (depth > RULE_DEPTH_MAX) throw new ParseLimit(`expression recursion limit exceeded: ${RULE_DEPTH_MAX}`)
+    if (depth > RULE_DEPTH_MAX)
+      throw new ParseLimit(`expression recursion limit exceeded: ${RULE_DEPTH_MAX}`)
     this.#depths.set(name, depth)
   }
 
@@ -118,7 +122,10 @@ export class Recognizer {
   /** Called before another iteration of a loop: tokens that do not fit are skipped. */
   syncLoop(choices: Next): void {
     if (this.#isRecovering || choices.kinds.has(this.kind)) return
-    this.#report(this.token, `extraneous input ${this.#shown(this.token)} expecting ${describeKinds(choices.kinds)}`)
+    this.#report(
+      this.token,
+      `extraneous input ${this.#shown(this.token)} expecting ${describeKinds(choices.kinds)}`,
+    )
     this.#skipUntil(new Set([...choices.kinds, ...this.#anyFollow()]))
   }
 
@@ -130,7 +137,10 @@ export class Recognizer {
       const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
       text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
     }
-    throw new SyntaxFault(this.#ahead(count), `no viable alternative at input '${escapeBlanks(text)}'`)
+    throw new SyntaxFault(
+      this.#ahead(count),
+      `no viable alternative at input '${escapeBlanks(text)}'`,
+    )
   }
 
   /** The token that is `count` tokens ahead is none of these. */
@@ -157,14 +167,20 @@ export class Recognizer {
 
   #dropOne(wanted: ReadonlySet<TokenKind>): boolean {
     if (!wanted.has(this.peek(1)) || this.kind === 'end') return false
-    this.#report(this.token, `extraneous input ${this.#shown(this.token)} expecting ${describeKinds(wanted)}`)
+    this.#report(
+      this.token,
+      `extraneous input ${this.#shown(this.token)} expecting ${describeKinds(wanted)}`,
+    )
     this.#at++
     this.#succeed()
     return true
   }
 
   #mismatch(wanted: ReadonlySet<TokenKind>): never {
-    throw new SyntaxFault(this.token, `mismatched input ${this.#shown(this.token)} expecting ${describeKinds(wanted)}`)
+    throw new SyntaxFault(
+      this.token,
+      `mismatched input ${this.#shown(this.token)} expecting ${describeKinds(wanted)}`,
+    )
   }
 
   #report(token: Token, message: string): void {
@@ -183,7 +199,8 @@ export class Recognizer {
     if (++this.#recoveries > RECOVERIES_MAX) {
       throw new ParseLimit(`error recovery attempt limit exceeded: ${RECOVERIES_MAX}`)
     }
-    if (this.#failedAt === this.#at && this.#failedRules.has(rule) && this.kind !== 'end') this.#at++
+    if (this.#failedAt === this.#at && this.#failedRules.has(rule) && this.kind !== 'end')
+      this.#at++
     this.#failedAt = this.#at
     this.#failedRules.add(rule)
     this.#skipUntil(this.#anyFollow())

@@ -37,7 +37,11 @@ export function patternSize(pattern: string): number {
   const outer: number[] = []
   let [size, part] = [0, 0]
   for (let at = 0; at < pattern.length; ) {
-    const found = matchAt(pattern[at] === '{' ? repeat : pattern[at] === '[' ? charClass : undefined, pattern, at)
+    const found = matchAt(
+      pattern[at] === '{' ? repeat : pattern[at] === '[' ? charClass : undefined,
+      pattern,
+      at,
+    )
     if (found !== undefined && pattern[at] === '{') {
       const times = Math.max(Number(found[1]), Number(found[2] ?? 0), 1)
       size += part * (times - 1)
@@ -58,7 +62,11 @@ export function patternSize(pattern: string): number {
   return outer.reduce((sum, one) => sum + one, size)
 }
 
-function matchAt(expression: RegExp | undefined, text: string, at: number): RegExpExecArray | undefined {
+function matchAt(
+  expression: RegExp | undefined,
+  text: string,
+  at: number,
+): RegExpExecArray | undefined {
   if (expression === undefined) return undefined
   expression.lastIndex = at
   return expression.exec(text) ?? undefined
@@ -79,7 +87,9 @@ export class PatternQuestion {
   answer(compile = compilePattern): Result {
     const compiled = compile(this.pattern)
     if (compiled instanceof CelError)
-      return this.use.verb === 'matches' ? compiled : new CelError(`Illegal regex: ${compiled.message}`)
+      return this.use.verb === 'matches'
+        ? compiled
+        : new CelError(`Illegal regex: ${compiled.message}`)
     return apply(compiled, this.text, this.use, Number.POSITIVE_INFINITY) ?? null
   }
 }
@@ -100,12 +110,18 @@ export function usePattern(pattern: Pattern, text: string, use: PatternUse, mete
   const steps = stepsOf(pattern, text)
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
   meter.last(steps * STEP_NANOS)
-  const known = steps > SHORT_STEPS_MAX ? undefined : apply(pattern, text, use, performance.now() + SHORT_MS)
+  const known =
+    steps > SHORT_STEPS_MAX ? undefined : apply(pattern, text, use, performance.now() + SHORT_MS)
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
 /** The same for a long pattern, which is not compiled here. */
-export function useLongPattern(pattern: string, text: string, use: PatternUse, meter: Asking): Result {
+export function useLongPattern(
+  pattern: string,
+  text: string,
+  use: PatternUse,
+  meter: Asking,
+): Result {
   const steps = (longPatternSize(pattern) ?? pattern.length) * text.length
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
   meter.last(steps * STEP_NANOS)
@@ -114,10 +130,16 @@ export function useLongPattern(pattern: string, text: string, use: PatternUse, m
 
 type Asking = { last(nanos: number): void; ask(question: PatternQuestion): never }
 
-export const stepsOf = (pattern: Pattern, text: string): number => text.length * pattern.programSize()
+export const stepsOf = (pattern: Pattern, text: string): number =>
+  text.length * pattern.programSize()
 
 /** Undefined: the time is over. */
-function apply(pattern: Pattern, text: string, { verb, limit }: PatternUse, endMs: number): Result | undefined {
+function apply(
+  pattern: Pattern,
+  text: string,
+  { verb, limit }: PatternUse,
+  endMs: number,
+): Result | undefined {
   if (verb === 'matches') return pattern.test(text)
   return verb === 'find' ? find(pattern, text) : findAll(pattern, text, { limit, endMs })
 }

@@ -7,7 +7,15 @@
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'
 import { compilePattern, type Pattern } from './regex.ts'
-import { type CelError, isMap, type MapKey, type ListValue, type MapValue, type Result, type Value } from './values.ts'
+import {
+  type CelError,
+  isMap,
+  type MapKey,
+  type ListValue,
+  type MapValue,
+  type Result,
+  type Value,
+} from './values.ts'
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
@@ -134,7 +142,8 @@ export class Run implements Meter {
   endLoop(loop: ComprehensionFrame, value: Result): Result {
     const { outer, place } = loop
     this.frame = outer
-    if (this.cost - loop.costBefore > KEPT_COST) outer.know(place, { value, entered: outer.entered, isUnpaid: false })
+    if (this.cost - loop.costBefore > KEPT_COST)
+      outer.know(place, { value, entered: outer.entered, isUnpaid: false })
     return value
   }
 

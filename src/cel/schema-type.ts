@@ -2,7 +2,15 @@
  * The types of a structural schema, with size bounds for cost estimates. Without a bound in the schema, the largest size that fits in a
  * request is used. Structs build the types of their fields on demand.
  */
-import { type Fields, fieldsOf, isFields, type Json, numberOf, textOf, textsOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../api/object.ts'
 import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
@@ -25,14 +33,19 @@ export type SchemaTypeOptions = {
 }
 
 /** Undefined: rules cannot use the schema, for example because it has no type. */
-export function typeOfSchema(schema: Fields, { name, isRoot = false }: SchemaTypeOptions): Type | undefined {
+export function typeOfSchema(
+  schema: Fields,
+  { name, isRoot = false }: SchemaTypeOptions,
+): Type | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) {
     return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
   }
-  if (isRoot || schema['x-kubernetes-embedded-resource'] === true) return structOf(schema, name, objectFields(schema))
+  if (isRoot || schema['x-kubernetes-embedded-resource'] === true)
+    return structOf(schema, name, objectFields(schema))
   const { type } = schema
   if (type === 'array') return listOf(schema, name)
-  if (type === 'object') return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
+  if (type === 'object')
+    return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
   if (type === 'string') return textTypeOf(schema)
   return scalars.get(textOf(type))
 }
@@ -50,7 +63,8 @@ function listOf(schema: Fields, name: string): Type | undefined {
   const sizeMax = limit(schema['maxItems']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(items) + 1))
   const listType = schema['x-kubernetes-list-type']
   if (listType === 'set') return { kind: 'list', element, sizeMax, keys: 'whole' }
-  if (listType === 'map') return { kind: 'list', element, sizeMax, keys: textsOf(schema['x-kubernetes-list-map-keys']) }
+  if (listType === 'map')
+    return { kind: 'list', element, sizeMax, keys: textsOf(schema['x-kubernetes-list-map-keys']) }
   return { kind: 'list', element, sizeMax }
 }
 
@@ -59,7 +73,8 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   const value = typeOfSchema(values, { name: `${name}.@elem` })
   if (value === undefined) return undefined
   // An empty key with its quotes, a colon and a comma.
-  const sizeMax = limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
+  const sizeMax =
+    limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
   return { kind: 'map', key: string, value, sizeMax }
 }
 
@@ -71,7 +86,9 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
     keys: () => Object.keys(properties),
     always: new Set(Object.keys(instead)),
     typeOf: (key, inside) =>
-      typeOfSchema(fieldsOf((Object.hasOwn(instead, key) ? instead : properties)[key]), { name: inside }),
+      typeOfSchema(fieldsOf((Object.hasOwn(instead, key) ? instead : properties)[key]), {
+        name: inside,
+      }),
   })
 }
 
@@ -85,7 +102,10 @@ export type LazyFields = {
 }
 
 /** A struct whose fields are looked up when an expression names them. */
-export function lazyStruct(name: string, { has, keys, always = new Set(), typeOf }: LazyFields): StructType {
+export function lazyStruct(
+  name: string,
+  { has, keys, always = new Set(), typeOf }: LazyFields,
+): StructType {
   const known = new Map<string, FieldType | undefined>()
   let escaped: ReadonlyMap<string, string> | undefined
   const keyOf = (wanted: string): string | undefined => {
@@ -121,7 +141,10 @@ const objectMeta: Fields = { type: 'object', properties: { name: text, generateN
 /** Only name and generateName of metadata can be used, even if the schema describes more. */
 function objectFields(schema: Fields): Fields {
   const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
-  const meta = { ...objectMeta, properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text } }
+  const meta = {
+    ...objectMeta,
+    properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text },
+  }
   return { kind: text, apiVersion: text, metadata: meta }
 }
 
@@ -140,7 +163,8 @@ function textTypeOf(schema: Fields): Type {
   if (format === 'date-time') return { kind: 'timestamp', sizeMax: DATE_TIME_BYTES_MAX }
   if (length !== undefined) return { kind: 'string', sizeMax: length * POINT_BYTES_MAX }
   const choices = schema['enum']
-  if (!Array.isArray(choices) || choices.length === 0) return { kind: 'string', sizeMax: CONTENT_BYTES_MAX }
+  if (!Array.isArray(choices) || choices.length === 0)
+    return { kind: 'string', sizeMax: CONTENT_BYTES_MAX }
   return {
     kind: 'string',
     sizeMax: choices.reduce((most, choice) => Math.max(most, Buffer.byteLength(textOf(choice))), 0),

@@ -61,7 +61,8 @@ const shown = (at: Value): string => {
 
 /** Undefined: there is no such item or key. */
 export function indexIfThere(value: Value, at: Value): Result | undefined {
-  if (isMap(value)) return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)
+  if (isMap(value))
+    return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)
   if (isStruct(value)) return typeof at === 'string' ? value.get(at) : noSuchOverload
   return isList(value) ? item(value, at) : undefined
 }
@@ -81,7 +82,8 @@ function positionOf(at: Value): number | CelError {
 
 const INT_MAX = 2n ** 63n - 1n
 
-const unsupported = (at: bigint | number): CelError => new CelError(`unsupported index value ${at} in list`)
+const unsupported = (at: bigint | number): CelError =>
+  new CelError(`unsupported index value ${at} in list`)
 
 function noSuchKey(key: Value): CelError {
   const text = toStringValue(key)

@@ -36,7 +36,9 @@ export class Source {
     const sorted = [...faults].sort((one, other) => one.offset - other.offset)
     const shown = sorted.slice(0, FAULTS_SHOWN_MAX).map((fault) => this.#describeOne(fault))
     const more = sorted.length - shown.length
-    return more > 0 ? `${shown.join('\n')}\n... ${more} more errors were truncated` : shown.join('\n')
+    return more > 0
+      ? `${shown.join('\n')}\n... ${more} more errors were truncated`
+      : shown.join('\n')
   }
 
   #describeOne({ offset, message }: Fault): string {
@@ -71,4 +73,5 @@ type Line = { readonly text: string; readonly dots: string }
 /** Wide characters get a wide dot, so that the mark is below the position. */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
 
-const wide = (point: string | undefined): boolean => point !== undefined && (point.codePointAt(0) ?? 0) > 0x7f
+const wide = (point: string | undefined): boolean =>
+  point !== undefined && (point.codePointAt(0) ?? 0) > 0x7f

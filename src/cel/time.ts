@@ -17,18 +17,32 @@ export function timestampOf(nanos: bigint, offsetMinutes = 0): Timestamp | CelEr
 }
 
 export function durationOf(nanos: bigint): Duration | CelError {
-  return nanos < -DURATION_MAX - 1n || nanos > DURATION_MAX ? new CelError('integer overflow') : new Duration(nanos)
+  return nanos < -DURATION_MAX - 1n || nanos > DURATION_MAX
+    ? new CelError('integer overflow')
+    : new Duration(nanos)
 }
 
-const form = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
+const form =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** Parses RFC 3339. Undefined: the text is invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
-  const [, year = '', month = '', day = '', hour = '', minute = '', second = '', fraction = '', zone = ''] = match
+  const [
+    ,
+    year = '',
+    month = '',
+    day = '',
+    hour = '',
+    minute = '',
+    second = '',
+    fraction = '',
+    zone = '',
+  ] = match
   const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number)
-  if (y === undefined || mo === undefined || d === undefined || h === undefined || mi === undefined) return undefined
+  if (y === undefined || mo === undefined || d === undefined || h === undefined || mi === undefined)
+    return undefined
   if (mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || (s ?? 0) > 59) return undefined
   const date = new Date(0)
   date.setUTCFullYear(y, mo - 1, d)
@@ -37,12 +51,16 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   if (offset === undefined) return undefined
   date.setUTCHours(h, mi, s ?? 0)
   const nanos = BigInt(fraction.slice(0, 9).padEnd(9, '0'))
-  const made = timestampOf(BigInt(date.getTime() / 1000) * SECOND - BigInt(offset) * MINUTE + nanos, offset)
+  const made = timestampOf(
+    BigInt(date.getTime() / 1000) * SECOND - BigInt(offset) * MINUTE + nanos,
+    offset,
+  )
   return made instanceof Timestamp ? made : undefined
 }
 
 /** `2020-02-29`, at midnight. */
-export const parseDate = (text: string): Timestamp | undefined => parseTimestamp(`${text}T00:00:00Z`)
+export const parseDate = (text: string): Timestamp | undefined =>
+  parseTimestamp(`${text}T00:00:00Z`)
 
 function zoneMinutes(zone: string): number | undefined {
   if (/^[Zz]$/.test(zone)) return 0
@@ -97,7 +115,9 @@ export function parseDuration(text: string): Duration | undefined {
   if (body === '0') return new Duration(0n)
   if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined
   let nanos = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(
+    /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
+  )) {
     const size = units[unit] ?? 0n
     nanos += BigInt(whole === '' ? '0' : whole) * size
     if (fraction !== '') nanos += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length)
@@ -199,7 +219,10 @@ function localDate(nanos: bigint, zone: string): Date | CelError {
 
 function inNamedZone(date: Date, zone: string): Date | CelError {
   try {
-    const format = new Intl.DateTimeFormat('en-US-u-ca-iso8601', { timeZone: zone, timeZoneName: 'longOffset' })
+    const format = new Intl.DateTimeFormat('en-US-u-ca-iso8601', {
+      timeZone: zone,
+      timeZoneName: 'longOffset',
+    })
     const name = format.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value ?? ''
     const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
       /([+-])(\d{2}):(\d{2})(?::(\d{2}))?/.exec(name) ?? []

@@ -40,13 +40,20 @@ export const tokenNames = {
 
 export type TokenKind = keyof typeof tokenNames
 
-export type Token = { readonly kind: TokenKind; readonly text: string; readonly from: number; readonly to: number }
+export type Token = {
+  readonly kind: TokenKind
+  readonly text: string
+  readonly from: number
+  readonly to: number
+}
 
 const order: readonly string[] = Object.keys(tokenNames)
 
 /** `'x'` or `{'x', 'y'}`. */
 export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
-  const names = [...kinds].sort((one, other) => rank(one) - rank(other)).map((kind) => tokenNames[kind])
+  const names = [...kinds]
+    .sort((one, other) => rank(one) - rank(other))
+    .map((kind) => tokenNames[kind])
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`
 }
 

@@ -8,7 +8,12 @@ export type Type =
    * `isIntOrString`: the value has one of two types, so the checker knows neither. `isAny`: the type `any`, which is dynamic, but cannot
    * be the range of a macro.
    */
-  | { readonly kind: Simple; readonly sizeMax?: number; readonly isIntOrString?: true; readonly isAny?: true }
+  | {
+      readonly kind: Simple
+      readonly sizeMax?: number
+      readonly isIntOrString?: true
+      readonly isAny?: true
+    }
   | ListType
   | MapType
   | StructType
@@ -39,7 +44,12 @@ export type ListType = {
   readonly keys?: 'whole' | readonly string[]
 }
 
-export type MapType = { readonly kind: 'map'; readonly key: Type; readonly value: Type; readonly sizeMax?: number }
+export type MapType = {
+  readonly kind: 'map'
+  readonly key: Type
+  readonly value: Type
+  readonly sizeMax?: number
+}
 
 export type StructType = {
   readonly kind: 'struct'
@@ -69,14 +79,20 @@ export const errorType: Type = { kind: 'error' }
 
 export const list = (element: Type): Type => ({ kind: 'list', element })
 export const map = (key: Type, value: Type): MapType => ({ kind: 'map', key, value })
-export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({ kind: 'opaque', name, parameters })
+export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({
+  kind: 'opaque',
+  name,
+  parameters,
+})
 export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
 /** An object whose fields are known, by the names that they have in the data. */
 export function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
-  const known = new Map(Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]))
+  const known = new Map(
+    Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]),
+  )
   return { kind: 'struct', name, field: (wanted) => known.get(wanted) }
 }
 

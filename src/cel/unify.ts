@@ -49,7 +49,10 @@ export class Bindings {
     if (type.kind === 'type') return true
     if ('name' in type && 'name' in wanted && type.name !== wanted.name) return false
     const [parts, others] = [partsOf(type), partsOf(wanted)]
-    return parts.length === others.length && parts.every((part, at) => this.#fit(part, others[at] ?? dyn))
+    return (
+      parts.length === others.length &&
+      parts.every((part, at) => this.#fit(part, others[at] ?? dyn))
+    )
   }
 
   /** 'unknown': the parameter is free but cannot be bound to this type, which contains it. */
@@ -91,7 +94,8 @@ const isNullable = (type: Type): boolean =>
   type.kind === 'timestamp' ||
   type.kind === 'duration'
 
-export const mostGeneral = (one: Type, other: Type): Type => (isMoreGeneral(one, other) ? one : other)
+export const mostGeneral = (one: Type, other: Type): Type =>
+  isMoreGeneral(one, other) ? one : other
 
 function isMoreGeneral(one: Type, other: Type): boolean {
   if (one.kind === 'dyn' || one.kind === 'parameter') return true

@@ -32,7 +32,8 @@ export function* validateLiterals(
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
     // limit: at most one fault is returned
-    if (expr.kind === 'list') faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
+    if (expr.kind === 'list')
+      faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
       const { entries } = expr
       faults.push(
@@ -58,7 +59,11 @@ export function* validateLiterals(
 }
 
 /** Reports the first expression whose type differs from that of the first one. */
-function checkSame(exprs: readonly Expr[], isOptionalAt: (at: number) => boolean, checked: Checked): Fault[] {
+function checkSame(
+  exprs: readonly Expr[],
+  isOptionalAt: (at: number) => boolean,
+  checked: Checked,
+): Fault[] {
   const types = exprs.map((expr, at) => {
     const type = checked.typeOf(expr)
     return isOptionalAt(at) && isOptional(type) ? (type.parameters[0] ?? dyn) : type
@@ -67,7 +72,12 @@ function checkSame(exprs: readonly Expr[], isOptionalAt: (at: number) => boolean
   const at = types.findIndex((type) => first !== undefined && !isSame(first, type))
   const [expr, type] = [exprs[at], types[at]]
   if (first === undefined || expr === undefined || type === undefined) return []
-  return [{ offset: expr.offset, message: `expected type '${nameOf(first)}' but found '${nameOf(type)}'` }]
+  return [
+    {
+      offset: expr.offset,
+      message: `expected type '${nameOf(first)}' but found '${nameOf(type)}'`,
+    },
+  ]
 }
 
 function* checkCall(call: Call, checked: Checked): Turns<Fault[]> {

@@ -265,7 +265,10 @@ export const isStruct = (value: Result): value is StructValue =>
 export const isOpaque = (value: Result): value is Opaque =>
   typeof value === 'object' && value !== null && 'isSame' in value
 export const isKey = (value: Value): value is MapKey =>
-  typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Uint
+  typeof value === 'string' ||
+  typeof value === 'bigint' ||
+  typeof value === 'boolean' ||
+  value instanceof Uint
 
 export function* itemsOf(list: ListValue): Generator<Value> {
   for (let at = 0; at < list.size; at++) yield list.at(at)
@@ -297,7 +300,8 @@ export function notIterable(value: Value): CelError {
 }
 
 /** The error of a map literal, or of an insertion into a map. */
-export const unsupportedKey = (key: Value): CelError => new CelError(`unsupported key type: ${typeNameOf(key)}`)
+export const unsupportedKey = (key: Value): CelError =>
+  new CelError(`unsupported key type: ${typeNameOf(key)}`)
 
 const goTypes: ReadonlyMap<string, string> = new Map([
   ['bool', 'types.Bool'],

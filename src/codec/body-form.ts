@@ -7,7 +7,9 @@ export function bodyForm(asked: AskedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'
   const [type = '', ...parameters] = parametersOf(contentType)
-  const isReadable = parameters.every((parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^\s,][^,]*$/.test(parameter))
+  const isReadable = parameters.every(
+    (parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^\s,][^,]*$/.test(parameter),
+  )
   const { registered, routed } = spokenTo(asked)
   const found = registered.find((one) => `${one.type}/${one.subtype}` === type.toLowerCase())
   if (isReadable && found !== undefined) return found.form

@@ -5,16 +5,34 @@ import { compacted } from './json.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
 const text = fc.string({
-  unit: fc.constantFrom('<', '>', '&', '\u2028', '\u2029', '"', '\\', ' ', '\n', 'a', 'â', '€', '😀'),
+  unit: fc.constantFrom(
+    '<',
+    '>',
+    '&',
+    '\u2028',
+    '\u2029',
+    '"',
+    '\\',
+    ' ',
+    '\n',
+    'a',
+    'â',
+    '€',
+    '😀',
+  ),
 })
 
 test('byte by byte JSON is compacted as token by token', () => {
   const value = fc.jsonValue({ stringUnit: 'grapheme' })
   fc.assert(
-    fc.property(fc.oneof(value, text, fc.array(text), fc.dictionary(text, text)), fc.nat(4), (one, indent) => {
-      const json = JSON.stringify(one, null, indent)
-      assert.equal(compactedBytes(Buffer.from(json)).toString(), compacted(json))
-    }),
+    fc.property(
+      fc.oneof(value, text, fc.array(text), fc.dictionary(text, text)),
+      fc.nat(4),
+      (one, indent) => {
+        const json = JSON.stringify(one, null, indent)
+        assert.equal(compactedBytes(Buffer.from(json)).toString(), compacted(json))
+      },
+    ),
   )
 })
 

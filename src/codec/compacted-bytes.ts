@@ -68,7 +68,8 @@ const isWhiteSpace = (byte: number): boolean =>
 const isEscaped = (byte: number): boolean => byte === AMPERSAND || byte === LESS || byte === GREATER
 
 const isSeparator = (json: Buffer, at: number): boolean =>
-  json[at + 1] === SEPARATOR_SECOND && (json[at + 2] === LINE_SEPARATOR || json[at + 2] === PARAGRAPH_SEPARATOR)
+  json[at + 1] === SEPARATOR_SECOND &&
+  (json[at + 2] === LINE_SEPARATOR || json[at + 2] === PARAGRAPH_SEPARATOR)
 
 /** Byte by byte: a call for each of millions of escapes takes ten times as long. */
 function writeEscape(into: Buffer, at: number, code: number): number {

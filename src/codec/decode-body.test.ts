@@ -6,12 +6,21 @@ import { type Fields, fieldsOf } from '../api/object.ts'
 import { parts } from '../lib/parts.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
-import { decodeBody, decodeProtobufBody, type Expected, type FieldValidation } from './decode-body.ts'
+import {
+  decodeBody,
+  decodeProtobufBody,
+  type Expected,
+  type FieldValidation,
+} from './decode-body.ts'
 import { MEMBERS_MAX } from './member-count.ts'
 import { encodeObject } from './protobuf/envelope.ts'
 
 const core = { group: '', version: 'v1' }
-const configMap: Expected = { ...core, kind: 'ConfigMap', shape: plainSchema(typeOf('core/v1', 'ConfigMap')) }
+const configMap: Expected = {
+  ...core,
+  kind: 'ConfigMap',
+  shape: plainSchema(typeOf('core/v1', 'ConfigMap')),
+}
 const pod: Expected = { ...core, kind: 'Pod', shape: plainSchema(typeOf('core/v1', 'Pod')) }
 
 const decodeAs = (text: string, expected: Expected, validation: FieldValidation = 'Warn') =>
@@ -20,11 +29,13 @@ const decode = (text: string) => decodeAs(text, configMap).object
 
 test('kind and apiVersion come from the path when the body has none', () => {
   const empty = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
-  for (const text of ['{}', 'null', '{"kind":"","apiVersion":null}']) assert.deepEqual(decode(text), empty)
+  for (const text of ['{}', 'null', '{"kind":"","apiVersion":null}'])
+    assert.deepEqual(decode(text), empty)
 })
 
 test('unknown fields and nulls are left out', () => {
-  const text = '{"metadata":{"name":"c","x":1,"labels":null},"data":{"a":null,"__proto__":"p"},"spec":{}}'
+  const text =
+    '{"metadata":{"name":"c","x":1,"labels":null},"data":{"a":null,"__proto__":"p"},"spec":{}}'
   const object = decode(text)
   assert.deepEqual(object.metadata, { name: 'c' })
   assert.deepEqual(Object.entries(object['data'] ?? {}), [
@@ -77,16 +88,34 @@ test('a field given twice is merged as Go merges it', () => {
 const refusals: readonly [string, RegExp | string][] = [
   ['', 'unexpected end of JSON input (<empty>)'],
   ['x', /invalid character 'x' looking for beginning of value \(78\)$/],
-  ['[1]', /json parse error: json: cannot unmarshal array into Go value of type struct .* \(5b315d\)$/],
-  ['{"kind":5}', 'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})'],
+  [
+    '[1]',
+    /json parse error: json: cannot unmarshal array into Go value of type struct .* \(5b315d\)$/,
+  ],
+  [
+    '{"kind":5}',
+    'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})',
+  ],
   [
     '{"kind":"Pod"}',
     'Pod in version "v1" cannot be handled as a ConfigMap: no kind "Pod" is registered for version "v1"',
   ],
-  ['{"data":{"a":1}}', 'cannot unmarshal number into Go struct field ConfigMap.data of type string'],
-  ['{"data":[]}', 'cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string'],
-  ['{"immutable":"x"}', 'cannot unmarshal string into Go struct field ConfigMap.immutable of type bool'],
-  ['{"metadata":5}', 'cannot unmarshal number into Go struct field ConfigMap.metadata of type v1.ObjectMeta'],
+  [
+    '{"data":{"a":1}}',
+    'cannot unmarshal number into Go struct field ConfigMap.data of type string',
+  ],
+  [
+    '{"data":[]}',
+    'cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string',
+  ],
+  [
+    '{"immutable":"x"}',
+    'cannot unmarshal string into Go struct field ConfigMap.immutable of type bool',
+  ],
+  [
+    '{"metadata":5}',
+    'cannot unmarshal number into Go struct field ConfigMap.metadata of type v1.ObjectMeta',
+  ],
   [
     '{"metadata":{"labels":{"a":true}}}',
     'cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string',
@@ -106,7 +135,8 @@ const refusals: readonly [string, RegExp | string][] = [
   ['{"binaryData":{"a":"!"}}', 'illegal base64 data at input byte 0'],
 ]
 for (const [text, message] of refusals) {
-  const isTold = (told: string): boolean => (typeof message === 'string' ? told.includes(message) : message.test(told))
+  const isTold = (told: string): boolean =>
+    typeof message === 'string' ? told.includes(message) : message.test(told)
   test(`${text} is refused`, () => {
     assert.throws(
       () => decode(text),
@@ -129,12 +159,18 @@ test('what would take long, or the stack, is refused', () => {
   assert.throws(() => decodeAs(deep(100_000), crd), /exceeded max depth/)
   const digits = '9'.repeat(1_000_000)
   assert.throws(() => decodeAs(`{"metadata":{"generation":${digits}}}`, configMap), /of type int64/)
-  assert.throws(() => decodeAs(`{"spec":{"overhead":{"cpu":"${digits}"}}}`, pod), /quantities must match/)
+  assert.throws(
+    () => decodeAs(`{"spec":{"overhead":{"cpu":"${digits}"}}}`, pod),
+    /quantities must match/,
+  )
 })
 
 const mapBody = (count: number): Buffer => {
   const data = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, '']))
-  return encodeObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data }, configMap.shape.struct)
+  return encodeObject(
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data },
+    configMap.shape.struct,
+  )
 }
 
 const decodedMap = (count: number): Fields => decodedInParts(mapBody(count), configMap)
@@ -155,7 +191,10 @@ const podBody = (containers: number): Buffer => {
 }
 
 test('a body of protobuf that could never be stored with its defaults is refused before it gets them', () => {
-  assert.throws(() => decodedInParts(podBody(100_000), pod), { code: 413, message: /bytes that can be stored$/ })
+  assert.throws(() => decodedInParts(podBody(100_000), pod), {
+    code: 413,
+    message: /bytes that can be stored$/,
+  })
 })
 
 test('room for the fields of a body of protobuf is taken before they are read', () => {

@@ -1,5 +1,12 @@
 /** Decodes the body of a create or an update into an object of the kind that the path names. */
-import { badRequest, internalError, invalid, tooLargeToStore, tooManyMembers, unclassified } from '../api/errors.ts'
+import {
+  badRequest,
+  internalError,
+  invalid,
+  tooLargeToStore,
+  tooManyMembers,
+  unclassified,
+} from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -8,14 +15,26 @@ import type { Struct } from '../schema/schema.ts'
 import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct, type Target } from './decode.ts'
-import { type FoundHead, goTypeOfHead, type Head, parseFault, readHead, strictText } from './head.ts'
+import {
+  type FoundHead,
+  goTypeOfHead,
+  type Head,
+  parseFault,
+  readHead,
+  strictText,
+} from './head.ts'
 import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
 import { isDivided, once } from '../lib/parts.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
-import { NotFiniteError, ProtobufError, type ReadLimits, TooManyEntriesError } from './protobuf/reader.ts'
+import {
+  NotFiniteError,
+  ProtobufError,
+  type ReadLimits,
+  TooManyEntriesError,
+} from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
@@ -49,25 +68,40 @@ export type DecodedBody = {
 }
 
 /** A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a BadRequest on anything that does not fit. */
-export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
+export function decodeBody(
+  body: Body,
+  expected: Expected,
+  fieldValidation: FieldValidation,
+): DecodedBody {
   const { shape } = expected
-  const { value, fault, strictFaults: read, head } = once('read body', () => readBody(body, expected))
+  const {
+    value,
+    fault,
+    strictFaults: read,
+    head,
+  } = once('read body', () => readBody(body, expected))
   const isStrict = fieldValidation !== 'Ignore'
   const other =
     shape.custom === undefined
       ? once('kind of body', () => kindFault(head, () => body.bytes.toString('utf8'), expected))
       : undefined
-  if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
+  if (other?.what === 'version')
+    return otherVersionBody(body, expected, { head, other, fieldValidation })
   // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
   const unreadable =
-    other?.what === 'kind' && other.struct && decodeStruct(body.bytes.toString('utf8'), other.struct).fault
+    other?.what === 'kind' &&
+    other.struct &&
+    decodeStruct(body.bytes.toString('utf8'), other.struct).fault
   if (unreadable) throw refusing(head, expected)(unreadable)
   const refuse = once('refusal of body', () =>
-    shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict),
+    shape.custom === undefined
+      ? checkKind(head, body, expected)
+      : namedKind(head, body, expected, isStrict),
   )
   if (fault !== undefined) throw refuse(fault)
   const named = asNamed(value, expected)
-  const refusal = shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
+  const refusal =
+    shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
   // The schema is that of the expected kind: of another one only the metadata is known.
   const { object, strictFaults } =
     refusal === undefined
@@ -100,9 +134,14 @@ type OtherVersion = {
 }
 
 /** A body in another version of the kind is decoded in that version before it is rejected. */
-function otherVersionBody(body: Body, expected: Expected, { head, other, fieldValidation }: OtherVersion): DecodedBody {
+function otherVersionBody(
+  body: Body,
+  expected: Expected,
+  { head, other, fieldValidation }: OtherVersion,
+): DecodedBody {
   const refuse = refusing(head, expected)
-  const read = other.struct === undefined ? undefined : decodeStruct(body.bytes.toString('utf8'), other.struct)
+  const read =
+    other.struct === undefined ? undefined : decodeStruct(body.bytes.toString('utf8'), other.struct)
   if (read?.fault !== undefined) throw refuse(read.fault)
   const unknown = read?.strictFaults ?? []
   const faults = [...(body.yamlDuplicates ?? []), ...unknown]
@@ -110,12 +149,20 @@ function otherVersionBody(body: Body, expected: Expected, { head, other, fieldVa
     throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], unknown)}`)
   }
   const object = { ...head, metadata: fieldsOf(read?.value['metadata']) }
-  return { object, warnings: fieldValidation === 'Warn' ? faults : [], refusal: badRequest(other.why) }
+  return {
+    object,
+    warnings: fieldValidation === 'Warn' ? faults : [],
+    refusal: badRequest(other.why),
+  }
 }
 
 type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
 
-function pruned(object: KubeObject, strictFaults: readonly string[], { custom }: ObjectSchema): Pruned {
+function pruned(
+  object: KubeObject,
+  strictFaults: readonly string[],
+  { custom }: ObjectSchema,
+): Pruned {
   if (custom === undefined) return { object, strictFaults }
   const { object: kept, faults } = custom.prune(object)
   return { object: withoutEmptyMetadata(kept), strictFaults: [...strictFaults, ...faults] }
@@ -138,7 +185,9 @@ export function decodeProtobufBody(
   )
   const refuse = checkKind(envelope, body, expected)
   const limits = isDivided() ? limitsOf(holdFields) : undefined
-  const object = once('protobuf body', () => orElse(refuse, () => decodeObject(envelope, shape.struct, limits)))
+  const object = once('protobuf body', () =>
+    orElse(refuse, () => decodeObject(envelope, shape.struct, limits)),
+  )
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
@@ -164,7 +213,9 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
   } catch (error) {
     if (error instanceof NotFiniteError) throw unclassified(error.message, error)
     if (error instanceof TooManyEntriesError) throw tooManyMembers(MEMBERS_MAX)
-    throw error instanceof ProtobufError || error instanceof CborError ? refuse(error.message) : error
+    throw error instanceof ProtobufError || error instanceof CborError
+      ? refuse(error.message)
+      : error
   }
 }
 
@@ -175,7 +226,8 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
   })
   try {
     const scanner = new JsonScanner(text)
-    if (scanner.peekType() !== 'object') return { ...readOther(scanner, body, expected), head: noHead }
+    if (scanner.peekType() !== 'object')
+      return { ...readOther(scanner, body, expected), head: noHead }
     const decoding = decodeObjectText(text, expected)
     const { head, fault } = headOf(text, decoding)
     if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
@@ -191,7 +243,8 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
     return decodeStruct(text, shape.struct)
   } catch (error) {
-    if (error instanceof JsonNumberError) return { value: {}, fault: error.message, strictFaults: [] }
+    if (error instanceof JsonNumberError)
+      return { value: {}, fault: error.message, strictFaults: [] }
     throw error
   }
 }
@@ -234,15 +287,24 @@ function checkKind(head: Head, body: Body, expected: Expected): (why: string) =>
 const refusing =
   ({ kind, apiVersion }: Head, expected: Expected) =>
   (why: string): Error =>
-    badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
+    badRequest(
+      `${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`,
+    )
 
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
 /** A custom object must state its kind. Upstream's strict and lenient decoders reject one that does not with different messages. */
-function namedKind(head: Head, body: Body, expected: Expected, isStrict: boolean): (why: string) => Error {
+function namedKind(
+  head: Head,
+  body: Body,
+  expected: Expected,
+  isStrict: boolean,
+): (why: string) => Error {
   if (head.kind !== '') return refusing(head, expected)
   const why = `Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`
-  throw isStrict ? unrecognized(why, body, expected) : refusing(namedBy(head, expected), expected)(why)
+  throw isStrict
+    ? unrecognized(why, body, expected)
+    : refusing(namedBy(head, expected), expected)(why)
 }
 
 /** The kind of a custom object is checked after everything else that can be wrong with a body. */
@@ -268,7 +330,8 @@ const otherVersion = (given: string, wanted: string): string =>
 /** What the body omits is taken from the path. The core group has an empty name, so `/v1` is valid, too. */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
-  const apiVersion = head.apiVersion === '' ? apiVersionOf(expected) : head.apiVersion.replace(/^\//, '')
+  const apiVersion =
+    head.apiVersion === '' ? apiVersionOf(expected) : head.apiVersion.replace(/^\//, '')
   return { kind, apiVersion }
 }
 
@@ -286,7 +349,8 @@ function kindFault(head: Head, text: () => string, expected: Expected): KindFaul
   if (apiVersion.split('/').length > 2) {
     return { what: 'form', why: `unexpected GroupVersion string: ${apiVersion}` }
   }
-  if (apiVersion.endsWith('/')) return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text()}'` }
+  if (apiVersion.endsWith('/'))
+    return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text()}'` }
   const { scheme } = expected.shape
   const known = scheme.find(apiVersion, kind)
   if (known === undefined) {
@@ -296,7 +360,11 @@ function kindFault(head: Head, text: () => string, expected: Expected): KindFaul
   const { goName, struct } = known
   const hubName = scheme.find(wanted, expected.kind)?.hubName ?? expected.kind
   if (known.hubName !== hubName) {
-    return { what: 'kind', why: `converting (${goName}) to (${hubName}): unknown conversion`, struct }
+    return {
+      what: 'kind',
+      why: `converting (${goName}) to (${hubName}): unknown conversion`,
+      struct,
+    }
   }
   return { what: 'version', why: otherVersion(apiVersion, wanted), struct }
 }
@@ -316,14 +384,17 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   const scanner = new JsonScanner(text)
   const type = scanner.peekType()
   if (type !== 'object') {
-    return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
+    return {
+      fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`),
+    }
   }
   const decoding = once('patched object', () => decodeStruct(text, shape.struct))
   const { value, fault, strictFaults: read } = decoding
   const { head, fault: headFault } = headOf(text, decoding)
   if (headFault !== undefined) return { fault: parseFault(headFault) }
   const apiVersion = apiVersionOf(expected)
-  if (shape.custom !== undefined && head.kind === '') return { fault: `Object 'Kind' is missing in '${text}'` }
+  if (shape.custom !== undefined && head.kind === '')
+    return { fault: `Object 'Kind' is missing in '${text}'` }
   if (shape.custom !== undefined && head.apiVersion === '') {
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
   }
@@ -336,7 +407,9 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
     return { object: { kind, apiVersion, metadata: {} }, strictFaults: unreadFields(text) }
   }
   const otherForm =
-    head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
+    head.kind === kind && head.apiVersion !== apiVersion
+      ? shape.otherForm?.(head.apiVersion)
+      : undefined
   if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
   const other = once('kind of patched object', () => kindFault(head, () => text, expected))
   if (other?.what === 'kind') {
@@ -349,7 +422,8 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   const { object, strictFaults } = once('pruned patched object', () => pruned(named, read, shape))
   const refusal = by === 'apply' ? undefined : shape.refuse?.(object)
   if (refusal !== undefined) return { fault: refusal }
-  if (by === 'patch' || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
+  if (by === 'patch' || shape.custom === undefined)
+    return { object: shape.setDefaults(object), strictFaults }
   const kept = by === 'apply' ? { ...object, metadata: named.metadata } : object
   return { object: shape.custom.setDefaultsAroundNulls(kept), strictFaults }
 }
@@ -357,7 +431,9 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
 /** Without an apiVersion, upstream looks for the kind among its internal types. */
 function hubFault(kind: string, expected: Expected): string {
   const { scheme } = expected.shape
-  const [found, own] = [kind, expected.kind].map((name) => scheme.find(apiVersionOf(expected), name)?.hubName)
+  const [found, own] = [kind, expected.kind].map(
+    (name) => scheme.find(apiVersionOf(expected), name)?.hubName,
+  )
   if (found !== undefined) return `converting (${found}) to (${own}): unknown conversion`
   const group = quote(expected.group)
   return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
@@ -367,7 +443,9 @@ function hubFault(kind: string, expected: Expected): string {
 function unreadFields(text: string): string[] {
   const fields = readAny(new JsonScanner(text))
   const names = isFields(fields) ? Object.keys(fields) : []
-  return names.filter((name) => name !== 'kind' && name !== 'apiVersion').map((name) => `unknown field ${quote(name)}`)
+  return names
+    .filter((name) => name !== 'kind' && name !== 'apiVersion')
+    .map((name) => `unknown field ${quote(name)}`)
 }
 
 /** A patch may change the apiVersion to another version of the kind; the object is then decoded in that version. */
@@ -383,7 +461,9 @@ function decodeOther(
 }
 
 const unrecognized = (why: string, { bytes, sent = bytes }: Body, { kind }: Expected): Error =>
-  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(sent)})`)
+  badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(sent)})`,
+  )
 
 const SUMMARY_BYTES_MAX = 30
 
@@ -394,6 +474,7 @@ export function summary(bytes: Buffer): string {
   return bytes.length > SUMMARY_BYTES_MAX ? `${shown} ...` : shown
 }
 
-const apiVersionOf = ({ group, version }: Expected): string => (group === '' ? version : `${group}/${version}`)
+const apiVersionOf = ({ group, version }: Expected): string =>
+  group === '' ? version : `${group}/${version}`
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)

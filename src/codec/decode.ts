@@ -15,7 +15,14 @@ import { isDivided, once, repeat } from '../lib/parts.ts'
 import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
 import { readAny } from '../api/json-value.ts'
 import { readRaw } from './json.ts'
-import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
+import {
+  isZeroTime,
+  type Read,
+  readBase64,
+  readInteger,
+  readQuantity,
+  readTime,
+} from './scalars.ts'
 import { addAll } from '../lib/long-lists.ts'
 
 export type Decoding = {
@@ -45,7 +52,9 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
  * it from an absent time, and prints it as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
-  return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct, { isStored: true })
+  return struct.open !== undefined
+    ? decodeOpen(text, struct)
+    : decodeClosed(text, struct, { isStored: true })
 }
 
 /** Decodes a value of any type, such as a list in an annotation. Fails with a JsonSyntaxError. */
@@ -117,7 +126,9 @@ function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDe
   const start = scanner.at
   const value = readAny(scanner, 1, onRepeat)
   if (field?.schema.type === 'struct' && type === 'object') {
-    const decoding = decodeClosed(scanner.text.slice(start, scanner.at), field.schema, { path: [key] })
+    const decoding = decodeClosed(scanner.text.slice(start, scanner.at), field.schema, {
+      path: [key],
+    })
     state.value[key] = decoding.value
     state.fault ??= decoding.fault
     addAll(
@@ -129,7 +140,8 @@ function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDe
   state.value[key] = value
   if (field === undefined || type === 'null') return
   if (field.schema.type !== 'struct') {
-    if (type !== 'string') state.fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
+    if (type !== 'string')
+      state.fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
   } else {
     state.fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
   }
@@ -156,7 +168,9 @@ const selfReading: ReadonlySet<string> = new Set([
 
 /** Whether a field, or the values of a map in it, are of such a type. */
 export const readsItself = (schema: Schema): boolean =>
-  schema.type === 'map' ? readsItself(schema.of) : schema.type === 'any' && selfReading.has(schema.goName)
+  schema.type === 'map'
+    ? readsItself(schema.of)
+    : schema.type === 'any' && selfReading.has(schema.goName)
 
 /**
  * The faults that were found so far. Each new fault makes a new value, so that a loop in parts can
@@ -172,7 +186,12 @@ type Findings = {
   readonly pathCharacters: number
 }
 
-const nothingFound: Findings = { mismatch: undefined, refusal: undefined, strictFaults: [], pathCharacters: 0 }
+const nothingFound: Findings = {
+  mismatch: undefined,
+  refusal: undefined,
+  strictFaults: [],
+  pathCharacters: 0,
+}
 
 /** Where a loop in parts continues. */
 type Mark = { more: boolean; at: number; found: Findings }
@@ -240,7 +259,11 @@ class Decoder {
 
   #restInParts(struct: Struct, into: Target, seen: Field[]): Target {
     const { scanner } = this
-    const begin = (): Mark & { readonly into: Target; readonly seen: Field[] } => ({ into, seen, ...this.#mark(true) })
+    const begin = (): Mark & { readonly into: Target; readonly seen: Field[] } => ({
+      into,
+      seen,
+      ...this.#mark(true),
+    })
     const read = repeat(scanner.at, begin, (rest) => {
       this.#goTo(rest)
       this.#member(struct, rest.into, rest.seen)
@@ -295,16 +318,21 @@ class Decoder {
     const value = this.value(schema, existing)
     if (value === null) {
       // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the object.
-      if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp') into[name] = zeroTime
+      if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
+        into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
       // For a field that cannot be nil in Go, null changes nothing.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
       // An empty port name is not the same as no port, and Go's messages distinguish empty bytes from nil.
-      const isKept = schema.type === 'intOrString' || (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
-      const isEmpty = (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
+      const isKept =
+        schema.type === 'intOrString' ||
+        (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
+      const isEmpty =
+        (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
       // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped here.
-      const isVoid = this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
+      const isVoid =
+        this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
       else into[name] = value
     }
@@ -336,7 +364,9 @@ class Decoder {
       case 'int64':
         return this.#integer(type, schema.type, schema.goName)
       case 'any':
-        return selfReading.has(schema.goName) ? this.#selfReading(type, schema.goName) : readAny(scanner)
+        return selfReading.has(schema.goName)
+          ? this.#selfReading(type, schema.goName)
+          : readAny(scanner)
       case 'raw':
         return readRaw(scanner)
       case 'float64':
@@ -380,7 +410,8 @@ class Decoder {
       this.#path.length = depth
       list.items.push(item)
       list.bytesMin += itemBytesMin(item, of)
-      if (list.bytesMin > STORED_BYTES_MAX && !this.#isStored) throw tooLargeToStore(STORED_BYTES_MAX)
+      if (list.bytesMin > STORED_BYTES_MAX && !this.#isStored)
+        throw tooLargeToStore(STORED_BYTES_MAX)
       list.more = scanner.nextInArray()
       list.at = scanner.at
       list.found = this.#found
@@ -465,7 +496,9 @@ class Decoder {
     this.#struct = struct
     this.#found = found
     if (wrong === undefined) return value
-    return this.#refuse(typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName))
+    return this.#refuse(
+      typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName),
+    )
   }
 
   #integer(type: JsonType, size: 'int32' | 'int64', goName: string): Json | undefined {
@@ -480,7 +513,9 @@ class Decoder {
       case 'float64': {
         if (type !== 'number') return this.#skipMismatch(type, goName)
         const literal = scanner.readNumber()
-        return Number.isFinite(Number(literal)) ? Number(literal) : this.#mismatchOf(`number ${literal}`, goName)
+        return Number.isFinite(Number(literal))
+          ? Number(literal)
+          : this.#mismatchOf(`number ${literal}`, goName)
       }
       case 'bytes': {
         if (type === 'array') return this.#byteList()
@@ -497,14 +532,19 @@ class Decoder {
       case 'quantity': {
         const start = scanner.at
         const text =
-          type === 'string' ? scanner.readString() : (scanner.skipValue(), scanner.text.slice(start, scanner.at))
+          type === 'string'
+            ? scanner.readString()
+            : (scanner.skipValue(), scanner.text.slice(start, scanner.at))
         return this.#own(readQuantity(text))
       }
       case 'intOrString': {
         if (type === 'string') return scanner.readString()
         if (type !== 'number') return this.#skipRefusal(type, 'int32')
         const literal = scanner.readNumber()
-        return readInteger(literal, 'int32') ?? this.#refuse(this.#describe(`number ${literal}`, 'int32'))
+        return (
+          readInteger(literal, 'int32') ??
+          this.#refuse(this.#describe(`number ${literal}`, 'int32'))
+        )
       }
     }
   }
@@ -550,7 +590,8 @@ class Decoder {
     this.scanner.skipValue()
     const isNumber = type === 'number'
     const isNumeric = goName === 'int32' || goName === 'int64' || goName === 'float64'
-    const shown = isNumber && isNumeric ? `number ${this.scanner.text.slice(start, this.scanner.at)}` : type
+    const shown =
+      isNumber && isNumeric ? `number ${this.scanner.text.slice(start, this.scanner.at)}` : type
     return this.#mismatchOf(shown, goName)
   }
 
@@ -565,8 +606,13 @@ class Decoder {
 
   #describe(shown: string, goName: string): Wrong {
     const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
-    const place = this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`
-    return { shown, goName, text: `json: cannot unmarshal ${shown} into Go ${place} of type ${goName}` }
+    const place =
+      this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`
+    return {
+      shown,
+      goName,
+      text: `json: cannot unmarshal ${shown} into Go ${place} of type ${goName}`,
+    }
   }
 
   #strict(what: 'unknown' | 'duplicate', key: string): void {
@@ -584,7 +630,9 @@ class Decoder {
 
   #place(key: string): string {
     const parts = this.#path.map((part) =>
-      typeof part === 'number' ? `[${part}]` : `.${part.startsWith(MAP_KEY) ? part.slice(1) : part}`,
+      typeof part === 'number'
+        ? `[${part}]`
+        : `.${part.startsWith(MAP_KEY) ? part.slice(1) : part}`,
     )
     return [this.#outerPath, ...parts, `.${key}`].join('').slice(1)
   }
@@ -594,7 +642,8 @@ const isTime = ({ type }: Schema): boolean => type === 'time' || type === 'micro
 
 const plainText: Schema = { type: 'string', goName: 'string' }
 
-const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'map' || type === 'any' || type === 'raw'
+const isNullable = ({ type }: Schema): boolean =>
+  type === 'list' || type === 'map' || type === 'any' || type === 'raw'
 
 export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -9,7 +9,9 @@ test('each duplicate key is reported once, in the order of the text', () => {
   const found = ['a', 'b[1].', 'b[1].c', 'b[1].c.d'].map((path) => `duplicate field "${path}"`)
   assert.deepEqual(duplicateFields(text), found)
   assert.deepEqual(allSteps(duplicateSteps(text)), found)
-  assert.deepEqual(duplicateFields('[{"a":1,"a":2}]', '[7].value'), ['duplicate field "[7].value[0].a"'])
+  assert.deepEqual(duplicateFields('[{"a":1,"a":2}]', '[7].value'), [
+    'duplicate field "[7].value[0].a"',
+  ])
 })
 
 const shapes: { [shape: string]: string } = {

@@ -25,7 +25,11 @@ export function duplicateFields(text: string, path = '', room = newPathRoom()): 
 }
 
 /** Like `duplicateFields`, in steps. */
-export function* duplicateSteps(text: string, path = '', room = newPathRoom()): Steps<readonly string[]> {
+export function* duplicateSteps(
+  text: string,
+  path = '',
+  room = newPathRoom(),
+): Steps<readonly string[]> {
   const search = new Search(text, path, room)
   while (search.advance(VALUES_PER_STEP)) yield undefined
   return search.faults
@@ -92,7 +96,8 @@ class Search {
   #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
-    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) return this.#skip(SHORT_VALUES)
+    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects()))
+      return this.#skip(SHORT_VALUES)
     if (this.#frames.length === DEPTH_MAX) {
       scanner.at++
       throw scanner.tooDeep()
@@ -139,8 +144,11 @@ class Search {
 
   #found(): void {
     if (this.faults.length >= FAULTS_MAX || this.#room.isFull) return
-    const steps = this.#frames.map(({ isObject, key, index }) => (isObject ? `.${key}` : `[${index}]`)).join('')
-    const path = this.#prefix === '' && steps.startsWith('.') ? steps.slice(1) : this.#prefix + steps
+    const steps = this.#frames
+      .map(({ isObject, key, index }) => (isObject ? `.${key}` : `[${index}]`))
+      .join('')
+    const path =
+      this.#prefix === '' && steps.startsWith('.') ? steps.slice(1) : this.#prefix + steps
     this.#room.take(path)
     const fault = `duplicate field ${quote(path)}`
     if (!this.faults.includes(fault)) this.faults.push(fault)

@@ -49,10 +49,14 @@ function readHeadField(scanner: JsonScanner, read: HeadReading): void {
   read.fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
 }
 
-export const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`
+export const parseFault = (why: string): string =>
+  `couldn't get version/kind; json parse error: ${why}`
 
 /** Duplicate keys of YAML are reported in one message, as upstream's library does. */
-export function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {
+export function strictText(
+  yamlDuplicates: readonly string[],
+  strictFaults: readonly string[],
+): string {
   if (yamlDuplicates.length === 0) return strictFaults.join(', ')
   const lines = ['yaml: unmarshal errors:', ...yamlDuplicates.map((line) => `  ${line}`)]
   return [lines.join('\n'), ...strictFaults].join(', ')

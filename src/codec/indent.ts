@@ -67,7 +67,8 @@ export class JsonIndenter {
   measure(compactBytes = Infinity): number {
     const until = this.#at + compactBytes
     let bytes = 0
-    while (this.#at < until && this.#next()) bytes += this.#to - this.#from + (this.#hasNewline ? 1 : 0) + this.#spaces
+    while (this.#at < until && this.#next())
+      bytes += this.#to - this.#from + (this.#hasNewline ? 1 : 0) + this.#spaces
     return bytes
   }
 
@@ -82,7 +83,8 @@ export class JsonIndenter {
         const next = json[at + 1]
         if (next === BRACE_CLOSE || next === BRACKET_CLOSE) at++
         else return this.#breakLine(at + 1, at + 1, ++this.#depth)
-      } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) return this.#breakLine(at, at + 1, --this.#depth)
+      } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE)
+        return this.#breakLine(at, at + 1, --this.#depth)
       else if (code === COMMA) return this.#breakLine(at + 1, at + 1, this.#depth)
       else if (code === COLON) return this.#break(at + 1, at + 1, 1)
     }

@@ -12,8 +12,14 @@ test('property: a value is found by the names that lead to it', () => {
       const outer = new Map(Object.entries(given)).get(first)
       const isObject = typeof outer === 'object' && outer !== null && !Array.isArray(outer)
       const inner = isObject ? new Map(Object.entries(outer)).get(second) : undefined
-      assert.equal(valueAt(json, [first])?.toString(), outer === undefined ? undefined : JSON.stringify(outer))
-      assert.equal(valueAt(json, [first, second])?.toString(), inner === undefined ? undefined : JSON.stringify(inner))
+      assert.equal(
+        valueAt(json, [first])?.toString(),
+        outer === undefined ? undefined : JSON.stringify(outer),
+      )
+      assert.equal(
+        valueAt(json, [first, second])?.toString(),
+        inner === undefined ? undefined : JSON.stringify(inner),
+      )
     }),
     { numRuns: 1000 },
   )

@@ -1,5 +1,13 @@
 /** Finds values in the bytes of JSON, without decoding them. If the JSON is malformed, a result may be past its end. */
-import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COMMA, QUOTE } from '../lib/ascii.ts'
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COMMA,
+  QUOTE,
+} from '../lib/ascii.ts'
 
 /** `start` is after the opening quote; returns the position after the closing one, or one past the end of the JSON. */
 export function endOfString(json: Buffer, start: number): number {
@@ -28,7 +36,11 @@ export function endOfValue(json: Buffer, start: number): number {
 
 function endOfScalar(json: Buffer, start: number): number {
   let at = start
-  for (let byte = json[at]; byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE; byte = json[++at]) {
+  for (
+    let byte = json[at];
+    byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE;
+    byte = json[++at]
+  ) {
     if (byte === undefined) return json.length + 1
   }
   return at
@@ -47,7 +59,8 @@ function fieldIn(json: Buffer, name: string): Buffer | undefined {
   for (let at = 1; json[at] === QUOTE; ) {
     const start = endOfString(json, at + 1) + 1
     const end = endOfValue(json, start)
-    if (start - at === key.length && key.compare(json, at, start) === 0) return json.subarray(start, end)
+    if (start - at === key.length && key.compare(json, at, start) === 0)
+      return json.subarray(start, end)
     at = end + 1
   }
   return undefined

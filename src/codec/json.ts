@@ -32,14 +32,18 @@ export function compacted(text: string): string {
   if (text.length > LONG_CHARACTERS) return compactedLong(text)
   if (!mayChange.test(text)) return text
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
-    token.startsWith('"') ? token.replace(escaped, (character) => escapes[character] ?? character) : '',
+    token.startsWith('"')
+      ? token.replace(escaped, (character) => escapes[character] ?? character)
+      : '',
   )
 }
 
 const mayChange = /[\s<>&\u2028\u2029]/
 
 function compactedLong(text: string): string {
-  const bytes = once('bytes to compact', () => (mayChange.test(text) ? Buffer.from(text) : undefined))
+  const bytes = once('bytes to compact', () =>
+    mayChange.test(text) ? Buffer.from(text) : undefined,
+  )
   return bytes === undefined ? text : compactedBytes(bytes).toString()
 }
 
@@ -169,12 +173,14 @@ function copyOf(fields: Fields, keys: readonly string[]): JsonMap {
 }
 
 function areSorted(keys: readonly string[]): boolean {
-  for (let at = 1; at < keys.length; at++) if (compareKeys(keys[at - 1] ?? '', keys[at] ?? '') > 0) return false
+  for (let at = 1; at < keys.length; at++)
+    if (compareKeys(keys[at - 1] ?? '', keys[at] ?? '') > 0) return false
   return true
 }
 
 function printSlowly(value: Json): string {
-  if (!isFields(value)) return Array.isArray(value) ? `[${joinedInParts(value, printSlowly)}]` : printOrdered(value)
+  if (!isFields(value))
+    return Array.isArray(value) ? `[${joinedInParts(value, printSlowly)}]` : printOrdered(value)
   const keys = sortedInParts(value)
   return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
 }
@@ -186,7 +192,10 @@ export const sortedInParts = (fields: Fields): readonly string[] =>
     return isSorted ? keys : sortInParts('sort of keys', keys, compareKeys)
   })
 
-function givenKeys(fields: Fields): { readonly keys: readonly string[]; readonly isSorted: boolean } {
+function givenKeys(fields: Fields): {
+  readonly keys: readonly string[]
+  readonly isSorted: boolean
+} {
   const keys = Object.keys(fields)
   return { keys, isSorted: areSorted(keys) }
 }
@@ -244,7 +253,9 @@ function printValue(value: Json, depth: number): string {
   if (depth === DEPTH_MAX) throw badRequest('exceeded max depth')
   if (!isFields(value)) return `[${joinedInParts(value, (item) => printValue(item, depth + 1))}]`
   if (isDivided()) {
-    const keys = once('ordered keys', () => Object.keys(value).filter((key) => value[key] !== undefined))
+    const keys = once('ordered keys', () =>
+      Object.keys(value).filter((key) => value[key] !== undefined),
+    )
     return `{${joinedInParts(keys, (key) => `${printString(key)}:${printValue(value[key] ?? null, depth + 1)}`)}}`
   }
   const parts: string[] = []

@@ -21,12 +21,15 @@ const texts: { readonly [about: string]: string } = {
   'control characters': '\u0001'.repeat(BYTES / 6),
 }
 
-const divided = <T>(work: () => T): Promise<T> => inParts(work, new Slices(systemTime, { isExpensive: true }))
+const divided = <T>(work: () => T): Promise<T> =>
+  inParts(work, new Slices(systemTime, { isExpensive: true }))
 
 for (const [about, text] of Object.entries(texts)) {
   test(`a string of ${about} is printed in short turns`, async () => {
     let printed = ''
-    const ms = await bestLongestTurnMs(async () => void (printed = await divided(() => printString(text))))
+    const ms = await bestLongestTurnMs(
+      async () => void (printed = await divided(() => printString(text))),
+    )
     assert.equal(printed, printString(text))
     assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
   })

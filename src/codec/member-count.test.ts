@@ -2,7 +2,8 @@ import { doesNotThrow, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkMembers, countValues, MEMBERS_MAX } from './member-count.ts'
 
-const members = (count: number): string => Array.from({ length: count }, (_, at) => `"a${at}":0`).join()
+const members = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `"a${at}":0`).join()
 const check = (text: string) => (): void => checkMembers(Buffer.from(text))
 const tooMany = { code: 413, message: /^Request entity too large: .* 98304 members/ }
 

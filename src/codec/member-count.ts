@@ -3,7 +3,16 @@
  * order first, in one go: 300,000 labels would block the event loop for 100 ms each time.
  */
 import { tooManyMembers } from '../api/errors.ts'
-import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COLON, COMMA, QUOTE } from '../lib/ascii.ts'
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  QUOTE,
+} from '../lib/ascii.ts'
 import { repeat } from '../lib/parts.ts'
 
 /**
@@ -34,7 +43,13 @@ export const hasTooManyMembers = (json: Buffer): boolean =>
 export const countValues = (json: Buffer): number => countIn(json).values
 
 /** `members`: those of the current object so far. `outer`: those of the objects around it. */
-type Counts = { at: number; values: number; members: number; membersMax: number; readonly outer: number[] }
+type Counts = {
+  at: number
+  values: number
+  members: number
+  membersMax: number
+  readonly outer: number[]
+}
 
 const noCounts = (): Counts => ({ at: 0, values: 1, members: 0, membersMax: 0, outer: [] })
 

@@ -14,7 +14,8 @@ function told(run: () => { type: string; isIndented: boolean } | undefined | voi
     const form = run()
     return form ? `${form.type}${form.isIndented ? ' indented' : ''}` : 'fine'
   } catch (error) {
-    if (error instanceof ApiError) return `${error.code} ${error.details === undefined ? 'parameters' : 'route'}`
+    if (error instanceof ApiError)
+      return `${error.code} ${error.details === undefined ? 'parameters' : 'route'}`
     throw error
   }
 }
@@ -79,7 +80,10 @@ test('a conversion is taken where there is one', () => {
     told(() => negotiate(asked(table), { hasTable: false })),
     '406 parameters',
   )
-  assert.equal(negotiate(asked(`${table.replace('json', 'vnd.kubernetes.protobuf')},application/yaml`)).type, 'yaml')
+  assert.equal(
+    negotiate(asked(`${table.replace('json', 'vnd.kubernetes.protobuf')},application/yaml`)).type,
+    'yaml',
+  )
   const unknown = asked('application/json;as=Chair;v=v1;g=meta.k8s.io')
   assert.equal(
     told(() => negotiate(unknown)),
@@ -104,7 +108,9 @@ test('errors are told in some form, whatever is asked for', () => {
     'json indented',
   )
   assert.equal(
-    told(() => negotiateError(asked('application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml'))),
+    told(() =>
+      negotiateError(asked('application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml')),
+    ),
     'yaml',
   )
 })
@@ -154,8 +160,13 @@ test('CBOR is spoken where its gate is on', () => {
     '406 parameters',
   )
   assert.equal(
-    told(() => negotiateError(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io,application/cbor'))),
+    told(() =>
+      negotiateError(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io,application/cbor')),
+    ),
     'cbor',
   )
-  assert.equal(bodyForm({ headers: { 'content-type': 'application/cbor' }, takesCbor: true }), 'cbor')
+  assert.equal(
+    bodyForm({ headers: { 'content-type': 'application/cbor' }, takesCbor: true }),
+    'cbor',
+  )
 })

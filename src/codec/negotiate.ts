@@ -47,7 +47,13 @@ type Spoken = {
   readonly registered: readonly Registered[]
 }
 
-const json = { type: 'application', subtype: 'json', form: 'json', isStreamed: true, hasTable: true } as const
+const json = {
+  type: 'application',
+  subtype: 'json',
+  form: 'json',
+  isStreamed: true,
+  hasTable: true,
+} as const
 const withoutCbor: Spoken = {
   routed: [jsonType, yamlType, protobufType],
   routedStreams: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
@@ -60,9 +66,13 @@ const withoutCbor: Spoken = {
 const withCbor: Spoken = {
   routed: [...withoutCbor.routed, cborType],
   routedStreams: [...withoutCbor.routedStreams, cborStreamType],
-  registered: [...withoutCbor.registered, { ...json, subtype: 'cbor', form: 'cbor', hasTable: false }],
+  registered: [
+    ...withoutCbor.registered,
+    { ...json, subtype: 'cbor', form: 'cbor', hasTable: false },
+  ],
 }
-export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === true ? withCbor : withoutCbor)
+export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken =>
+  takesCbor === true ? withCbor : withoutCbor
 
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
@@ -84,7 +94,8 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
   const spoken = spokenTo(asked)
-  if (!isCustom) checkRoute(accept, [...(isText ? ['text/plain'] : []), ...routesOf(spoken, onCollection)])
+  if (!isCustom)
+    checkRoute(accept, [...(isText ? ['text/plain'] : []), ...routesOf(spoken, onCollection)])
   const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
   if (form === undefined) {
     offer.refuseFirst?.()
@@ -94,7 +105,10 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
 }
 
 /** For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be streamed. */
-export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTable = true }: Offer = {}): Form {
+export function negotiateStream(
+  asked: AskedHeaders,
+  { isCustom = false, hasTable = true }: Offer = {},
+): Form {
   const accept = firstHeader(asked.headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
   const spoken = spokenTo(asked)
@@ -109,12 +123,19 @@ export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTabl
 export function negotiateError(asked: Asked): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
-  const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
+  const form = isPlainJson(accept)
+    ? compactJson
+    : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
   if (form === undefined) return { ...indentedJson, isAccepted: false }
-  return { type: form.type, isIndented: form.isIndented || isIndented(query, headers), isAccepted: true }
+  return {
+    type: form.type,
+    isIndented: form.isIndented || isIndented(query, headers),
+    isAccepted: true,
+  }
 }
 
-const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'
+const isPlainJson = (accept: string): boolean =>
+  accept === '' || accept === jsonType || accept === '*/*'
 
 const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): readonly string[] =>
   onCollection ? [...routed, ...routedStreams] : routed
@@ -156,7 +177,10 @@ type Wanted = {
 }
 
 /** The first clause that can be satisfied decides. */
-function choose(accept: string, { conversions, isCustom = false, spoken }: Wanted): Form | undefined {
+function choose(
+  accept: string,
+  { conversions, isCustom = false, spoken }: Wanted,
+): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
     // limit: the server offers a few types
@@ -168,7 +192,8 @@ function choose(accept: string, { conversions, isCustom = false, spoken }: Wante
       return plain
     }
     const as = conversionOf(parameters)
-    const isOffered = as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.hasTable))
+    const isOffered =
+      as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.hasTable))
     if (isOffered && conversions !== 'none') return { ...plain, as }
   }
   return undefined
@@ -226,7 +251,9 @@ function sortClauses(clauses: Clause[]): readonly Clause[] {
 }
 
 const isBefore = (a: Clause, b: Clause): boolean =>
-  a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
+  a.quality > b.quality ||
+  (a.type !== '*' && b.type === '*') ||
+  (a.subtype !== '*' && b.subtype === '*')
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
 const humanAgents = ['curl', 'Wget', 'Mozilla/5.0'] as const

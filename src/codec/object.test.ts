@@ -104,7 +104,11 @@ test('nor does what was just stored of a custom kind, whatever its fields are ca
   assert.equal(bytes.subarray(versionAt, versionAt + 9).toString(), '42","uid"')
   assert.equal(headBytes, 1)
   const stored = encodeStored(custom, plainSchema(struct))
-  assert.deepEqual(wireOfStored(stored, custom, plainSchema(struct)), { bytes, headBytes, versionAt })
+  assert.deepEqual(wireOfStored(stored, custom, plainSchema(struct)), {
+    bytes,
+    headBytes,
+    versionAt,
+  })
 })
 
 test('what is stored has no version, and reads back with the one it is read at', () => {
@@ -117,7 +121,14 @@ test('what is stored has no version, and reads back with the one it is read at',
 })
 
 test('what cannot be read is refused', () => {
-  const bad = ['', '{', '[]', '{}', '{"kind":"ConfigMap","apiVersion":"v1","data":{"a":1}}', 'k8s\0\n\x0f\n\x02v1']
+  const bad = [
+    '',
+    '{',
+    '[]',
+    '{}',
+    '{"kind":"ConfigMap","apiVersion":"v1","data":{"a":1}}',
+    'k8s\0\n\x0f\n\x02v1',
+  ]
   for (const text of bad) {
     assert.throws(() => decodeStored(Buffer.from(text), configMap, 1), UnreadableError, text)
   }
@@ -129,7 +140,9 @@ test('integers of 64 bits keep every digit, longer ones are floats', () => {
   const text =
     '{"a":9007199254740993,"b":[-9223372036854775808,18446744073709551615],"c":1.5,"e":"1234567890123456789"}'
   assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
-  const longer = parseJson(Buffer.from('[18446744073709551616,-9223372036854775809,100000000000000000000]'))
+  const longer = parseJson(
+    Buffer.from('[18446744073709551616,-9223372036854775809,100000000000000000000]'),
+  )
   assert.deepEqual(longer, [2 ** 64, -(2 ** 63), 1e20])
   assert.equal(jsonToYaml([1e308 * 10, -1e308 * 10]), '- .inf\n- -.inf\n')
   assert.equal(jsonToYaml(longer), '- 1.8446744073709552e+19\n- -9.223372036854776e+18\n- 1e+20\n')
@@ -158,7 +171,10 @@ function mapOf(entries: readonly (readonly [string, Json])[]): Json {
 }
 
 test('values are printed with all keys sorted', () => {
-  const key = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('10', '9', '01', '__proto__', 'toJSON', '\ud800'))
+  const key = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('10', '9', '01', '__proto__', 'toJSON', '\ud800'),
+  )
   const { value: anything } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'small' },
@@ -196,7 +212,10 @@ test('a long text is printed as its pieces are, also in parts', () => {
       const text = start + unit.repeat(40_000)
       const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`
       assert.ok(printString(text) === expected, `${unit} ${start}`)
-      assert.ok(allSteps(parts(() => printString(text), always)) === expected, `${unit} ${start} in parts`)
+      assert.ok(
+        allSteps(parts(() => printString(text), always)) === expected,
+        `${unit} ${start} in parts`,
+      )
     }
   }
 })
@@ -205,7 +224,12 @@ test('any ConfigMap survives being stored', () => {
   const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(texts, texts, (data, labels) => {
-      const given: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c', labels }, data }
+      const given: KubeObject = {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name: 'c', labels },
+        data,
+      }
       const stored = encodeStored(given, configMap)
       const read = decodeStored(stored, configMap, 7)
       assert.deepEqual({ ...fieldsOf(read['data']) }, { ...data })
@@ -219,15 +243,31 @@ test('an object without metadata and other fields is JSON, too', () => {
   const options: KubeObject = { kind: 'PodProxyOptions', apiVersion: 'v1', metadata: {} }
   const struct = typeOf('core/v1', 'PodProxyOptions')
   assert.equal(objectText(options, struct), '{"kind":"PodProxyOptions","apiVersion":"v1"}')
-  assert.equal(objectText({ ...options, path: '/' }, struct), '{"kind":"PodProxyOptions","apiVersion":"v1","path":"/"}')
+  assert.equal(
+    objectText({ ...options, path: '/' }, struct),
+    '{"kind":"PodProxyOptions","apiVersion":"v1","path":"/"}',
+  )
 })
 
 test('a long text is encoded in parts as it is at once', () => {
   const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
   const data = { a: `x${'😀'.repeat(600_000)}`, b: 'y'.repeat(900_000) }
-  const long: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', uid: 'u' }, data }
-  assert.ok(allSteps(parts(() => encodeStored(long, configMap), slices)).equals(encodeStored(long, configMap)))
-  assert.ok(allSteps(parts(() => printObject(long, configMap), slices)).equals(printObject(long, configMap)))
+  const long: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'x', uid: 'u' },
+    data,
+  }
+  assert.ok(
+    allSteps(parts(() => encodeStored(long, configMap), slices)).equals(
+      encodeStored(long, configMap),
+    ),
+  )
+  assert.ok(
+    allSteps(parts(() => printObject(long, configMap), slices)).equals(
+      printObject(long, configMap),
+    ),
+  )
 })
 
 test('JSON that no store takes is refused', () => {

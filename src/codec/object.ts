@@ -1,7 +1,14 @@
 /** Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored. */
 import { tooLargeToStore } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  type ObjectMeta,
+} from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import { eachItem, eachKey, everyKey, isDivided, once, repeat } from '../lib/parts.ts'
 import { isSame } from '../schema/equal.ts'
@@ -14,7 +21,13 @@ import { parseJson, readAny } from '../api/json-value.ts'
 import { printOrdered, printSorted, printString } from './json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields, printOpen } from './print.ts'
-import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
+import {
+  decodeObject,
+  encodeObject,
+  type Envelope,
+  isProtobuf,
+  openEnvelope,
+} from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
 /** An object in the wire form, with the positions of parts that change or are omitted. */
@@ -71,11 +84,14 @@ export function wireOfStored(
   const { resourceVersion = '' } = object.metadata
   if (struct.open !== undefined) {
     const at = versionPlaces.get(bytes)
-    return at === undefined ? undefined : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
+    return at === undefined
+      ? undefined
+      : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
-  const uidAt = stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
+  const uidAt =
+    stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
   if (end === -1) return undefined
   return withVersionAt(bytes, end + '",'.length, { resourceVersion, headBytes })
@@ -137,14 +153,21 @@ export function objectText(object: KubeObject, struct: Struct): string {
 }
 
 /** The stored form has no resourceVersion: the database keeps it as the revision. */
-export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
+export function encodeStored(
+  object: KubeObject,
+  { struct, stored, storedAs }: ObjectSchema,
+): Buffer {
   const plain = withoutVersion(object)
   // Upstream decodes an object before it converts it, which drops empty metadata fields.
   const form =
-    stored === undefined ? plain : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
+    stored === undefined
+      ? plain
+      : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
   if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
-  return bytesOf(once('stored text', () => `${storable(objectText(form, stored?.struct ?? struct))}\n`))
+  return bytesOf(
+    once('stored text', () => `${storable(objectText(form, stored?.struct ?? struct))}\n`),
+  )
 }
 
 /** No store takes values of this length. etcd accepts 1.5 MiB unless it is configured otherwise. */
@@ -190,7 +213,8 @@ export class UnreadableError extends Error {
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
-  if (schema.custom !== undefined) return decodeCustom(bytes, schema, { form: schema.custom, revision })
+  if (schema.custom !== undefined)
+    return decodeCustom(bytes, schema, { form: schema.custom, revision })
   return decodeBuiltIn(bytes, schema, revision)
 }
 
@@ -230,7 +254,8 @@ function decodeCustom(
  * Upstream stores the empty metadata fields of a custom object that an apply in the stored version left, and drops them when it decodes
  * the object. All other writes of custom kinds decode the metadata first.
  */
-export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean => Object.values(metadata).some(isEmpty)
+export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
+  Object.values(metadata).some(isEmpty)
 
 export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   if (!hasEmptyMetadata(object)) return object
@@ -241,7 +266,9 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
 /** The JSON of an object with its empty metadata fields, which printing omits. */
 function withEmptyMetadata(text: string, object: KubeObject): string {
   const shown = fieldsOf(readAny(new JsonScanner(text)))
-  const empty = Object.fromEntries(Object.entries(object.metadata).filter(([, value]) => isEmpty(value)))
+  const empty = Object.fromEntries(
+    Object.entries(object.metadata).filter(([, value]) => isEmpty(value)),
+  )
   return printSorted({ ...shown, metadata: { ...fieldsOf(shown['metadata']), ...empty } })
 }
 
@@ -252,7 +279,9 @@ function isEmpty(value: Json | undefined): boolean {
 
 /** Objects that were stored before generations were counted get generation 1. */
 const withCount = (object: KubeObject): KubeObject =>
-  object.metadata.generation === undefined ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object
+  object.metadata.generation === undefined
+    ? { ...object, metadata: { ...object.metadata, generation: 1 } }
+    : object
 
 /**
  * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream does, so that the object can be
@@ -318,7 +347,8 @@ export function withoutNullBytes(
   { bytesField = '' }: Pick<ObjectSchema, 'bytesField'>,
 ): KubeObject {
   const bytes = bytesField === '' ? undefined : object[bytesField]
-  if (!isFields(bytes) || everyKey('bytes that are not null', bytes, (key) => bytes[key] !== null)) return object
+  if (!isFields(bytes) || everyKey('bytes that are not null', bytes, (key) => bytes[key] !== null))
+    return object
   const values = eachKey('bytes without null', bytes, newMap, (kept, key) => {
     kept[key] = bytes[key] ?? ''
     return true
@@ -327,11 +357,17 @@ export function withoutNullBytes(
 }
 
 /** Most values are in the stored version, or in the wire form. */
-function formOf(apiVersion: string | undefined, { struct, stored, otherForm }: ObjectSchema): ReadForm {
-  if (stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion)) return stored
-  if (apiVersion === undefined || otherForm === undefined) return { struct, fromStored: (object) => object }
+function formOf(
+  apiVersion: string | undefined,
+  { struct, stored, otherForm }: ObjectSchema,
+): ReadForm {
+  if (stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion))
+    return stored
+  if (apiVersion === undefined || otherForm === undefined)
+    return { struct, fromStored: (object) => object }
   const other = otherForm(apiVersion)
-  if (other === undefined) throw new UnreadableError(`the value is of version ${apiVersion}, which nobody reads`)
+  if (other === undefined)
+    throw new UnreadableError(`the value is of version ${apiVersion}, which nobody reads`)
   return other
 }
 
@@ -352,7 +388,8 @@ function apiVersionInside(json: Buffer): string | undefined {
 }
 
 const readEnvelope = (bytes: Buffer): Envelope => readable(() => openEnvelope(bytes))
-const readProtobuf = (envelope: Envelope, struct: Struct): KubeObject => readable(() => decodeObject(envelope, struct))
+const readProtobuf = (envelope: Envelope, struct: Struct): KubeObject =>
+  readable(() => decodeObject(envelope, struct))
 
 function readable<T>(read: () => T): T {
   try {
@@ -380,7 +417,9 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
     return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   } catch (cause) {
     if (cause instanceof JsonSyntaxError)
-      throw new UnreadableError(`couldn't get version/kind; json parse error: ${cause.message}`, { cause })
+      throw new UnreadableError(`couldn't get version/kind; json parse error: ${cause.message}`, {
+        cause,
+      })
     throw cause
   }
 }
@@ -390,7 +429,9 @@ function noObject(text: string): string {
   const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)
   const rest = text.length % BASE64_GROUP
   const at = wrong !== -1 ? wrong : text.length - rest
-  return wrong === -1 && rest === 0 ? 'the value is no object' : `illegal base64 data at input byte ${at}`
+  return wrong === -1 && rest === 0
+    ? 'the value is no object'
+    : `illegal base64 data at input byte ${at}`
 }
 
 const BASE64_GROUP = 4
@@ -399,6 +440,7 @@ const printHead = ({ kind, apiVersion }: KubeObject): string =>
   `{"kind":${printString(kind)},"apiVersion":${printString(apiVersion)},`
 
 /** All but kind and apiVersion, which are the first two fields of every kind. */
-const printBody = (object: KubeObject, struct: Struct): string => printFields(object, struct, HEAD_FIELDS)
+const printBody = (object: KubeObject, struct: Struct): string =>
+  printFields(object, struct, HEAD_FIELDS)
 
 const HEAD_FIELDS = 2

@@ -12,7 +12,10 @@ test('the kind of a patch is that of its content type, whatever its parameters',
 
 const codeOf = (type: string, length: string): unknown => {
   try {
-    return patchForm({ headers: { 'content-type': type, 'content-length': length } }, { isCustom: false })
+    return patchForm(
+      { headers: { 'content-type': type, 'content-length': length } },
+      { isCustom: false },
+    )
   } catch (error) {
     return error instanceof ApiError ? `${error.code} ${error.message.split('\n')[0]}` : error
   }
@@ -22,5 +25,8 @@ test('other types are refused, by the router or behind it', () => {
   assert.equal(codeOf('application/json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('Application/Merge-Patch+Json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('', '0'), '406 406: Not Acceptable')
-  assert.match(String(codeOf('application/merge-patch+json ; a=b', '2')), /^415 the body of the request/)
+  assert.match(
+    String(codeOf('application/merge-patch+json ; a=b', '2')),
+    /^415 the body of the request/,
+  )
 })

@@ -31,7 +31,9 @@ export function patchForm(
   // The router is less strict about whitespace and lists than the handler, which then rejects the type with its own message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
-  throw Number(headers['content-length'] ?? 0) > 0 ? unsupportedMediaTypeHere() : notAcceptableHere([])
+  throw Number(headers['content-length'] ?? 0) > 0
+    ? unsupportedMediaTypeHere()
+    : notAcceptableHere([])
 }
 
 const withoutParameters = (type: string): string => type.split(';', 1)[0] ?? ''

@@ -78,7 +78,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     print,
     zero: omit === 'never' ? zero : undefined,
     // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes that from an absent field.
-    omitsZero: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
+    omitsZero:
+      omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
   }
 }
@@ -90,7 +91,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
   if (owner.goName === 'v1.SubjectRulesReviewStatus') return print
-  if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
+  if (schema.type === 'list')
+    return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
   if (schema.type !== 'map') return print
   return (value) => {
     const text = print(value)

@@ -131,7 +131,8 @@ export class PrintedCheck {
     if (!this.#isZero(start)) return
     // An empty struct is printed behind a pointer, or where the field is never omitted.
     const isCollection = schema.type === 'list' || schema.type === 'map'
-    if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent')) throw notPrinted
+    if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent'))
+      throw notPrinted
     // Decoding cannot distinguish it from an absent field, which may have a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
@@ -165,7 +166,9 @@ export class PrintedCheck {
       case 'time':
       case 'microTime': {
         const read = readTime(this.#asciiText(), schema.type)
-        return this.#must('text' in read && this.#isLast(read.text) && !read.text.startsWith('0001-'))
+        return this.#must(
+          'text' in read && this.#isLast(read.text) && !read.text.startsWith('0001-'),
+        )
       }
       case 'quantity': {
         const read = readQuantity(this.#asciiText())
@@ -252,7 +255,9 @@ export class PrintedCheck {
     }
     this.#at = at + 1
     const text = json.toString('utf8', start, this.#at)
-    this.#must(isSameText(text) && Buffer.byteLength(text) === this.#at - start && !text.includes('\ufffd'))
+    this.#must(
+      isSameText(text) && Buffer.byteLength(text) === this.#at - start && !text.includes('\ufffd'),
+    )
   }
 
   /** The content of a string of plain bytes. */

@@ -46,7 +46,8 @@ export function readBase64(given: string): Read {
   return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
 }
 
-const isLineEnd = (character: string | undefined): boolean => character === '\n' || character === '\r'
+const isLineEnd = (character: string | undefined): boolean =>
+  character === '\n' || character === '\r'
 
 const base64Digits = /[A-Za-z0-9+/]*/y
 
@@ -87,7 +88,12 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
 export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
   if ('fault' in time) return time
-  return { text: time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text) ? zeroTime : time.text }
+  return {
+    text:
+      time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text)
+        ? zeroTime
+        : time.text,
+  }
 }
 
 export const isZeroTime = (value: Json, { type }: Schema): boolean =>

@@ -26,7 +26,8 @@ export function settledWire(
 ): Settled | undefined {
   if (schema.custom !== undefined || schema.stored !== undefined) return undefined
   const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
-  if (stored.toString('latin1', 0, head.length) !== head || !check.isPrinted(stored, schema.struct)) return undefined
+  if (stored.toString('latin1', 0, head.length) !== head || !check.isPrinted(stored, schema.struct))
+    return undefined
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
@@ -46,7 +47,8 @@ export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
   if (!isFields(read)) return undefined
   const { kind, apiVersion, metadata } = read
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata)) return undefined
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata))
+    return undefined
   return { ...read, kind, apiVersion, metadata }
 }
 
@@ -57,7 +59,10 @@ export function readShown(json: Buffer): KubeObject | undefined {
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
   const end = start === -1 ? -1 : endOfValue(json, start + ',"managedFields":'.length)
-  const text = start === -1 ? json.toString('utf8') : json.toString('utf8', 0, start) + json.toString('utf8', end)
+  const text =
+    start === -1
+      ? json.toString('utf8')
+      : json.toString('utf8', 0, start) + json.toString('utf8', end)
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
@@ -70,7 +75,9 @@ function withoutManagedFields(json: Buffer): Json | undefined {
 function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
   if (now === before) return true
   if (Array.isArray(now) && Array.isArray(before)) {
-    return now.length === before.length && now.every((item: Json, at) => isUnchanged(item, before[at]))
+    return (
+      now.length === before.length && now.every((item: Json, at) => isUnchanged(item, before[at]))
+    )
   }
   return isFields(now) && isFields(before) && areUnchanged(now, before)
 }

@@ -25,7 +25,12 @@ import { convertYaml } from './yaml.ts'
 
 /** One step on the way from an object to a scalar in it. `outer`: the field of protobuf whose message has what stands inline in Go. */
 type Step =
-  | { readonly in: 'field'; readonly name: string; readonly number: number; readonly outer: number | undefined }
+  | {
+      readonly in: 'field'
+      readonly name: string
+      readonly number: number
+      readonly outer: number | undefined
+    }
   | { readonly in: 'list' | 'wrapped list' | 'map' }
 
 type Root = { readonly struct: Struct; readonly apiVersion: string; readonly kind: string }
@@ -39,16 +44,30 @@ type Write = (writer: ProtobufWriter, number: number) => void
 type Sort = Schema['type'] | 'schema' | 'schemaOrBool'
 
 /** Every type once. */
-function* placesIn(struct: Struct, root: Root, steps: readonly Step[], seen: Set<Struct>): Generator<Place> {
+function* placesIn(
+  struct: Struct,
+  root: Root,
+  steps: readonly Step[],
+  seen: Set<Struct>,
+): Generator<Place> {
   if (seen.has(struct)) return
   seen.add(struct)
-  const inlined = new Map(struct.embedded.flatMap((one) => one.struct.fields.map((field) => [field, one.number])))
+  const inlined = new Map(
+    struct.embedded.flatMap((one) => one.struct.fields.map((field) => [field, one.number])),
+  )
   for (const field of struct.fields) {
-    const step: Step = { in: 'field', name: field.name, number: field.number, outer: inlined.get(field) }
+    const step: Step = {
+      in: 'field',
+      name: field.name,
+      number: field.number,
+      outer: inlined.get(field),
+    }
     const to = [...steps, step]
     let schema = field.schema
     for (; schema.type === 'list' || schema.type === 'map'; schema = schema.of) {
-      to.push({ in: schema.type === 'map' ? 'map' : schema.isWrapped === true ? 'wrapped list' : 'list' })
+      to.push({
+        in: schema.type === 'map' ? 'map' : schema.isWrapped === true ? 'wrapped list' : 'list',
+      })
     }
     if (schema.type === 'struct') yield* placesIn(schema, root, to, seen)
     else yield { root, steps: to, schema, isPointer: field.isPointer && schema === field.schema }
@@ -66,7 +85,8 @@ function jsonOf({ root, steps }: Place, value: string): string {
 
 /** Undefined where protobuf has no such field. */
 function messageOf({ steps }: Place, write: Write): Buffer | undefined {
-  if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0))) return undefined
+  if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0)))
+    return undefined
   const writer = new ProtobufWriter()
   const fields = (at: number): void => {
     const step = steps[at]
@@ -136,8 +156,22 @@ const times = [
   INT64_MAX,
   INT64_MIN,
 ]
-const nanos = [0, 1, 999, 1000, 999_999_999, 1_000_000_000, 2 ** 31 - 1, -1, -1000, -1_000_000_000, -(2 ** 31)]
-const timestamps = times.flatMap((seconds) => nanos.map((nano) => message(varint(seconds), varint(nano))))
+const nanos = [
+  0,
+  1,
+  999,
+  1000,
+  999_999_999,
+  1_000_000_000,
+  2 ** 31 - 1,
+  -1,
+  -1000,
+  -1_000_000_000,
+  -(2 ** 31),
+]
+const timestamps = times.flatMap((seconds) =>
+  nanos.map((nano) => message(varint(seconds), varint(nano))),
+)
 const integers = [0, 1, -1, 2 ** 31, -(2 ** 31), 2 ** 53, 2n ** 53n + 1n, INT64_MAX, INT64_MIN]
 const raws = [
   '',
@@ -164,7 +198,20 @@ const inProtobuf: { readonly [sort in Sort]?: readonly Write[] } = {
   boolean: [0, 1, 2, INT64_MIN].map(varint),
   int32: integers.map(varint),
   int64: integers.map(varint),
-  float64: [0, -0, 1, 1e-6, 1e-7, 1e20, 1e21, 5e-324, Number.MAX_VALUE, NaN, Infinity, -Infinity].map(double),
+  float64: [
+    0,
+    -0,
+    1,
+    1e-6,
+    1e-7,
+    1e20,
+    1e21,
+    5e-324,
+    Number.MAX_VALUE,
+    NaN,
+    Infinity,
+    -Infinity,
+  ].map(double),
   bytes: utf8.map(bytes),
   time: [message(), ...timestamps],
   microTime: [message(), ...timestamps],
@@ -212,15 +259,28 @@ const dates = [
   '2024-02-29T12:00:00',
   '9999-12-31T23:59:59',
 ]
-const quoted = (texts: readonly string[]): readonly string[] => texts.map((one) => JSON.stringify(one))
+const quoted = (texts: readonly string[]): readonly string[] =>
+  texts.map((one) => JSON.stringify(one))
 const datesWith = (fractions: readonly string[]): readonly string[] =>
-  quoted(dates.flatMap((date) => fractions.flatMap((fraction) => zones.map((zone) => date + fraction + zone))))
+  quoted(
+    dates.flatMap((date) =>
+      fractions.flatMap((fraction) => zones.map((zone) => date + fraction + zone)),
+    ),
+  )
 
 const inJson: { readonly [sort in Sort]?: readonly string[] } = {
   string: ['""', '"a\\u0000<>&\\u2028é\\ud83d\\ude00\\"\\\\"', '"\\ud800"', '"\\udc00x"'],
   boolean: ['true', 'false'],
   int32: ['0', '-0', '1', '-2147483648', '2147483647', '2147483648', '1e3'],
-  int64: ['0', '-0', '9007199254740993', `${INT64_MAX}`, `${INT64_MIN}`, `${INT64_MAX + 1n}`, '1.0'],
+  int64: [
+    '0',
+    '-0',
+    '9007199254740993',
+    `${INT64_MAX}`,
+    `${INT64_MIN}`,
+    `${INT64_MAX + 1n}`,
+    '1.0',
+  ],
   float64: [
     '0',
     '-0',
@@ -272,7 +332,10 @@ const VERSION = 7
 function check(place: Place, given: KubeObject, isFirst: boolean): void {
   const { struct } = place.root
   const schema = plainSchema(struct)
-  const written: KubeObject = { ...given, metadata: { ...given.metadata, resourceVersion: `${VERSION}` } }
+  const written: KubeObject = {
+    ...given,
+    metadata: { ...given.metadata, resourceVersion: `${VERSION}` },
+  }
   const stored = encodeStored(given, schema)
   const read = decodeStored(stored, schema, VERSION)
   assert.equal(encodeStored(read, schema).toString(), stored.toString(), 'stored again')
@@ -284,14 +347,24 @@ function check(place: Place, given: KubeObject, isFirst: boolean): void {
   for (const object of [read, kept])
     assert.equal(encodeItem(object, struct).toString('hex'), encoded.toString('hex'), 'encoded')
   const transcoded = transcoder.message(wire, 0, struct)
-  if (transcoded !== undefined) assert.equal(transcoded.toString('hex'), encoded.toString('hex'), 'transcoded')
+  if (transcoded !== undefined)
+    assert.equal(transcoded.toString('hex'), encoded.toString('hex'), 'transcoded')
   const decoded = decodeObject({ ...place.root, raw: encoded }, struct)
-  if (isInProtobuf(place)) assert.equal(printWire(decoded, schema).bytes.toString(), wire.toString(), 'decoded')
+  if (isInProtobuf(place))
+    assert.equal(printWire(decoded, schema).bytes.toString(), wire.toString(), 'decoded')
   if (!isFirst) return
   const value = parseJson(wire)
   const sorted = printSorted(value)
-  assert.equal(printSorted(parseJson(convertYaml(Buffer.from(jsonToYaml(value))).json)), sorted, 'YAML')
-  assert.equal(printSorted(parseJson(Buffer.from(cborToJson(encodeCbor(value, struct))))), sorted, 'CBOR')
+  assert.equal(
+    printSorted(parseJson(convertYaml(Buffer.from(jsonToYaml(value))).json)),
+    sorted,
+    'YAML',
+  )
+  assert.equal(
+    printSorted(parseJson(Buffer.from(cborToJson(encodeCbor(value, struct))))),
+    sorted,
+    'CBOR',
+  )
 }
 
 const isInProtobuf = ({ steps }: Place): boolean =>
@@ -300,7 +373,11 @@ const isInProtobuf = ({ steps }: Place): boolean =>
 function* places(): Generator<Place> {
   const seen = new Set<Struct>()
   for (const resource of builtInResources({ isServed: () => true, gates: { isOn: () => true } })) {
-    const root = { struct: resource.shape.struct, apiVersion: apiVersionOf(resource), kind: resource.kind }
+    const root = {
+      struct: resource.shape.struct,
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+    }
     yield* placesIn(root.struct, root, [], seen)
   }
 }
@@ -310,7 +387,9 @@ const ownNames: ReadonlySet<string> = new Set(['resourceVersion', 'deletionTimes
 
 const isIdentity = ({ steps: [first, second] }: Place): boolean =>
   first?.in === 'field' &&
-  (first.name === 'kind' || first.name === 'apiVersion' || (second?.in === 'field' && ownNames.has(second.name)))
+  (first.name === 'kind' ||
+    first.name === 'apiVersion' ||
+    (second?.in === 'field' && ownNames.has(second.name)))
 
 const shownPlace = ({ root, steps }: Place): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
@@ -334,7 +413,11 @@ class Turns {
 
 /** A schema inside of a schema is no scalar, but has forms of its own. */
 const sortOf = ({ type, goName }: Schema): Sort =>
-  type !== 'any' || goName === 'v1.JSON' ? type : goName === 'v1.JSONSchemaPropsOrBool' ? 'schemaOrBool' : 'schema'
+  type !== 'any' || goName === 'v1.JSON'
+    ? type
+    : goName === 'v1.JSONSchemaPropsOrBool'
+      ? 'schemaOrBool'
+      : 'schema'
 
 /** `accept` gives the object, or undefined if it refuses. */
 function* faultsOf<T>(
@@ -343,7 +426,10 @@ function* faultsOf<T>(
 ): Generator<string> {
   const turns = new Turns()
   for (const place of places()) {
-    const { isFirst, values } = turns.of(place, isIdentity(place) ? [] : (valuesOf[sortOf(place.schema)] ?? []))
+    const { isFirst, values } = turns.of(
+      place,
+      isIdentity(place) ? [] : (valuesOf[sortOf(place.schema)] ?? []),
+    )
     for (const value of values) {
       const object = accept(place, value)
       try {
@@ -359,7 +445,9 @@ function acceptJson(place: Place, value: string): KubeObject | undefined {
   const { apiVersion, kind, struct } = place.root
   try {
     const { value: read, fault } = decodeStruct(jsonOf(place, value), struct)
-    return fault === undefined ? { ...read, apiVersion, kind, metadata: fieldsOf(read['metadata']) } : undefined
+    return fault === undefined
+      ? { ...read, apiVersion, kind, metadata: fieldsOf(read['metadata']) }
+      : undefined
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined
     throw error

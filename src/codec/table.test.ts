@@ -10,7 +10,14 @@ test('a row is kept without its ages, and shown with those of the moment', () =>
     object,
     {
       columns: [],
-      cells: () => ['a"<', 3, true, null, { sinceMs: 60_000 }, { parts: ['2 (', { sinceMs: 0 }, ' ago)'] }],
+      cells: () => [
+        'a"<',
+        3,
+        true,
+        null,
+        { sinceMs: 60_000 },
+        { parts: ['2 (', { sinceMs: 0 }, ' ago)'] },
+      ],
     },
     'null',
   )

@@ -27,7 +27,9 @@ function addCell(row: (string | number)[], cell: Cell): void {
   if (typeof cell !== 'object' || cell === null) row.push(printOrdered(cell))
   else if ('sinceMs' in cell) row.push('"', cell.sinceMs, '"')
   else {
-    const parts = cell.parts.map((part) => (typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs))
+    const parts = cell.parts.map((part) =>
+      typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs,
+    )
     // limit: the parts of one cell
     row.push('"', ...parts, '"')
   }
@@ -74,15 +76,23 @@ export function agesAt(nowMs: number): Ages {
 export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
   row.map((part) => (typeof part === 'number' ? ages(part) : part))
 
-export const printRow = (row: Row, nowMs: number): string => Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
+export const printRow = (row: Row, nowMs: number): string =>
+  Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
 /** Memory that a Buffer takes besides its bytes. */
 const BUFFER_BYTES = 200
 
 export const bytesOfRow = (row: Row): number =>
-  row.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 8 : part.length + BUFFER_BYTES), 0)
+  row.reduce<number>(
+    (sum, part) => sum + (typeof part === 'number' ? 8 : part.length + BUFFER_BYTES),
+    0,
+  )
 
-type Head = { readonly version: string; readonly metadata: Fields; readonly columns: readonly Column[] | null }
+type Head = {
+  readonly version: string
+  readonly metadata: Fields
+  readonly columns: readonly Column[] | null
+}
 
 /** Everything before the first row. */
 export const printTableHead = ({ version, metadata, columns }: Head): string =>

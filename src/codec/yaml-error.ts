@@ -24,14 +24,16 @@ type Place = { readonly line: number; readonly offset: number }
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
     // js-yaml recurses, so a document within the depth that it is given may still overflow the stack.
-    if (error instanceof RangeError) return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
+    if (error instanceof RangeError)
+      return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
   }
   const { reason, mark } = error
   const place = { line: mark?.line ?? 0, offset: mark?.position ?? 0 }
   const fault = faultOf(reason, text, place)
   const noticed = fault.line ?? place.line
-  const line = fault.by === 'reader' ? 0 : fault.by === 'scanner' && noticed > 0 ? noticed + 1 : noticed
+  const line =
+    fault.by === 'reader' ? 0 : fault.by === 'scanner' && noticed > 0 ? noticed + 1 : noticed
   const shown = fault.by === 'parser' && isAtEnd(text, place.offset) ? Math.max(line, 1) : line
   return new YamlError(`yaml: ${shown > 0 ? `line ${shown}: ` : ''}${fault.text}`, { cause: error })
 }
@@ -48,17 +50,20 @@ function faultOf(reason: string, text: string, { offset, line }: Place): Fault {
   if (reason.startsWith('nesting exceeded')) return parser('exceeded max depth of 10000')
   if (/within a (?:single|double) quoted scalar/.test(reason)) return endOfStream(text)
   if (/unknown escape/.test(reason)) return scanner('found unknown escape character')
-  if (reason.includes('deficient indentation') && isInQuotes(text.slice(0, offset))) return endOfStream(text)
+  if (reason.includes('deficient indentation') && isInQuotes(text.slice(0, offset)))
+    return endOfStream(text)
   if (/flow collection|deficient indentation/.test(reason)) return flowFault(text, offset)
   if (/tab characters/.test(reason)) return tabFault(text, offset)
   if (text.startsWith('\t') && /^\t+[^\n]*$/.test(text.slice(0, offset + 1))) return cannotStart
   if (/after a mapping key|multiline key/.test(reason)) {
     return { ...scanner("could not find expected ':'"), line: lineOfNext(text, offset, line) }
   }
-  if (reason.includes('line break is expected')) return scanner('did not find expected comment or line break')
+  if (reason.includes('line break is expected'))
+    return scanner('did not find expected comment or line break')
   if (/bad indentation|separator is expected/.test(reason))
     return misplaced(character, text.slice(offset + 1, offset + 2))
-  if (/alias|anchor/.test(reason)) return scanner('did not find expected alphabetic or numeric character')
+  if (/alias|anchor/.test(reason))
+    return scanner('did not find expected alphabetic or numeric character')
   return scanner(reason)
 }
 
@@ -66,9 +71,11 @@ function faultOf(reason: string, text: string, { offset, line }: Place): Fault {
 function misplaced(character: string, next: string): Fault {
   if (character === ':') return scanner('mapping values are not allowed in this context')
   if (character !== '' && '@`%'.includes(character)) return cannotStart
-  if (character !== '' && ']},'.includes(character)) return parser('did not find expected node content')
+  if (character !== '' && ']},'.includes(character))
+    return parser('did not find expected node content')
   const isAlone = next === '' || /\s/.test(next)
-  if (character === '-' && isAlone) return scanner('block sequence entries are not allowed in this context')
+  if (character === '-' && isAlone)
+    return scanner('block sequence entries are not allowed in this context')
   if (character === '?' && isAlone) return scanner('mapping keys are not allowed in this context')
   return parser('did not find expected key')
 }
@@ -93,13 +100,17 @@ const cannotStart = scanner('found character that cannot start any token')
 function flowFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
   if (/[[{,:]$/.test(before)) return parser('did not find expected node content')
-  return parser(`did not find expected ',' or '${before.lastIndexOf('[') > before.lastIndexOf('{') ? ']' : '}'}'`)
+  return parser(
+    `did not find expected ',' or '${before.lastIndexOf('[') > before.lastIndexOf('{') ? ']' : '}'}'`,
+  )
 }
 
 /** After a lone key the tab would have to begin a value; after a value it would continue it. */
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
-  return /[:-]$/.test(before) ? cannotStart : scanner('found a tab character that violates indentation')
+  return /[:-]$/.test(before)
+    ? cannotStart
+    : scanner('found a tab character that violates indentation')
 }
 
 /** Why bytes are not UTF-8, with the messages of upstream's reader: the first invalid character counts. */
@@ -109,9 +120,12 @@ export function utf8Fault(bytes: Buffer): string {
     if (width === 0) return 'invalid leading UTF-8 octet'
     if (at + width > bytes.length) return 'incomplete UTF-8 octet sequence'
     const character = bytes.subarray(at, at + width)
-    if (character.subarray(1).some((octet) => (octet & 0xc0) !== 0x80)) return 'invalid trailing UTF-8 octet'
+    if (character.subarray(1).some((octet) => (octet & 0xc0) !== 0x80))
+      return 'invalid trailing UTF-8 octet'
     if (!isUtf8(character))
-      return isTooLong(character) ? 'invalid length of a UTF-8 sequence' : 'invalid Unicode character'
+      return isTooLong(character)
+        ? 'invalid length of a UTF-8 sequence'
+        : 'invalid Unicode character'
     at += width
   }
   return 'invalid leading UTF-8 octet'

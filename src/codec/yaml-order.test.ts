@@ -32,7 +32,8 @@ test('of two keys the one is first that people would put first', () => {
 
 test('the order of some keys is not transitive, and all of them are printed nevertheless', () => {
   const cycle = ['2', '120', '1a'] as const
-  for (const [at, key] of cycle.entries()) assert.ok(compareNatural(key, cycle[(at + 1) % 3] ?? '') < 0)
+  for (const [at, key] of cycle.entries())
+    assert.ok(compareNatural(key, cycle[(at + 1) % 3] ?? '') < 0)
   const keys = Array.from({ length: 1000 }, (_, at) => `${at}${at % 3 === 0 ? 'a' : ''}`)
   assert.deepEqual(allSteps(sortNatural(keys)).toSorted(), keys.toSorted())
 })

@@ -42,7 +42,9 @@ const UNIT_MAX = 0xffff
 
 const codeAt = (text: string, at: number): number => text.codePointAt(at) ?? NONE
 const isLetter = (code: number): boolean =>
-  code < ASCII_END ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : letter.test(String.fromCodePoint(code))
+  code < ASCII_END
+    ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
+    : letter.test(String.fromCodePoint(code))
 const isDigit = (code: number): boolean =>
   code < ASCII_END ? code >= ZERO && code <= NINE : digit.test(String.fromCodePoint(code))
 
@@ -58,7 +60,8 @@ function compareNumbers(a: string, b: string, at: number, start: number): number
 
 function digitsEnd(text: string, from: number): number {
   let at = from
-  for (let code = codeAt(text, at); isDigit(code); code = codeAt(text, at)) at += code > UNIT_MAX ? 2 : 1
+  for (let code = codeAt(text, at); isDigit(code); code = codeAt(text, at))
+    at += code > UNIT_MAX ? 2 : 1
   return at
 }
 
@@ -115,7 +118,8 @@ export function* sortNatural(keys: readonly string[]): Steps<readonly string[]> 
   }
   while (runs.length > 1) {
     const merged: string[][] = []
-    for (let at = 0; at < runs.length; at += 2) merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []))
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []))
     runs = merged
   }
   return runs[0] ?? []
@@ -128,7 +132,11 @@ function* merge(left: readonly string[], right: readonly string[]): Steps<string
   const merged: string[] = []
   let at = 0
   for (const key of left) {
-    for (let other = right[at]; other !== undefined && compareNatural(other, key) < 0; other = right[++at]) {
+    for (
+      let other = right[at];
+      other !== undefined && compareNatural(other, key) < 0;
+      other = right[++at]
+    ) {
       merged.push(other)
       if (merged.length % RUN_KEYS === 0) yield
     }

@@ -66,14 +66,21 @@ function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
   for (let match = marker.exec(text); match !== null; match = marker.exec(text)) {
     const before = text.slice(0, match.index)
-    const isStart = match[0] === '---' && /^(?:\ufeff?[ \t]*(?:#.*|%.*)?(?:\r\n|\r(?!\n)|\n))*\ufeff?$/.test(before)
+    const isStart =
+      match[0] === '---' &&
+      /^(?:\ufeff?[ \t]*(?:#.*|%.*)?(?:\r\n|\r(?!\n)|\n))*\ufeff?$/.test(before)
     if (!isStart) return before
   }
   return text
 }
 
 /** A node, and the cost of writing it out in full, aliases included. */
-type Sized = { readonly value: Json; readonly nodes: number; readonly bytes: number; readonly depth: number }
+type Sized = {
+  readonly value: Json
+  readonly nodes: number
+  readonly bytes: number
+  readonly depth: number
+}
 
 class Builder {
   readonly #text: string
@@ -97,7 +104,8 @@ class Builder {
 
   build(): ParsedYaml {
     const first = this.#events[0]
-    if (first === undefined || first.type !== EVENT_ID.DOCUMENT) return { value: null, duplicates: [] }
+    if (first === undefined || first.type !== EVENT_ID.DOCUMENT)
+      return { value: null, duplicates: [] }
     this.#at = 1
     const next = this.#events[1]
     if (next === undefined || next.type === EVENT_ID.POP) return { value: null, duplicates: [] }
@@ -165,7 +173,13 @@ class Builder {
   }
 
   /** Upstream accepts letters, digits, `_` and `-`; js-yaml nearly anything. */
-  #anchorName({ anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number }): string {
+  #anchorName({
+    anchorStart,
+    anchorEnd,
+  }: {
+    readonly anchorStart: number
+    readonly anchorEnd: number
+  }): string {
     const name = this.#text.slice(anchorStart, anchorEnd)
     if (/^[\w-]+$/.test(name)) return name
     const line = this.#lineOf(anchorStart)
@@ -237,14 +251,17 @@ class Builder {
     const before = this.#at
     const source: Json = this.#node()
     const event = this.#events[before]
-    const sources: readonly Json[] = isList(source) && event?.type !== EVENT_ID.ALIAS ? source.toReversed() : [source]
+    const sources: readonly Json[] =
+      isList(source) && event?.type !== EVENT_ID.ALIAS ? source.toReversed() : [source]
     for (const one of sources) {
       if (!isFields(one)) {
         throw new YamlError('yaml: map merge requires map or sequence of maps as the value')
       }
       for (const [name, value] of Object.entries(one)) {
         if (Object.hasOwn(into, name)) {
-          this.#duplicates.add(() => `line ${this.#lineAtStart(key) ?? 0}: key ${quote(name)} already set in map`)
+          this.#duplicates.add(
+            () => `line ${this.#lineAtStart(key) ?? 0}: key ${quote(name)} already set in map`,
+          )
         }
         into[name] = value ?? null
       }
@@ -291,7 +308,8 @@ const newFields = (): MutableFields => Object.create(null)
 
 /** Undefined for an absent value. A node begins at its anchor or tag, if it has one. */
 function startOf(event: Event | undefined): number | undefined {
-  if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return undefined
+  if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
+    return undefined
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
   const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start
   const offsets = [start, event.anchorStart, event.tagStart].filter((offset) => offset !== -1)

@@ -71,7 +71,8 @@ class Printer {
   }
 
   *#entry(key: string, value: Json, indent: number): Pieces {
-    const isSimple = Buffer.byteLength(key) <= SIMPLE_KEY_BYTES_MAX && !/[\n\r\u0085\u2028\u2029]/.test(key)
+    const isSimple =
+      Buffer.byteLength(key) <= SIMPLE_KEY_BYTES_MAX && !/[\n\r\u0085\u2028\u2029]/.test(key)
     if (isSimple) {
       yield* this.#string(key, indent + INDENT, true)
       this.#write(':')
@@ -147,7 +148,11 @@ class Printer {
       }
       const code = text.charCodeAt(at)
       const isLoneSpace =
-        code === 0x20 && at > 0 && text[at - 1] !== ' ' && at < text.length - 1 && text[at + 1] !== ' '
+        code === 0x20 &&
+        at > 0 &&
+        text[at - 1] !== ' ' &&
+        at < text.length - 1 &&
+        text[at + 1] !== ' '
       if (isLoneSpace && column > LINE_CHARACTERS_BEST) {
         this.#write(text.slice(from, at))
         this.#indentTo(indent)

@@ -26,7 +26,8 @@ for (const sign of ['', '+']) {
   for (const word of ['.inf', '.Inf', '.INF'])
     words.set(sign + word, { kind: 'float', value: Number.POSITIVE_INFINITY })
 }
-for (const word of ['-.inf', '-.Inf', '-.INF']) words.set(word, { kind: 'float', value: Number.NEGATIVE_INFINITY })
+for (const word of ['-.inf', '-.Inf', '-.INF'])
+  words.set(word, { kind: 'float', value: Number.NEGATIVE_INFINITY })
 words.set('<<', { kind: 'merge' })
 
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
@@ -43,7 +44,8 @@ export function resolveScalar(text: string): Scalar {
   const word = words.get(text)
   if (word !== undefined) return word
   const first = text.charCodeAt(0)
-  const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e
+  const isNumeric =
+    (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e
   if (!isNumeric) return string
   if (isTimestamp(text)) return { kind: 'timestamp' }
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
@@ -81,5 +83,11 @@ function isTimestamp(text: string): boolean {
   // With a T there must be a zone, with a space there must be none.
   if (hasTime && text.includes(' ') === (match.groups?.['zone'] !== undefined)) return false
   const date = new Date(Date.UTC(year, month - 1, day))
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60
+  return (
+    date.getUTCMonth() === month - 1 &&
+    date.getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60
+  )
 }

@@ -48,7 +48,12 @@ const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\u
 
 /** Whether a character needs an escape between double quotes. */
 export function needsEscape(character: string): boolean {
-  return character === '"' || character === '\\' || /[\t\n\u2028\u2029]/.test(character) || special.test(character)
+  return (
+    character === '"' ||
+    character === '\\' ||
+    /[\t\n\u2028\u2029]/.test(character) ||
+    special.test(character)
+  )
 }
 
 export const ESCAPES: { readonly [character: string]: string } = {

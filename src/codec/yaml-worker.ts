@@ -14,7 +14,9 @@ port.on('message', ({ id, bytes }: { readonly id: number; readonly bytes: Uint8A
 
 function answer(id: number, bytes: Uint8Array): YamlAnswer {
   try {
-    const { json, duplicates } = convertYaml(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    const { json, duplicates } = convertYaml(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    )
     return { id, json, duplicates }
   } catch (error) {
     if (error instanceof YamlError || error instanceof ApiError) return { id, fault: error.message }

@@ -61,8 +61,14 @@ describe('what YAML means', () => {
       json: '{"a":3}',
       duplicates: ['line 3: key "b" already set in map', 'line 4: key "a" already set in map'],
     })
-    const told = convert('a: 1\na:\n  b: 2\na: |\n  x\na:\na: &n\n  c: 3\n').duplicates.map((line) => line.slice(0, 6))
-    assert.deepEqual(told, ['line 3', 'line 4', 'line 6', 'line 7'], 'the line is that of the value')
+    const told = convert('a: 1\na:\n  b: 2\na: |\n  x\na:\na: &n\n  c: 3\n').duplicates.map(
+      (line) => line.slice(0, 6),
+    )
+    assert.deepEqual(
+      told,
+      ['line 3', 'line 4', 'line 6', 'line 7'],
+      'the line is that of the value',
+    )
     assert.deepEqual(convert('l: &l\n  k: v\nd:\n  <<: *l\n  k: w\n').duplicates, [
       'line 5: key "k" already set in map',
     ])
@@ -80,13 +86,19 @@ describe('what is no YAML', () => {
   const faults: readonly [string, string][] = [
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
     ['\tkind: x', 'yaml: found character that cannot start any token'],
-    ['kind: ConfigMap\n  bad: indent', 'yaml: line 2: mapping values are not allowed in this context'],
+    [
+      'kind: ConfigMap\n  bad: indent',
+      'yaml: line 2: mapping values are not allowed in this context',
+    ],
     ['{', 'yaml: line 1: did not find expected node content'],
     ['a: &x 1\nb: *y', "yaml: unknown anchor 'y' referenced"],
     ['metadata: {name: one\n', "yaml: line 1: did not find expected ',' or '}'"],
     ['metadata:\n\tname: one\n', 'yaml: line 2: found character that cannot start any token'],
     ['{"apiVersion": "v1", ', 'yaml: line 1: did not find expected node content'],
-    ['apiVersion: v1\n kind: ConfigMap\n', 'yaml: line 2: mapping values are not allowed in this context'],
+    [
+      'apiVersion: v1\n kind: ConfigMap\n',
+      'yaml: line 2: mapping values are not allowed in this context',
+    ],
     [
       'apiVersion: v1\nkind:\tConfigMap\n\tmetadata: {}\n',
       'yaml: line 3: found a tab character that violates indentation',
@@ -101,7 +113,9 @@ describe('what is no YAML', () => {
     ['['.repeat(100_000), 'yaml: exceeded max depth of 10000'],
   ]
   for (const [text, message] of faults) {
-    test(JSON.stringify(text.slice(0, 60)), () => assert.throws(() => convert(text), { name: 'YamlError', message }))
+    test(JSON.stringify(text.slice(0, 60)), () =>
+      assert.throws(() => convert(text), { name: 'YamlError', message }),
+    )
   }
 
   test('aliases do not nest deeper than what stands in the text may', () => {
@@ -111,7 +125,9 @@ describe('what is no YAML', () => {
     assert.throws(() => convert(nested(20, 60)), tooDeep)
     assert.throws(() => convert(`${nested(1, 998)}b: {c: [*a0]}`), tooDeep)
     assert.doesNotThrow(() => readAny(new JsonScanner(convert(`${nested(1, 998)}b: [*a0]`).json)))
-    assert.doesNotThrow(() => readAny(new JsonScanner(convert(`${nested(9, 111)}b: *a0\nc: {d: *a7}`).json)))
+    assert.doesNotThrow(() =>
+      readAny(new JsonScanner(convert(`${nested(9, 111)}b: *a0\nc: {d: *a7}`).json)),
+    )
   })
 
   test('of repeated keys no more are told than there is room for', () => {
@@ -138,7 +154,9 @@ describe('what is no YAML', () => {
     await using converter = new YamlConverter(0)
     const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
     const bodies = [text, `a: [${'{},'.repeat(1_000_000)}]`, text].map((one) => Buffer.from(one))
-    const [first, hostile, last] = await Promise.allSettled(bodies.map((body) => converter.convert(body)))
+    const [first, hostile, last] = await Promise.allSettled(
+      bodies.map((body) => converter.convert(body)),
+    )
     assert.equal(first?.status, 'fulfilled')
     assert.equal(last?.status, 'fulfilled')
     assert.ok(hostile?.status === 'rejected')
@@ -157,7 +175,9 @@ describe('what is no YAML', () => {
     const body = Buffer.alloc(300_000, 'a')
     const results = await Promise.allSettled([converter.convert(body), converter.convert(body)])
     const later = await Promise.allSettled([converter.convert(body)])
-    const reasons = [...results, ...later].map((one) => (one.status === 'rejected' ? one.reason.message : undefined))
+    const reasons = [...results, ...later].map((one) =>
+      one.status === 'rejected' ? one.reason.message : undefined,
+    )
     const cannot = 'the YAML worker cannot be started'
     assert.deepEqual(reasons, ['lost', cannot, cannot])
   })
@@ -167,7 +187,9 @@ describe('what is no YAML', () => {
   })
 
   test('any text is either read or refused', () => {
-    const letters = fc.string({ unit: fc.constantFrom(...Array.from('a1:-?#&*!|>%@`"\'{}[],\\ \t\n<.~')) })
+    const letters = fc.string({
+      unit: fc.constantFrom(...Array.from('a1:-?#&*!|>%@`"\'{}[],\\ \t\n<.~')),
+    })
     fc.assert(
       fc.property(letters, (text) => {
         try {
@@ -188,8 +210,26 @@ describe('how YAML is printed', () => {
     const recorded = JSON.parse(readFileSync(new URL('media-content.json', recordings), 'utf8'))
     const lines: string[] = recorded['content-yaml-answer'][0].body
     const data = {
-      ...{ z: 'yes', y: 'a: b', x: '', w: '- x', v: 'multi\nline\n', u: 'multi\nline', t: '  lead', s: '#x' },
-      ...{ r: '0x1f', q: '1e3', p: 'null', o: '~', n: '2001-01-01', m: '*a', l: "it's", k: 'tab\there' },
+      ...{
+        z: 'yes',
+        y: 'a: b',
+        x: '',
+        w: '- x',
+        v: 'multi\nline\n',
+        u: 'multi\nline',
+        t: '  lead',
+        s: '#x',
+      },
+      ...{
+        r: '0x1f',
+        q: '1e3',
+        p: 'null',
+        o: '~',
+        n: '2001-01-01',
+        m: '*a',
+        l: "it's",
+        k: 'tab\there',
+      },
       ...{ j: 'é ☃', i: '12:30', h: 'a #b', g: 'trail ' },
     }
     const end = lines.indexOf('kind: ConfigMap')
@@ -198,7 +238,13 @@ describe('how YAML is printed', () => {
 
   test('texts of the recordings, read as JSON and printed again', () => {
     let count = 0
-    for (const file of ['crud-media', 'media-accept', 'media-content', 'patch-request', 'media-transform']) {
+    for (const file of [
+      'crud-media',
+      'media-accept',
+      'media-content',
+      'patch-request',
+      'media-transform',
+    ]) {
       const recorded = JSON.parse(readFileSync(new URL(`${file}.json`, recordings), 'utf8'))
       for (const steps of Object.values(recorded)) {
         if (!Array.isArray(steps)) continue
@@ -218,9 +264,15 @@ describe('how YAML is printed', () => {
     [null, 'null\n'],
     [{}, '{}\n'],
     [[], '[]\n'],
-    [{ a: [[1, 2], [], { b: [] }], c: { d: {} } }, 'a:\n- - 1\n  - 2\n- []\n- b: []\nc:\n  d: {}\n'],
+    [
+      { a: [[1, 2], [], { b: [] }], c: { d: {} } },
+      'a:\n- - 1\n  - 2\n- []\n- b: []\nc:\n  d: {}\n',
+    ],
     [{ m: '<<', t: 'a\tb\nc', '1_': 1, '1y': 2 }, '"1_": 1\n1y: 2\nm: <<\nt: "a\\tb\\nc"\n'],
-    [{ a10: 1, a9: 2, b: 3, '1': 4, A: 5, 'a-b': 6 }, '"1": 4\nA: 5\na-b: 6\na9: 2\na10: 1\nb: 3\n'],
+    [
+      { a10: 1, a9: 2, b: 3, '1': 4, A: 5, 'a-b': 6 },
+      '"1": 4\nA: 5\na-b: 6\na9: 2\na10: 1\nb: 3\n',
+    ],
     [
       { f: 1.5, g: 1234567.5, h: 0.00001, i: 9007199254740993n },
       'f: 1.5\ng: 1.2345675e+06\nh: 1e-05\ni: 9007199254740993\n',
@@ -231,7 +283,10 @@ describe('how YAML is printed', () => {
     ],
     [{ a: '\nx', b: ' x\ny\n\n', c: 'x \ny' }, 'a: |2-\n\n  x\nb: |2+\n   x\n  y\n\nc: "x \\ny"\n'],
     [{ ['k'.repeat(129)]: { a: 1 } }, `? ${'k'.repeat(129)}\n: a: 1\n`],
-    [{ a: `${'word '.repeat(20)}end` }, `a: ${'word '.repeat(15)}word\n  ${'word '.repeat(4)}end\n`],
+    [
+      { a: `${'word '.repeat(20)}end` },
+      `a: ${'word '.repeat(15)}word\n  ${'word '.repeat(4)}end\n`,
+    ],
   ]
   for (const [value, text] of printed) {
     test(JSON.stringify(text.slice(0, 60)), () => assert.equal(jsonToYaml(value), text))

@@ -65,7 +65,8 @@ export class YamlConverter implements AsyncDisposable {
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
-    if (this.#waiting.size >= WAITING_MAX) throw tooManyRequests('too many large YAML bodies at once', 1)
+    if (this.#waiting.size >= WAITING_MAX)
+      throw tooManyRequests('too many large YAML bodies at once', 1)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const waiting = { bytes, resolve, reject }
@@ -113,7 +114,10 @@ export class YamlConverter implements AsyncDisposable {
     if (waiting === undefined) return
     if ('fault' in answer) return waiting.reject(new YamlError(answer.fault))
     const { buffer, byteOffset, byteLength } = answer.json
-    waiting.resolve({ json: Buffer.from(buffer, byteOffset, byteLength), duplicates: answer.duplicates })
+    waiting.resolve({
+      json: Buffer.from(buffer, byteOffset, byteLength),
+      duplicates: answer.duplicates,
+    })
   }
 
   /** A document that exhausts the worker's memory fails alone. Those behind it get a new worker. */
@@ -135,4 +139,5 @@ export class YamlConverter implements AsyncDisposable {
   }
 }
 
-const isOutOfMemory = (error: Error): boolean => 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+const isOutOfMemory = (error: Error): boolean =>
+  'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

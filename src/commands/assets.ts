@@ -13,7 +13,9 @@ export async function assets(args: readonly string[], parts: CommandParts): Prom
   const { values, rest } = readCommandFlags(args, { values: ['dir'] })
   const given = values.get('dir')
   if (rest.length > 0 || given === '') {
-    return parts.fail(USAGE_FAULT, [`keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`])
+    return parts.fail(USAGE_FAULT, [
+      `keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`,
+    ])
   }
   const folder = given === undefined ? ownFolder(parts) : resolve(given)
   try {

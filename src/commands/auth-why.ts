@@ -46,7 +46,10 @@ export type WhyParts = {
 }
 
 /** The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says what to do. */
-export async function authWhy(args: readonly string[], { defaultKubeconfig }: WhyParts): Promise<string> {
+export async function authWhy(
+  args: readonly string[],
+  { defaultKubeconfig }: WhyParts,
+): Promise<string> {
   const { values, positionals } = parseWhy(args)
   const query = queryOf(values, positionals)
   const config = configOf(values, defaultKubeconfig)
@@ -85,11 +88,15 @@ function parseWhy(args: readonly string[]) {
 
 function queryOf(values: Flags, positionals: readonly string[]): URLSearchParams {
   const [verb, what, ...rest] = positionals
-  if (values.as === undefined || values.as === '') throw new WhyUsageError('--as is missing: --as alice')
+  if (values.as === undefined || values.as === '')
+    throw new WhyUsageError('--as is missing: --as alice')
   if (verb === undefined || what === undefined || rest.length > 0) {
-    throw new WhyUsageError('a verb and a resource or a path are needed: keelson auth why --as alice get pods')
+    throw new WhyUsageError(
+      'a verb and a resource or a path are needed: keelson auth why --as alice get pods',
+    )
   }
-  if (values.output !== undefined && values.output !== 'json') throw new WhyUsageError('--output can be json alone')
+  if (values.output !== undefined && values.output !== 'json')
+    throw new WhyUsageError('--output can be json alone')
   const query = new URLSearchParams({ user: values.as, verb })
   for (const group of groupsOf(values.as, values['as-group'] ?? [])) query.append('group', group)
   for (const pair of values['as-extra'] ?? []) query.append('extra', pair)
@@ -124,13 +131,19 @@ function groupsOf(user: string, groups: readonly string[]): readonly string[] {
 }
 
 function configOf(values: Flags, defaultKubeconfig: string): Kubeconfig {
-  const { server, token, 'certificate-authority': authority, 'insecure-skip-tls-verify': isInsecure = false } = values
+  const {
+    server,
+    token,
+    'certificate-authority': authority,
+    'insecure-skip-tls-verify': isInsecure = false,
+  } = values
   if (server === undefined) {
     const read = readKubeconfig(values.kubeconfig ?? defaultKubeconfig)
     if ('fault' in read) throw new Error(read.fault)
     return read
   }
-  if (URL.parse(server) === null) throw new WhyUsageError(`--server ${server} is no URL such as https://127.0.0.1:6443`)
+  if (URL.parse(server) === null)
+    throw new WhyUsageError(`--server ${server} is no URL such as https://127.0.0.1:6443`)
   return {
     server,
     tlsServerName: '',

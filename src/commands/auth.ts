@@ -6,7 +6,9 @@ import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts
 export async function auth(args: readonly string[], parts: CommandParts): Promise<void> {
   const [command, ...rest] = args
   if (command !== 'why') {
-    return parts.fail(USAGE_FAULT, ['there is one command: keelson auth why --help says what it does'])
+    return parts.fail(USAGE_FAULT, [
+      'there is one command: keelson auth why --help says what it does',
+    ])
   }
   if (asksForHelp(rest)) return parts.print(whyHelp)
   try {

@@ -57,10 +57,16 @@ export type StoreParts = {
 export async function moveStore(args: readonly string[], parts: StoreParts): Promise<string> {
   const { command, file, flags } = parse(args)
   if (command === 'rewrite') return await rewrite(file, flags, parts)
-  return command === 'export' ? await exportTo(file, flags, parts) : await importFrom(file, flags, parts)
+  return command === 'export'
+    ? await exportTo(file, flags, parts)
+    : await importFrom(file, flags, parts)
 }
 
-async function rewrite(config: string, flags: Flags, { showProgress }: StoreParts): Promise<string> {
+async function rewrite(
+  config: string,
+  flags: Flags,
+  { showProgress }: StoreParts,
+): Promise<string> {
   const eventTtlSeconds = Number(flags['event-ttl'] ?? EVENT_TTL_SECONDS)
   if (!Number.isSafeInteger(eventTtlSeconds) || eventTtlSeconds < 1) {
     throw new StoreUsageError('--event-ttl must be a number of seconds, 1 or more')
@@ -74,7 +80,11 @@ async function rewrite(config: string, flags: Flags, { showProgress }: StorePart
   return rewriteStore({ store, etcdPrefix, config, eventTtlSeconds, showProgress })
 }
 
-async function exportTo(file: string, flags: Flags, { nowMs, showProgress }: StoreParts): Promise<string> {
+async function exportTo(
+  file: string,
+  flags: Flags,
+  { nowMs, showProgress }: StoreParts,
+): Promise<string> {
   const prefix = rootOf(flags['etcd-prefix'] ?? '/registry')
   await using source = await sourceOf(flags, prefix, nowMs)
   const onProgress = (keys: number): void => showProgress?.(`${keys} keys`)
@@ -82,8 +92,13 @@ async function exportTo(file: string, flags: Flags, { nowMs, showProgress }: Sto
   return `exported ${keys} keys at revision ${source.revision} to ${file}\nsha256 ${sha256}\n`
 }
 
-async function importFrom(file: string, flags: Flags, { nowMs, showProgress }: StoreParts): Promise<string> {
-  if (flags['etcd-prefix'] !== undefined) throw new StoreUsageError('--etcd-prefix is for export: the file has it')
+async function importFrom(
+  file: string,
+  flags: Flags,
+  { nowMs, showProgress }: StoreParts,
+): Promise<string> {
+  if (flags['etcd-prefix'] !== undefined)
+    throw new StoreUsageError('--etcd-prefix is for export: the file has it')
   const revisionsAhead = Number(flags['revisions-ahead'] ?? REVISIONS_AHEAD)
   if (!Number.isSafeInteger(revisionsAhead) || revisionsAhead < 0) {
     throw new StoreUsageError('--revisions-ahead must be a whole number, 0 or more')
@@ -103,7 +118,9 @@ async function sourceOf(flags: Flags, prefix: string, nowMs: number): Promise<So
 }
 
 const targetOf = (flags: Flags, nowMs: number): Target =>
-  flags['data-dir'] === undefined ? new EtcdTarget(clientOptions(flags)) : new SqliteTarget(flags['data-dir'], nowMs)
+  flags['data-dir'] === undefined
+    ? new EtcdTarget(clientOptions(flags))
+    : new SqliteTarget(flags['data-dir'], nowMs)
 
 function clientOptions(flags: Flags) {
   const { login, ...others } = etcdOf(flags)
@@ -111,7 +128,12 @@ function clientOptions(flags: Flags) {
 }
 
 function etcdOf(flags: Flags) {
-  const { 'etcd-servers': servers = '', 'etcd-cafile': ca, 'etcd-certfile': cert, 'etcd-keyfile': key } = flags
+  const {
+    'etcd-servers': servers = '',
+    'etcd-cafile': ca,
+    'etcd-certfile': cert,
+    'etcd-keyfile': key,
+  } = flags
   const tls = {
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
@@ -121,7 +143,8 @@ function etcdOf(flags: Flags) {
   if ((user === undefined) !== (passwordPath === undefined)) {
     throw new StoreUsageError('give --etcd-user and --etcd-password-file, or neither')
   }
-  const login = user === undefined || passwordPath === undefined ? undefined : { user, passwordPath }
+  const login =
+    user === undefined || passwordPath === undefined ? undefined : { user, passwordPath }
   return { endpoints: servers.split(','), login, ...(Object.keys(tls).length > 0 && { tls }) }
 }
 
@@ -136,7 +159,9 @@ function parse(args: readonly string[]): { command: Command; file: string; flags
   const { values: flags, positionals } = parseFlags(args)
   const command = commands.find((name) => name === positionals[0])
   if (command === undefined || positionals.length > 1) {
-    throw new StoreUsageError('say keelson store export, import or rewrite; keelson store --help lists their flags')
+    throw new StoreUsageError(
+      'say keelson store export, import or rewrite; keelson store --help lists their flags',
+    )
   }
   const { 'etcd-servers': servers, 'data-dir': folder, file } = flags
   if ((servers === undefined) === (folder === undefined)) {
@@ -144,7 +169,8 @@ function parse(args: readonly string[]): { command: Command; file: string; flags
   }
   const { 'encryption-provider-config': config, 'event-ttl': eventTtl } = flags
   if (command === 'rewrite') {
-    if (config === undefined || config === '') throw new StoreUsageError('give --encryption-provider-config')
+    if (config === undefined || config === '')
+      throw new StoreUsageError('give --encryption-provider-config')
     if (file !== undefined || flags.replace === true || flags['revisions-ahead'] !== undefined) {
       throw new StoreUsageError('--file, --replace and --revisions-ahead are for export and import')
     }

@@ -3,8 +3,11 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 /** Where each `keelson dev` of this user notes that it runs. */
-export const runningIndex = ({ cache }: { readonly cache: string | undefined }): string | undefined =>
-  cache === undefined ? undefined : join(cache, 'running')
+export const runningIndex = ({
+  cache,
+}: {
+  readonly cache: string | undefined
+}): string | undefined => (cache === undefined ? undefined : join(cache, 'running'))
 
 /** Where that is undefined. */
 export const notNoted =

@@ -35,7 +35,10 @@ export async function rewriteStore(request: RewriteRequest): Promise<string> {
   if ('fault' in read) throw new Error(read.fault)
   const root = rootOf(etcdPrefix)
   await using parts = new AsyncDisposableStack()
-  const { engine } = await openEngine({ store: place, compactionMs: 0 }, { clock: systemClock, log })
+  const { engine } = await openEngine(
+    { store: place, compactionMs: 0 },
+    { clock: systemClock, log },
+  )
   parts.use(engine)
   const { transformer } = parts.use(
     await createEncryption(
@@ -43,7 +46,10 @@ export async function rewriteStore(request: RewriteRequest): Promise<string> {
       { root, time: systemTime, log, metrics: new Metrics(), serverId: 'store-rewrite' },
     ),
   )
-  const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), systemClock)
+  const leases = new Leases(
+    (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
+    systemClock,
+  )
   const store = new Store(engine, { transformer, leases })
   const events = `${root}events/`
   const done = await rewriteStale(store, {
@@ -58,7 +64,8 @@ function summaryOf({ keys, rewritten, unreadable }: Rewritten): string {
   const said = `rewrote ${rewritten} of ${keys} values\n`
   if (unreadable.length === 0) return said
   const shown = unreadable.slice(0, KEYS_SHOWN).map(({ key, why }) => `  ${toText(key)}: ${why}`)
-  const others = unreadable.length > KEYS_SHOWN ? [`  and ${unreadable.length - KEYS_SHOWN} more`] : []
+  const others =
+    unreadable.length > KEYS_SHOWN ? [`  and ${unreadable.length - KEYS_SHOWN} more`] : []
   const what = `${unreadable.length} cannot be read: add the key or the provider that wrote them to the file`
   throw new Error([`${said}${what}`, ...shown, ...others].join('\n'))
 }

@@ -19,7 +19,8 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
     )
   }
   const checked = checkArgs(args)
-  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
+  if (checked.kind === 'faults')
+    return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
   const { config, warnings } = checked
   const { format, verbosity: level, modules } = config.logging
   const verbosity = new Verbosity(level, modules)

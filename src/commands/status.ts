@@ -9,10 +9,14 @@ export async function status(args: readonly string[], parts: CommandParts): Prom
   const [output, ...more] = args
   const isJson = output === '--output=json' || output === '-ojson'
   if (more.length > 0 || (output !== undefined && !isJson)) {
-    return parts.fail(USAGE_FAULT, [`keelson status takes --output=json and nothing else, not ${args.join(' ')}`])
+    return parts.fail(USAGE_FAULT, [
+      `keelson status takes --output=json and nothing else, not ${args.join(' ')}`,
+    ])
   }
   const index = runningIndex(parts)
   if (index === undefined) return parts.fail(FAILURE, [notNoted])
   const running = listRunning(index)
-  parts.print(isJson ? `${JSON.stringify(running)}\n` : describeRunning(running, systemClock.wallMs()))
+  parts.print(
+    isJson ? `${JSON.stringify(running)}\n` : describeRunning(running, systemClock.wallMs()),
+  )
 }

@@ -36,10 +36,22 @@ test('what is allowed names the binding and the rule', () => {
 test('what is refused shows what comes nearest, reasons and errors', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
-    attributes: { ...attributes, verb: 'delete', apiGroup: 'apps', resource: 'deployments', name: 'web' },
+    attributes: {
+      ...attributes,
+      verb: 'delete',
+      apiGroup: 'apps',
+      resource: 'deployments',
+      name: 'web',
+    },
     allowed: false,
     authorizers: [
-      { type: 'Webhook', name: 'guard', decision: 'no-opinion', reason: 'who knows', error: 'no answer' },
+      {
+        type: 'Webhook',
+        name: 'guard',
+        decision: 'no-opinion',
+        reason: 'who knows',
+        error: 'no answer',
+      },
       {
         type: 'RBAC',
         name: 'rbac',
@@ -67,6 +79,15 @@ test('what is refused shows what comes nearest, reasons and errors', () => {
 test('a path, a master, and names with control characters', () => {
   const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
   const grantedBy = { group: 'system:masters' }
-  const answer = { user, attributes: { verb: 'get', path: '/x' }, allowed: true, grantedBy, authorizers: [] }
-  assert.equal(printWhy(answer), 'a\ufffd[2Jb may get /x\n└─ the group system:masters may do everything\n')
+  const answer = {
+    user,
+    attributes: { verb: 'get', path: '/x' },
+    allowed: true,
+    grantedBy,
+    authorizers: [],
+  }
+  assert.equal(
+    printWhy(answer),
+    'a\ufffd[2Jb may get /x\n└─ the group system:masters may do everything\n',
+  )
 })

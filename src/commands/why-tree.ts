@@ -53,14 +53,17 @@ function authorizerNode(one: Fields): Node {
       ...(reason === undefined || isShown ? [] : [leaf(`because: ${textOf(reason)}`)]),
       ...(error === undefined ? [] : [leaf(`it failed: ${textOf(error)}`)]),
       ...(near.length === 0 ? [] : [{ text: 'what comes nearest:', below: near.map(nearNode) }]),
-      ...itemsOf(missingRoles).map((missing) => leaf(`${bindingOf(missing)}: there is no ${roleOf(missing)}`)),
+      ...itemsOf(missingRoles).map((missing) =>
+        leaf(`${bindingOf(missing)}: there is no ${roleOf(missing)}`),
+      ),
       ...itemsOf(policies).map((policy) => leaf(`a policy of the user: ${JSON.stringify(policy)}`)),
     ],
   }
 }
 
 function grantNodes(grant: Fields): Node[] {
-  if (grant['policy'] !== undefined) return [leaf(`by the policy ${JSON.stringify(grant['policy'])}`)]
+  if (grant['policy'] !== undefined)
+    return [leaf(`by the policy ${JSON.stringify(grant['policy'])}`)]
   return [{ text: `by ${bindingOf(grant)} to ${subjectOf(grant)}`, below: [ruleNode(grant)] }]
 }
 
@@ -77,7 +80,8 @@ const nearNode = (grant: Fields): Node => ({
   below: [ruleNode(grant)],
 })
 
-const ruleNode = (grant: Fields): Node => leaf(`${roleOf(grant)}: ${ruleOf(fieldsOf(grant['rule']))}`)
+const ruleNode = (grant: Fields): Node =>
+  leaf(`${roleOf(grant)}: ${ruleOf(fieldsOf(grant['rule']))}`)
 
 function bindingOf({ binding }: Fields): string {
   const { kind, namespace, name } = fieldsOf(binding)

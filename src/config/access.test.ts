@@ -55,7 +55,10 @@ const called = {
 
 const warn = (): void => undefined
 
-type Parts = { readonly authentication: AuthenticationConfig; readonly authorization: AuthorizationConfig }
+type Parts = {
+  readonly authentication: AuthenticationConfig
+  readonly authorization: AuthorizationConfig
+}
 
 function readAccess(given: RawFlags): Parts {
   const values = new Values(flags, rawOf(given, flags), [])
@@ -191,7 +194,11 @@ test('what a file says of anonymous requests is kept apart from --anonymous-auth
   assert.equal(file.bytes.toString(), issuerFor('a'))
   assert.equal(file.initial.anonymous, null)
   const options = { gates: defaultGates, disallowedIssuers: [] }
-  const again = await rereadAuthenticationConfiguration(Buffer.from(issuerFor('b')), options, file.initial)
+  const again = await rereadAuthenticationConfiguration(
+    Buffer.from(issuerFor('b')),
+    options,
+    file.initial,
+  )
   assert.ok('value' in again)
   assert.deepEqual(again.value.jwt[0]?.issuer.audiences, ['b'])
 })
@@ -216,7 +223,10 @@ test('an authorization configuration is the same in all versions', () => {
   for (const version of ['v1alpha1', 'v1beta1', 'v1']) {
     const head = `apiVersion: apiserver.config.k8s.io/${version}\nkind: AuthorizationConfiguration\n`
     const path = write(`authorization-${version}`, head + authorizers)
-    const { authorization } = readAccess({ 'authorization-config': path, 'authorization-policy-file': abac })
+    const { authorization } = readAccess({
+      'authorization-config': path,
+      'authorization-policy-file': abac,
+    })
     const [node, hook, rules] = authorization.authorizers
     assert.deepEqual(node, { type: 'Node', name: 'node' })
     assert.ok(hook?.type === 'Webhook')
@@ -247,7 +257,10 @@ const hookOf = (connection: string): string =>
   `{type: Webhook, name: hook, webhook: {timeout: 1s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {${connection}}}}`
 
 /** Starts with one list of authorizers and reloads another. */
-async function reloadAuthorization(initial: string, changed: string): Promise<FileRead<readonly AuthorizerConfig[]>> {
+async function reloadAuthorization(
+  initial: string,
+  changed: string,
+): Promise<FileRead<readonly AuthorizerConfig[]>> {
   const abac = write('abac-of-reload', '{"group":"*","resource":"pods"}\n')
   const { authorization } = readAccess({
     'authorization-config': write('initial', authorizationOf(initial)),
@@ -289,12 +302,18 @@ test('a file that changed: kubeconfigs are read, and the policies of the start a
   assert.deepEqual(one.kubeconfig, called)
   assert.ok(rules?.type === 'ABAC')
   assert.equal(rules.rules[0]?.resource, 'pods')
-  assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${hookOf('type: InClusterConfig')}`), {
-    fault: 'connectionInfo.type InClusterConfig is not supported: use KubeConfigFile',
-  })
+  assert.deepEqual(
+    await reloadAuthorization(`${all}`, `${all}, ${hookOf('type: InClusterConfig')}`),
+    {
+      fault: 'connectionInfo.type InClusterConfig is not supported: use KubeConfigFile',
+    },
+  )
   const broken = hookOf(`type: KubeConfigFile, kubeConfigFile: ${write('broken', '[')}`)
   const refused = await reloadAuthorization(`${all}`, `${all}, ${broken}`)
-  assert.ok('fault' in refused && refused.fault.startsWith('error loading config file'), JSON.stringify(refused))
+  assert.ok(
+    'fault' in refused && refused.fault.startsWith('error loading config file'),
+    JSON.stringify(refused),
+  )
 })
 
 test('authorization modes become authorizers', () => {
@@ -374,14 +393,20 @@ rules:
 })
 
 test('of two names for one flag, the last given counts', () => {
-  const policy = write('policy-of-backoff', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
+  const policy = write(
+    'policy-of-backoff',
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
+  )
   const backoffOf = (...args: readonly string[]): number | undefined => {
     const hook = [`--audit-policy-file=${policy}`, `--audit-webhook-config-file=${kubeconfig}`]
     const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', ...hook, ...args])
     assert.ok(checked.kind === 'config')
     return checked.config.audit.webhook?.initialBackoffMs
   }
-  const [name, oldName] = ['--audit-webhook-initial-backoff', '--audit-webhook-batch-initial-backoff']
+  const [name, oldName] = [
+    '--audit-webhook-initial-backoff',
+    '--audit-webhook-batch-initial-backoff',
+  ]
   assert.equal(backoffOf(), 10_000)
   assert.equal(backoffOf(`${oldName}=1s`), 1000)
   assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`), 2000)

@@ -9,7 +9,8 @@ import {
 } from './admission-plugins.ts'
 
 const running = (flags: Partial<PluginFlags>): readonly string[] =>
-  parseAdmissionPlugins({ enabled: undefined, disabled: undefined, exactly: undefined, ...flags }).plugins.running
+  parseAdmissionPlugins({ enabled: undefined, disabled: undefined, exactly: undefined, ...flags })
+    .plugins.running
 
 test('plugins run by default, besides if enabled, not if disabled, whatever the order of the names', () => {
   const usual = pluginsOnByDefault.split(', ')
@@ -27,7 +28,10 @@ test('plugins run by default, besides if enabled, not if disabled, whatever the 
 })
 
 test('--admission-control names all that run', () => {
-  assert.deepEqual(running({ exactly: ['NodeRestriction', 'LimitRanger'] }), ['LimitRanger', 'NodeRestriction'])
+  assert.deepEqual(running({ exactly: ['NodeRestriction', 'LimitRanger'] }), [
+    'LimitRanger',
+    'NodeRestriction',
+  ])
   assert.deepEqual(running({ exactly: [] }), [])
 })
 

@@ -59,7 +59,9 @@ const known: ReadonlySet<string> = new Set(pluginOrder)
 
 export const isPlugin = (name: string): boolean => known.has(name)
 
-const absent: ReadonlySet<string> = new Set(rows.flatMap(([name, , state]) => (state === 'absent' ? name : [])))
+const absent: ReadonlySet<string> = new Set(
+  rows.flatMap(([name, , state]) => (state === 'absent' ? name : [])),
+)
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
 /** Plugins that are not implemented count as those that run, if kube-apiserver would run them. */
@@ -91,14 +93,18 @@ export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlag
     plugins: { running, isOn: (name) => running.includes(name) },
     faults: [
       ...(exactly !== undefined && (enabled ?? disabled) !== undefined
-        ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
+        ? [
+            'admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive',
+          ]
         : []),
       ...unknown('admission-control', exactly),
       ...unknown('enable-admission-plugins', enabled),
       ...unknown('disable-admission-plugins', disabled),
       ...(both.length === 0
         ? []
-        : [`[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]),
+        : [
+            `[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`,
+          ]),
       ...notSupported('admission-control', exactly),
       ...notSupported('enable-admission-plugins', enabled),
     ],
@@ -122,4 +128,6 @@ const unknown = (flag: string, given: readonly string[] = []): string[] =>
   given.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)
 
 const notSupported = (flag: string, given: readonly string[] = []): string[] =>
-  given.filter((name) => absent.has(name)).map((name) => `--${flag} ${name} is not supported yet: leave it out`)
+  given
+    .filter((name) => absent.has(name))
+    .map((name) => `--${flag} ${name} is not supported yet: leave it out`)

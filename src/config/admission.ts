@@ -6,9 +6,21 @@ import type { FileRead } from './files/config-file.ts'
 import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
 import { type ImagePolicyWebhook, readImagePolicyWebhook } from './files/image-policy-webhook.ts'
 import type { KubeconfigUsers } from '../webhooks/kubeconfig.ts'
-import { noNodeSelectors, type PodNodeSelectors, readPodNodeSelectors } from './files/pod-node-selector.ts'
-import { defaultPodSecurity, type PodSecurityConfiguration, readPodSecurity } from './files/pod-security.ts'
-import { noPodTolerations, type PodTolerations, readPodTolerations } from './files/pod-toleration-restriction.ts'
+import {
+  noNodeSelectors,
+  type PodNodeSelectors,
+  readPodNodeSelectors,
+} from './files/pod-node-selector.ts'
+import {
+  defaultPodSecurity,
+  type PodSecurityConfiguration,
+  readPodSecurity,
+} from './files/pod-security.ts'
+import {
+  noPodTolerations,
+  type PodTolerations,
+  readPodTolerations,
+} from './files/pod-toleration-restriction.ts'
 import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
 import { readWebhookUsers } from './files/webhook-admission.ts'
 
@@ -47,12 +59,14 @@ export function readAdmissionFiles(
   const flag = 'admission-control-config-file'
   const configurations = readConfigurations(values.string(flag), refuse)
   for (const name of configurations?.names ?? []) {
-    if (!isPlugin(name)) warn(`${flag}: plugin ${quote(name)} is unknown, its configuration is not used`)
+    if (!isPlugin(name))
+      warn(`${flag}: plugin ${quote(name)} is unknown, its configuration is not used`)
   }
   const read = <T>(plugin: string, { of, absent }: PluginFile<T>, otherwise: T): T => {
     const given = isOn(plugin) ? configurations?.of(plugin) : undefined
     if (given === undefined) {
-      if (isOn(plugin) && configurations !== undefined && absent !== undefined) refuse(couldNot(plugin, absent))
+      if (isOn(plugin) && configurations !== undefined && absent !== undefined)
+        refuse(couldNot(plugin, absent))
       return otherwise
     }
     if ('fault' in given) {
@@ -63,7 +77,9 @@ export function readAdmissionFiles(
     if (!('fault' in result)) return result.value
     const isLate = plugin === 'PodSecurity' && !('stage' in result)
     refuse(
-      isLate ? `failed to initialize admission plugin "${plugin}": ${result.fault}` : couldNot(plugin, result.fault),
+      isLate
+        ? `failed to initialize admission plugin "${plugin}": ${result.fault}`
+        : couldNot(plugin, result.fault),
     )
     return otherwise
   }
@@ -95,10 +111,14 @@ const imagePolicyFile: PluginFile<ImagePolicyWebhook | null> = {
 }
 const webhookFile: PluginFile<KubeconfigUsers | null> = { of: readWebhookUsers }
 
-const couldNot = (plugin: string, why: string): string => `couldn't init admission plugin "${plugin}": ${why}`
+const couldNot = (plugin: string, why: string): string =>
+  `couldn't init admission plugin "${plugin}": ${why}`
 
 /** Undefined if the file cannot be used, which is reported. */
-function readConfigurations(path: string, refuse: (why: string) => void): PluginConfigurations | undefined {
+function readConfigurations(
+  path: string,
+  refuse: (why: string) => void,
+): PluginConfigurations | undefined {
   if (path === '') return { of: () => undefined, names: [] }
   const read = readAdmissionConfiguration(path)
   if (!('fault' in read)) return read.value

@@ -34,11 +34,18 @@ export type AuditLog = Backend & {
   readonly path: string
   readonly format: 'json' | 'legacy'
   /** 0: no limit, except that the size is then limited to 100 MB. */
-  readonly rotation: { readonly megabytesMax: number; readonly daysMax: number; readonly backupsMax: number }
+  readonly rotation: {
+    readonly megabytesMax: number
+    readonly daysMax: number
+    readonly backupsMax: number
+  }
   readonly isCompressed: boolean
 }
 
-export type AuditWebhook = Backend & { readonly kubeconfig: Kubeconfig; readonly initialBackoffMs: number }
+export type AuditWebhook = Backend & {
+  readonly kubeconfig: Kubeconfig
+  readonly initialBackoffMs: number
+}
 
 export function readAudit(values: Values, warn: (text: string) => void): AuditConfig {
   const policy = readPolicy(values, warn)
@@ -80,7 +87,13 @@ function readLog(values: Values): AuditLog | null {
   refuseNegative(values, 'maxage', rotation.daysMax)
   refuseNegative(values, 'maxbackup', rotation.backupsMax)
   refuseNegative(values, 'maxsize', rotation.megabytesMax)
-  return { path, ...backend, format: format === 'legacy' ? 'legacy' : 'json', rotation, isCompressed }
+  return {
+    path,
+    ...backend,
+    format: format === 'legacy' ? 'legacy' : 'json',
+    rotation,
+    isCompressed,
+  }
 }
 
 function refuseNegative(values: Values, name: string, count: number): void {
@@ -92,7 +105,10 @@ function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
   // A deprecated name of the same flag.
-  const [name, oldName] = ['audit-webhook-initial-backoff', 'audit-webhook-batch-initial-backoff'] as const
+  const [name, oldName] = [
+    'audit-webhook-initial-backoff',
+    'audit-webhook-batch-initial-backoff',
+  ] as const
   const backoffMs = values.durationMs(name)
   const oldBackoffMs = values.isGiven(oldName) ? values.durationMs(oldName) : 0
   const initialBackoffMs = values.isGivenAfter(oldName, name) ? oldBackoffMs : backoffMs
@@ -145,11 +161,17 @@ function checkBackend(values: Values, name: BackendName, numbers: Numbers): Back
 }
 
 /** Reports only the first error. */
-function checkMode(values: Values, name: BackendName, { batch, throttle, isThrottled }: Numbers): AuditMode {
+function checkMode(
+  values: Values,
+  name: BackendName,
+  { batch, throttle, isThrottled }: Numbers,
+): AuditMode {
   const mode = values.string(`audit-${name}-mode`)
   if (mode === 'blocking' || mode === 'blocking-strict') return { kind: mode }
   if (mode !== 'batch') {
-    values.fault(`invalid audit ${name} mode ${mode}, allowed modes are "batch,blocking,blocking-strict"`)
+    values.fault(
+      `invalid audit ${name} mode ${mode}, allowed modes are "batch,blocking,blocking-strict"`,
+    )
     return { kind: 'blocking' }
   }
   const amounts: readonly (readonly [string, number])[] = [
@@ -169,8 +191,11 @@ function checkMode(values: Values, name: BackendName, { batch, throttle, isThrot
 function checkTruncation(values: Values, name: BackendName, { truncate }: Numbers): void {
   const { batchBytesMax, eventBytesMax } = truncate
   const what = `invalid audit truncate ${name}`
-  if (eventBytesMax <= 0) values.fault(`${what} max event size ${eventBytesMax}, must be a positive number`)
+  if (eventBytesMax <= 0)
+    values.fault(`${what} max event size ${eventBytesMax}, must be a positive number`)
   else if (batchBytesMax < eventBytesMax) {
-    values.fault(`${what} max batch size ${batchBytesMax}, must be greater than max event size (${eventBytesMax})`)
+    values.fault(
+      `${what} max batch size ${batchBytesMax}, must be greater than max event size (${eventBytesMax})`,
+    )
   }
 }

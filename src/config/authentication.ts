@@ -51,7 +51,10 @@ export type AuthenticationParts = {
   readonly isOpen: boolean
 }
 
-export function readAuthentication(values: Values, { gates, warn, isOpen }: AuthenticationParts): AuthenticationConfig {
+export function readAuthentication(
+  values: Values,
+  { gates, warn, isOpen }: AuthenticationParts,
+): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
   // With both, which is a fault, upstream does not come to read the file.
@@ -70,7 +73,9 @@ export function readAuthentication(values: Values, { gates, warn, isOpen }: Auth
 
 function readFile(values: Values, path: string, gates: Gates): AuthenticationFile | null {
   if (!gates.isOn('StructuredAuthenticationConfiguration')) {
-    values.fault('set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file')
+    values.fault(
+      'set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file',
+    )
     return null
   }
   const bytes = readFlagBytes(values, path)

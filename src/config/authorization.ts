@@ -16,9 +16,15 @@ import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 /** The flags that are read here. */
-type AuthorizationFlagName = 'authorization-config' | 'authorization-policy-file' | (typeof legacyFlags)[number]
+type AuthorizationFlagName =
+  | 'authorization-config'
+  | 'authorization-policy-file'
+  | (typeof legacyFlags)[number]
 
-type AuthorizationValues = Pick<Values<AuthorizationFlagName>, 'string' | 'slice' | 'durationMs' | 'isGiven' | 'fault'>
+type AuthorizationValues = Pick<
+  Values<AuthorizationFlagName>,
+  'string' | 'slice' | 'durationMs' | 'isGiven' | 'fault'
+>
 
 export type AuthorizationConfig = {
   /** In the order in which they are called. */
@@ -89,10 +95,13 @@ function rebuild(
   refuse: (why: string) => void,
 ): AuthorizerConfig[] {
   if (one.type === 'Webhook') return buildWebhook(one, refuse)
-  if (one.type === 'AlwaysAllow' || one.type === 'AlwaysDeny') return [{ type: one.type, name: one.name }]
+  if (one.type === 'AlwaysAllow' || one.type === 'AlwaysDeny')
+    return [{ type: one.type, name: one.name }]
   const kept = initial.filter(({ type }) => type === one.type)
   if (kept.length === 0) {
-    refuse(`authorizer type ${one.type} is not allowed if it was not enabled at initial server startup`)
+    refuse(
+      `authorizer type ${one.type} is not allowed if it was not enabled at initial server startup`,
+    )
   }
   return kept
 }
@@ -109,7 +118,11 @@ const legacyFlags = [
   'authorization-webhook-cache-unauthorized-ttl',
 ] as const
 
-function readFile(values: AuthorizationValues, path: string, gates: Gates): AuthorizationFile | null {
+function readFile(
+  values: AuthorizationValues,
+  path: string,
+  gates: Gates,
+): AuthorizationFile | null {
   if (!gates.isOn('StructuredAuthorizationConfiguration')) {
     const gate = 'StructuredAuthorizationConfiguration feature flag'
     values.fault(`--authorization-config cannot be used without enabling ${gate}`)
@@ -146,14 +159,19 @@ function readModes(values: AuthorizationValues): readonly AuthorizerConfiguratio
     connection: { type: 'KubeConfigFile', path: webhookPath },
     conditions: [],
   }
-  const faults = modeFaults(modes, { policyPath: values.string('authorization-policy-file'), webhookPath })
+  const faults = modeFaults(modes, {
+    policyPath: values.string('authorization-policy-file'),
+    webhookPath,
+  })
   for (const fault of faults) values.fault(fault)
   if (faults.length > 0) return []
   if (modes.includes('Webhook')) checkReviewVersion(values)
   return modes.flatMap((mode): AuthorizerConfiguration[] => {
     const type = authorizerTypes.find((one) => one === mode)
     if (type === undefined) return []
-    return [type === 'Webhook' ? { type, name: 'default', webhook } : { type, name: type.toLowerCase() }]
+    return [
+      type === 'Webhook' ? { type, name: 'default', webhook } : { type, name: type.toLowerCase() },
+    ]
   })
 }
 
@@ -164,7 +182,8 @@ function modeFaults(modes: readonly string[], { policyPath, webhookPath }: ModeP
     if (!authorizerTypes.some((type) => type === mode)) {
       return [`authorization-mode ${JSON.stringify(mode)} is not a valid mode`]
     }
-    if (mode === 'ABAC' && policyPath === '') return ["authorization-mode ABAC's authorization policy file not passed"]
+    if (mode === 'ABAC' && policyPath === '')
+      return ["authorization-mode ABAC's authorization policy file not passed"]
     if (mode === 'Webhook' && webhookPath === '') {
       return ["authorization-mode Webhook's authorization config file not passed"]
     }

@@ -37,9 +37,13 @@ export function readCipherSuites(values: Values, warn: (text: string) => void): 
     if (tls13.includes(name)) continue
     const suite = Object.hasOwn(tls12, name) ? tls12[name] : undefined
     if (suite !== undefined) chosen.push(suite)
-    else if (broken.test(name)) warn(`--tls-cipher-suites: ${name} is broken, and is not offered to clients`)
+    else if (broken.test(name))
+      warn(`--tls-cipher-suites: ${name} is broken, and is not offered to clients`)
     else
-      values.fault(`Cipher suite ${name} not supported or doesn't exist`, '--tls-cipher-suites: use the names of IANA')
+      values.fault(
+        `Cipher suite ${name} not supported or doesn't exist`,
+        '--tls-cipher-suites: use the names of IANA',
+      )
   }
   return names.length === 0 ? null : [...tls13, ...chosen].join(':')
 }

@@ -11,14 +11,17 @@ function configOf(...args: readonly string[]): Config {
   return checked.config
 }
 
-const modes = ({ authorization }: Config): readonly string[] => authorization.authorizers.map(({ type }) => type)
+const modes = ({ authorization }: Config): readonly string[] =>
+  authorization.authorizers.map(({ type }) => type)
 const hasPlugin =
   (name: string) =>
   ({ admission }: Config): boolean =>
     admission.isOn(name)
 
 /** Rows that a configuration shows, with the flags that SECURITY.md names if they do not hold by default. */
-const rows: { readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] } } = {
+const rows: {
+  readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }
+} = {
   '1.2.1': {
     holds: ({ authentication }) => !authentication.anonymous.isEnabled,
     flags: ['--anonymous-auth=false'],
@@ -32,12 +35,20 @@ const rows: { readonly [row: string]: { readonly holds: (config: Config) => bool
   '1.2.7': { holds: (config) => modes(config).includes('Node') },
   '1.2.8': { holds: (config) => modes(config).includes('RBAC') },
   '1.2.10': { holds: (config) => !hasPlugin('AlwaysAdmit')(config) },
-  '1.2.11': { holds: hasPlugin('AlwaysPullImages'), flags: ['--enable-admission-plugins=AlwaysPullImages'] },
+  '1.2.11': {
+    holds: hasPlugin('AlwaysPullImages'),
+    flags: ['--enable-admission-plugins=AlwaysPullImages'],
+  },
   '1.2.12': { holds: hasPlugin('ServiceAccount') },
   '1.2.13': { holds: hasPlugin('NamespaceLifecycle') },
-  '1.2.14': { holds: hasPlugin('NodeRestriction'), flags: ['--enable-admission-plugins=NodeRestriction'] },
+  '1.2.14': {
+    holds: hasPlugin('NodeRestriction'),
+    flags: ['--enable-admission-plugins=NodeRestriction'],
+  },
   '1.2.16': { holds: ({ audit }) => audit.log !== null, flags: ['--audit-log-path=-'] },
-  '1.2.20': { holds: ({ requestTimeoutMs }) => requestTimeoutMs > 0 && requestTimeoutMs <= 300_000 },
+  '1.2.20': {
+    holds: ({ requestTimeoutMs }) => requestTimeoutMs > 0 && requestTimeoutMs <= 300_000,
+  },
   '1.2.21': { holds: ({ authentication }) => authentication.looksUpServiceAccounts },
   '1.2.29': {
     holds: ({ tlsMinVersion, tlsCiphers }) => tlsMinVersion >= 'TLSv1.2' && tlsCiphers === null,

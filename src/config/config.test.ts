@@ -40,7 +40,17 @@ test('flags become one frozen configuration', () => {
     '--goaway-chance=0',
   ])
   assert.ok(checked.kind === 'config')
-  const { featureGates, runtime, services, admission, kubelet, serving, tuning, flagValues, ...config } = checked.config
+  const {
+    featureGates,
+    runtime,
+    services,
+    admission,
+    kubelet,
+    serving,
+    tuning,
+    flagValues,
+    ...config
+  } = checked.config
   assert.deepEqual(config, {
     etcd: {
       store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -117,7 +127,13 @@ test('flags become one frozen configuration', () => {
     sharesPort: false,
     tunnelBytesPerSecondMax: 0,
   })
-  const shown = ['secure-port', 'bind-address', 'authorization-mode', 'tls-cipher-suites', 'client-ca-file']
+  const shown = [
+    'secure-port',
+    'bind-address',
+    'authorization-mode',
+    'tls-cipher-suites',
+    'client-ca-file',
+  ]
   assert.deepEqual(
     shown.map((name) => flagValues.get(name)),
     ['1234', '127.0.0.1', '[Node,RBAC]', '[]', ''],
@@ -128,7 +144,10 @@ test('flags become one frozen configuration', () => {
     sizePollMs: 30_000,
     leaseReuseSecondsMax: 60,
   })
-  assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
+  assert.deepEqual(
+    [kubelet.addressTypes[0], kubelet.caPem, kubelet.client],
+    ['Hostname', null, null],
+  )
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
   assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
@@ -152,22 +171,37 @@ test('where objects are kept', () => {
   const login = { user: 'root', passwordPath: import.meta.filename }
   const flagsOfLogin = [`--etcd-user=${login.user}`, `--etcd-password-file=${login.passwordPath}`]
   assert.deepEqual(storeOf(etcd, ...flagsOfLogin), { kind: 'etcd', servers, tls: null, login })
-  assert.match(faultsOf(etcd, '--etcd-user=root').join(), /give --etcd-user and --etcd-password-file, or neither/)
+  assert.match(
+    faultsOf(etcd, '--etcd-user=root').join(),
+    /give --etcd-user and --etcd-password-file, or neither/,
+  )
   assert.deepEqual(storeOf('--data-dir=/x'), { kind: 'sqlite', folder: '/x' })
   assert.deepEqual(storeOf('--store=memory'), { kind: 'memory' })
-  assert.deepEqual(storeOf('--store=memory', etcd), ['--etcd-servers is not for --store=memory: leave one of them out'])
+  assert.deepEqual(storeOf('--store=memory', etcd), [
+    '--etcd-servers is not for --store=memory: leave one of them out',
+  ])
   assert.deepEqual(storeOf('--store=memory', '--data-dir=/x'), [
     '--data-dir is not for --store=memory: leave one of them out',
   ])
-  assert.deepEqual(storeOf('--store=sqlite'), ['--store=sqlite needs a folder to keep everything in: --data-dir'])
-  assert.deepEqual(storeOf(etcd, '--store=disk'), ['--store "disk" invalid, allowed values: etcd, sqlite, memory'])
+  assert.deepEqual(storeOf('--store=sqlite'), [
+    '--store=sqlite needs a folder to keep everything in: --data-dir',
+  ])
+  assert.deepEqual(storeOf(etcd, '--store=disk'), [
+    '--store "disk" invalid, allowed values: etcd, sqlite, memory',
+  ])
   assert.deepEqual(storeOf(etcd, '--data-dir=/x'), [
     '--data-dir is for a server without etcd: leave it or --etcd-servers out',
   ])
 })
 
 test('all faults are told together', () => {
-  const faults = faultsOf('--nope=1', '--secure-port=0', 'word', '--bind-address=here', '--token-auth-file=/none')
+  const faults = faultsOf(
+    '--nope=1',
+    '--secure-port=0',
+    'word',
+    '--bind-address=here',
+    '--token-auth-file=/none',
+  )
   assert.equal(faults.length, 6)
   const all = faults.join('\n')
   for (const part of [
@@ -194,16 +228,25 @@ test('words of a flag may be separated by _, and a level may follow -v', () => {
 })
 
 const refusals: readonly [string, RegExp][] = [
-  ['--secure-port=x', /invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax/],
+  [
+    '--secure-port=x',
+    /invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax/,
+  ],
   ['--secure-port=99999999999999999999', /strconv.ParseInt: parsing "9+": value out of range/],
-  ['--request-timeout=5', /invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"/],
+  [
+    '--request-timeout=5',
+    /invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"/,
+  ],
   ['--request-timeout=-1s', /--request-timeout can not be negative value/],
   ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
   ['--bind-address=', /failed to parse IP: ""/],
   ['--bind-address=fe80::1%eth0', /failed to parse IP: "fe80::1%eth0"/],
-  ['--allow-metric-labels=m=1', /--allow-metric-labels must have a list of kv pair with format `metricName,labelName=/],
+  [
+    '--allow-metric-labels=m=1',
+    /--allow-metric-labels must have a list of kv pair with format `metricName,labelName=/,
+  ],
   ['--allow-metric-labels=m', /m must be formatted as key=value/],
   ['--show-hidden-metrics-for-version=1.33', /must be omitted or have the value '1.32'/],
   ['--tls-cipher-suites=TLS_NONE', /Cipher suite TLS_NONE not supported or doesn't exist/],
@@ -215,34 +258,82 @@ const refusals: readonly [string, RegExp][] = [
   ['--audit-policy-file=/none', /loading audit policy file: failed to read file path "\/none"/],
   ['--goaway-chance=1', /--goaway-chance can not be less than 0 or greater than 0.02/],
   ['--goaway-chance=x', /strconv.ParseFloat: parsing "x": invalid syntax/],
-  ['--aggregator-reject-forwarding-redirect=false', /^--aggregator-reject-forwarding-redirect is not supported, since/],
-  ['--cors-allowed-origins=(', /invalid regular expression: error parsing regexp: missing closing \): `\(`, help: /],
+  [
+    '--aggregator-reject-forwarding-redirect=false',
+    /^--aggregator-reject-forwarding-redirect is not supported, since/,
+  ],
+  [
+    '--cors-allowed-origins=(',
+    /invalid regular expression: error parsing regexp: missing closing \): `\(`, help: /,
+  ],
   ['--cors-allowed-origins=example.com', /does not pin to start\/end of host/],
   ['--cors-allowed-origins=//a$,', /^empty value in --cors-allowed-origins, help: /],
   [`--cors-allowed-origins=^${'a{1000}'.repeat(3)}$`, /regular expression is too long/],
   ['--livez-grace-period=-1s', /--livez-grace-period can not be a negative value/],
   ['--shutdown-watch-termination-grace-period=-1s', /if provided, can not be a negative value/],
-  ['--storage-initialization-timeout=-1s', /--storage-initialization-timeout can not be negative value/],
-  ['--tls-sni-cert-key=x', /"--tls-sni-cert-key" flag: expected comma separated certificate and key file paths/],
+  [
+    '--storage-initialization-timeout=-1s',
+    /--storage-initialization-timeout can not be negative value/,
+  ],
+  [
+    '--tls-sni-cert-key=x',
+    /"--tls-sni-cert-key" flag: expected comma separated certificate and key file paths/,
+  ],
   ['--tls-sni-cert-key=a,b:', /empty names list is not allowed/],
   ['--tls-sni-cert-key=a,b:192.0.2.1', /192\.0\.2\.1 is no host name/],
-  ['--tls-sni-cert-key=/a,/b', /^failed to load SNI cert and key: open \/a: no such file or directory$/],
+  [
+    '--tls-sni-cert-key=/a,/b',
+    /^failed to load SNI cert and key: open \/a: no such file or directory$/,
+  ],
   ['--watch-cache-sizes=pods', /^invalid value of watch cache size: pods$/],
   ['--watch-cache-sizes=pods#x', /^invalid size of watch cache size: pods#x$/],
   ['--watch-cache-sizes=pods#-1', /^watch cache size cannot be negative: pods#-1$/],
-  ['--apiserver-count=0', /^--apiserver-count should be a positive number, but value '0' provided$/],
-  ['--kubernetes-service-node-port=80', /^kubernetes service node port range 30000-32767 doesn't contain 80$/],
-  ['--kubernetes-service-node-port=-1', /^--kubernetes-service-node-port -1 must be between 0 and 65535, inclusive/],
-  ['--service-cluster-ip-range=fd00::/108 --advertise-address=192.0.2.10', /must match public address family "192/],
-  ['--log-flush-frequency=x', /^invalid argument "x" for "--log-flush-frequency" flag: time: invalid duration "x"$/],
-  ['--log-json-split-stream', /^options.json.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled$/],
-  ['--log-text-info-buffer-size=1Ki', /^options.text.infoBufferSize: Forbidden: Feature LoggingAlphaOptions/],
+  [
+    '--apiserver-count=0',
+    /^--apiserver-count should be a positive number, but value '0' provided$/,
+  ],
+  [
+    '--kubernetes-service-node-port=80',
+    /^kubernetes service node port range 30000-32767 doesn't contain 80$/,
+  ],
+  [
+    '--kubernetes-service-node-port=-1',
+    /^--kubernetes-service-node-port -1 must be between 0 and 65535, inclusive/,
+  ],
+  [
+    '--service-cluster-ip-range=fd00::/108 --advertise-address=192.0.2.10',
+    /must match public address family "192/,
+  ],
+  [
+    '--log-flush-frequency=x',
+    /^invalid argument "x" for "--log-flush-frequency" flag: time: invalid duration "x"$/,
+  ],
+  [
+    '--log-json-split-stream',
+    /^options.json.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled$/,
+  ],
+  [
+    '--log-text-info-buffer-size=1Ki',
+    /^options.text.infoBufferSize: Forbidden: Feature LoggingAlphaOptions/,
+  ],
   ['--log-text-info-buffer-size=x', /quantities must match the regular expression/],
-  ['-vx', /^invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax$/],
-  ['--v=-1', /^invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax$/],
+  [
+    '-vx',
+    /^invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax$/,
+  ],
+  [
+    '--v=-1',
+    /^invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax$/,
+  ],
   ['--enable-logs-handler', /^--enable-logs-handler is not supported, since/],
-  ['--peer-ca-file=/x', /^--peer-ca-file requires UnknownVersionInteroperabilityProxy feature to be turned on$/],
-  ['--egress-selector-config-file=/none', /^failed to read egress selector config: unable to read .* \[open \/none/],
+  [
+    '--peer-ca-file=/x',
+    /^--peer-ca-file requires UnknownVersionInteroperabilityProxy feature to be turned on$/,
+  ],
+  [
+    '--egress-selector-config-file=/none',
+    /^failed to read egress selector config: unable to read .* \[open \/none/,
+  ],
   ['--emulated-version=x', /^could not parse "x" as version$/],
   ['--emulated-version=1.33.1', /^patch version not allowed, got: kube=1.33.1$/],
   ['--emulated-version=1.34', /^emulation version 1.34 is not between \[1.31, 1.33.0\]$/],
@@ -258,14 +349,23 @@ const refusals: readonly [string, RegExp][] = [
     '--emulated-version=1.31 --runtime-config=resource.k8s.io/v1beta1=true',
     /^cannot enable version resource.k8s.io\/v1beta1 in runtime-config because all the resources/,
   ],
-  ['--emulation-forward-compatible', /EmulationForwardCompatible cannot be set to true if the emulation version/],
+  [
+    '--emulation-forward-compatible',
+    /EmulationForwardCompatible cannot be set to true if the emulation version/,
+  ],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
-  ['--vmodule=x', /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/],
+  [
+    '--vmodule=x',
+    /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/,
+  ],
   ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
   ['--feature-gates=WatchList', /missing bool value for WatchList/],
   ['--feature-gates=WatchList=maybe', /invalid value of WatchList=maybe, err: strconv.ParseBool/],
   ['--feature-gates=x:WatchList=true', /component not registered: x/],
-  ['--feature-gates=StructuredAuthorizationConfiguration=false', /to false, feature is locked to true/],
+  [
+    '--feature-gates=StructuredAuthorizationConfiguration=false',
+    /to false, feature is locked to true/,
+  ],
   ['--feature-gates=ServerSideApply=true', /unrecognized feature gate: ServerSideApply/],
   ['--runtime-config=nope/v1=true', /unknown api groups nope/],
   ['--runtime-config=apps/v9=true', /group version apps\/v9 that has not been registered/],
@@ -273,13 +373,28 @@ const refusals: readonly [string, RegExp][] = [
   ['--runtime-config=api/gamma=true', /unknown api groups api/],
   ['--runtime-config=a/b/c/d=true', /runtime-config invalid key a\/b\/c\/d/],
   ['--runtime-config=api/all=false', /invalid key with only api\/all=false/],
-  ['--runtime-config=apps/v1/Deployments=true', /resource is always lowercase plural, not "Deployments"/],
-  ['--runtime-config=apps/v9beta1=true', /group version apps\/v9beta1 that has not been registered/],
-  ['--strict-transport-security-directives=max-age', /invalid, allowed values: max-age=expireTime, /],
-  ['--strict-transport-security-directives=preload,', /^empty value in strict-transport-security-directives$/],
+  [
+    '--runtime-config=apps/v1/Deployments=true',
+    /resource is always lowercase plural, not "Deployments"/,
+  ],
+  [
+    '--runtime-config=apps/v9beta1=true',
+    /group version apps\/v9beta1 that has not been registered/,
+  ],
+  [
+    '--strict-transport-security-directives=max-age',
+    /invalid, allowed values: max-age=expireTime, /,
+  ],
+  [
+    '--strict-transport-security-directives=preload,',
+    /^empty value in strict-transport-security-directives$/,
+  ],
   ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
   ['--tls-cert-file=/none', /^missing filename for serving cert$/],
-  ['--tls-cert-file=/none --tls-private-key-file=/none', /^open \/none: no such file or directory$/],
+  [
+    '--tls-cert-file=/none --tls-private-key-file=/none',
+    /^open \/none: no such file or directory$/,
+  ],
   ['--authorization-mode=RBAC,RBAC', /more than once/],
   ['--root-ca-file=/none', /open \/none: no such file or directory/],
   ['--cluster-signing-cert-file=/none', /"cluster-signing": cannot specify cert without key/],
@@ -291,7 +406,10 @@ const refusals: readonly [string, RegExp][] = [
   ['--controllers=deployment-controller', /deployment-controller does not run here/],
   ['--controllers=*,-nope', /"nope" is not in the list of known controllers/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
-  ['--authorization-mode=Webhook', /authorization-mode Webhook's authorization config file not passed/],
+  [
+    '--authorization-mode=Webhook',
+    /authorization-mode Webhook's authorization config file not passed/,
+  ],
   ['--oidc-client-id=c', /oidc-issuer-url and oidc-client-id must be specified together/],
   ['--authentication-config=/none', /open \/none: no such file or directory/],
   ['--requestheader-client-ca-file=/none', /open \/none: no such file or directory/],
@@ -313,12 +431,18 @@ const refusals: readonly [string, RegExp][] = [
   ['--service-node-port-range=30000-70000', /cannot be greater than 65535/],
   ['--service-node-port-range=x', /strconv.Atoi: parsing "x": invalid syntax/],
   ['--service-account-issuer=', /service-account-issuer should not be an empty string/],
-  ['--service-account-issuer=a --service-account-issuer=a', /service-account-issuer "a" is already specified/],
+  [
+    '--service-account-issuer=a --service-account-issuer=a',
+    /service-account-issuer "a" is already specified/,
+  ],
   [
     '--service-account-issuer=https://a:b',
     /contained a ':' but was not a valid URL: parse "https:\/\/a:b": invalid port ":b" after host/,
   ],
-  ['--service-account-jwks-uri=https://%zz', /must be a valid URL: parse "https:\/\/%zz": invalid URL escape "%zz"/],
+  [
+    '--service-account-jwks-uri=https://%zz',
+    /must be a valid URL: parse "https:\/\/%zz": invalid URL escape "%zz"/,
+  ],
   ['--service-account-key-file=/none', /service-account-issuer is a required flag/],
   ['--service-account-key-file=/none', /open \/none: no such file or directory/],
   ['--disable-admission-plugins=Nope', /disable-admission-plugins plugin "Nope" is unknown/],
@@ -348,7 +472,9 @@ const refusals: readonly [string, RegExp][] = [
 ]
 for (const [flag, message] of refusals) {
   test(`${flag} is refused`, () => {
-    const faults = flag.startsWith('--etcd-servers') ? faultsOf(flag) : faultsOf(etcd, ...flag.split(' '))
+    const faults = flag.startsWith('--etcd-servers')
+      ? faultsOf(flag)
+      : faultsOf(etcd, ...flag.split(' '))
     assert.ok(
       faults.some((fault) => message.test(fault)),
       faults.join('\n'),
@@ -367,7 +493,10 @@ test('every flag of kube-apiserver is in the table', () => {
 })
 
 const origins = (count: number): string =>
-  Array.from({ length: count }, (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`).join()
+  Array.from(
+    { length: count },
+    (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`,
+  ).join()
 
 test('a hundred origins are allowed, and as many as could hold up others are refused', () => {
   const checked = checkArgs([etcd, `--cors-allowed-origins=${origins(100)}`])
@@ -375,7 +504,10 @@ test('a hundred origins are allowed, and as many as could hold up others are ref
   assert.equal(checked.config.serving.corsOrigins.length, 100)
   const [last] = checked.config.serving.corsOrigins.slice(-1)
   assert.ok(last?.test('https://app-99.apps.example.com:8443'))
-  assert.match(faultsOf(etcd, `--cors-allowed-origins=${origins(1000)}`).join(), /too many or too long/)
+  assert.match(
+    faultsOf(etcd, `--cors-allowed-origins=${origins(1000)}`).join(),
+    /too many or too long/,
+  )
 })
 
 function hintsOf(...args: readonly string[]): readonly string[] {
@@ -437,10 +569,12 @@ test('versions and resources are turned off by the most exact key', () => {
   ])
   assert.ok(checked.kind === 'config')
   const { isServed } = checked.config.runtime
-  const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter((id) => {
-    const [group = '', version = '', plural = ''] = id.split('/')
-    return isServed({ group, version, plural })
-  })
+  const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter(
+    (id) => {
+      const [group = '', version = '', plural = ''] = id.split('/')
+      return isServed({ group, version, plural })
+    },
+  )
   assert.deepEqual(served, ['/v1/configmaps', 'batch/v1/jobs'])
 })
 
@@ -467,7 +601,10 @@ test('who may do everything is somebody', () => {
   const checked = checkArgs([etcd, '--authorization-mode=AlwaysAllow'])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.authentication.anonymous.isEnabled, false)
-  assert.match(checked.warnings.join(), /AnonymousAuth is not allowed with the AlwaysAllow authorizer/)
+  assert.match(
+    checked.warnings.join(),
+    /AnonymousAuth is not allowed with the AlwaysAllow authorizer/,
+  )
 })
 
 const configured = (text: string): string => {
@@ -478,14 +615,19 @@ const configured = (text: string): string => {
 }
 
 test('anonymous requests for some paths', () => {
-  const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
+  const checked = checkArgs([
+    etcd,
+    configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n'),
+  ])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
 })
 
 test('an AdmissionConfiguration for a plugin that does not exist causes a warning', () => {
   const path = join(dir, 'admission.yaml')
-  const plugins = ['NoSuchPlugin', 'PodSecurity', 'AlwaysDeny', 'podsecurity', 'NoSuchPlugin'].map((name) => ({ name }))
+  const plugins = ['NoSuchPlugin', 'PodSecurity', 'AlwaysDeny', 'podsecurity', 'NoSuchPlugin'].map(
+    (name) => ({ name }),
+  )
   const head = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration' }
   writeFileSync(path, JSON.stringify({ ...head, plugins }))
   const checked = checkArgs([etcd, `--admission-control-config-file=${path}`])
@@ -498,6 +640,8 @@ test('an AdmissionConfiguration for a plugin that does not exist causes a warnin
 
 test('--testing is in the help, and refused where no cluster of a test is started', () => {
   assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
-  assert.deepEqual(faultsOf(etcd, '--testing'), ['--testing is for keelson serve alone: leave it out'])
+  assert.deepEqual(faultsOf(etcd, '--testing'), [
+    '--testing is for keelson serve alone: leave it out',
+  ])
   assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
 })

@@ -56,7 +56,11 @@ export type StoreConfig =
   | { readonly kind: 'memory' }
 
 /** A resource and the etcd that has its objects. */
-export type EtcdOverride = { readonly group: string; readonly resource: string; readonly servers: readonly string[] }
+export type EtcdOverride = {
+  readonly group: string
+  readonly resource: string
+  readonly servers: readonly string[]
+}
 
 export type Config = FlowControlConfig & {
   readonly etcd: {
@@ -159,7 +163,11 @@ export type Config = FlowControlConfig & {
 export type Checked =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
   /** `hints`: what to do about faults that do not say it. */
-  | { readonly kind: 'faults'; readonly faults: readonly string[]; readonly hints: readonly string[] }
+  | {
+      readonly kind: 'faults'
+      readonly faults: readonly string[]
+      readonly hints: readonly string[]
+    }
 
 export function checkArgs(args: readonly string[]): Checked {
   const { raw, faults, hints } = parseArgs(args)
@@ -171,7 +179,8 @@ export function checkArgs(args: readonly string[]): Checked {
     if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`)
   }
   const config = readConfig(values, (text) => warnings.push(text))
-  if (values.faults.length > 0) return { kind: 'faults', faults: values.faults, hints: values.hints }
+  if (values.faults.length > 0)
+    return { kind: 'faults', faults: values.faults, hints: values.hints }
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
@@ -265,17 +274,22 @@ function readEtcd(values: Values): Config['etcd'] {
   const store = readStore(values)
   const backend = values.string('storage-backend')
   if (backend !== '' && backend !== 'etcd3') {
-    values.fault("--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'")
+    values.fault(
+      "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'",
+    )
   }
   const mediaType = values.string('storage-media-type')
   const media = storageMedia.get(mediaType)
   if (media === undefined) {
     const known = [...storageMedia.keys()].join(', ')
-    values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
+    values.fault(
+      `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
+    )
   }
   // `serve` takes it before flags are checked.
   if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
-  if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
+  if (!values.boolean('watch-cache'))
+    values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,
     overrides: readOverrides(values, store),
@@ -306,7 +320,8 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
 }
 
 /** As Go's client of etcd: an address alone is one without TLS. */
-const withScheme = (server: string): string => (server.includes('://') ? server : `http://${server}`)
+const withScheme = (server: string): string =>
+  server.includes('://') ? server : `http://${server}`
 
 function checkServer(values: Values, flag: string, server: string): void {
   if (/^(?:https?|unix):$/.test(URL.parse(server)?.protocol ?? '')) return
@@ -314,16 +329,23 @@ function checkServer(values: Values, flag: string, server: string): void {
 }
 
 const storeKinds = ['etcd', 'sqlite', 'memory'] as const
-const isStoreKind = (name: string): name is StoreConfig['kind'] => storeKinds.some((kind) => kind === name)
+const isStoreKind = (name: string): name is StoreConfig['kind'] =>
+  storeKinds.some((kind) => kind === name)
 
 /** --store need not be given where --etcd-servers or --data-dir says it. */
 function readStore(values: Values): StoreConfig {
   const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')
   const given = values.string('store')
-  const kind = isStoreKind(given) ? given : folder !== '' && servers.length === 0 ? 'sqlite' : 'etcd'
+  const kind = isStoreKind(given)
+    ? given
+    : folder !== '' && servers.length === 0
+      ? 'sqlite'
+      : 'etcd'
   if (given !== '' && kind !== given) {
-    values.fault(`--store ${JSON.stringify(given)} invalid, allowed values: ${storeKinds.join(', ')}`)
+    values.fault(
+      `--store ${JSON.stringify(given)} invalid, allowed values: ${storeKinds.join(', ')}`,
+    )
   }
   if (kind === 'etcd' && servers.length === 0) {
     values.fault(
@@ -336,16 +358,22 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'etcd' && folder !== '') {
     values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
   }
-  if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
+  if (kind === 'memory' && folder !== '')
+    values.fault('--data-dir is not for --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
     values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
   const before = 'Error creating leases: error creating storage factory'
-  const [ca = '', cert = '', key = ''] = (['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const).map((flag) =>
-    values.path(flag, before),
-  )
-  const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
+  const [ca = '', cert = '', key = ''] = (
+    ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const
+  ).map((flag) => values.path(flag, before))
+  const paths = {
+    ...(ca === '' ? {} : { ca }),
+    ...(cert === '' ? {} : { cert }),
+    ...(key === '' ? {} : { key }),
+  }
   const [user, passwordPath] = [values.string('etcd-user'), values.path('etcd-password-file')]
-  if ((user === '') !== (passwordPath === '')) values.fault('give --etcd-user and --etcd-password-file, or neither')
+  if ((user === '') !== (passwordPath === ''))
+    values.fault('give --etcd-user and --etcd-password-file, or neither')
   if (kind === 'memory') return { kind }
   if (kind === 'sqlite') return { kind, folder }
   const login = user === '' ? {} : { login: { user, passwordPath } }
@@ -355,14 +383,17 @@ function readStore(values: Values): StoreConfig {
 function readPort(values: Values): number {
   const port = values.integer('secure-port')
   if (port < 1 || port > 65_535)
-    values.fault(`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`)
+    values.fault(
+      `--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`,
+    )
   return port
 }
 
 function readTls(values: Values): Config['tls'] {
   const certificatePath = values.string('tls-cert-file')
   const keyPath = values.string('tls-private-key-file')
-  if (certificatePath === '' && keyPath === '') return { kind: 'folder', path: values.string('cert-dir') }
+  if (certificatePath === '' && keyPath === '')
+    return { kind: 'folder', path: values.string('cert-dir') }
   if (certificatePath === '' || keyPath === '') {
     const absent = certificatePath === '' ? '--tls-cert-file' : '--tls-private-key-file'
     const hint = `${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`
@@ -391,7 +422,10 @@ function readTlsVersion(values: Values): Config['tlsMinVersion'] {
 
 function readWatchGrace(values: Values): number {
   const ms = values.durationMs('shutdown-watch-termination-grace-period')
-  if (ms < 0) values.fault('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
+  if (ms < 0)
+    values.fault(
+      'shutdown-watch-termination-grace-period, if provided, can not be a negative value',
+    )
   return ms
 }
 
@@ -407,7 +441,11 @@ function readStrictTransportSecurity(values: Values): string | null {
   if (directives.some((directive) => directive.trim() === '')) {
     values.fault('empty value in strict-transport-security-directives')
   }
-  if (directives.some((directive) => !/^(\s*|includeSubDomains|preload|max-age=[^=]*)$/.test(directive))) {
+  if (
+    directives.some(
+      (directive) => !/^(\s*|includeSubDomains|preload|max-age=[^=]*)$/.test(directive),
+    )
+  ) {
     values.fault(
       '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
     )
@@ -436,7 +474,10 @@ function readRootCa(values: Values): string | null {
 
 function readCleanUpPeriod(values: Values): number {
   const ms = values.durationMs('legacy-service-account-token-clean-up-period')
-  if (ms <= 0) values.fault(`invalid CleanUpPeriod: ${values.string('legacy-service-account-token-clean-up-period')}`)
+  if (ms <= 0)
+    values.fault(
+      `invalid CleanUpPeriod: ${values.string('legacy-service-account-token-clean-up-period')}`,
+    )
   return ms
 }
 
@@ -446,12 +487,18 @@ function readControllers(values: Values): readonly ControllerName[] {
   return controllers
 }
 
-function readGates(values: Values, { minor }: Emulation, warn: (text: string) => void): FeatureGates {
+function readGates(
+  values: Values,
+  { minor }: Emulation,
+  warn: (text: string) => void,
+): FeatureGates {
   const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'), minor)
   for (const fault of faults) values.fault(fault)
   for (const warning of warnings) warn(warning)
   if (gates.isOn('AuthorizeNodeWithSelectors') && !gates.isOn('AuthorizeWithSelectors')) {
-    values.fault('AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled')
+    values.fault(
+      'AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled',
+    )
   }
   return gates
 }
@@ -483,7 +530,8 @@ function readLogging(values: Values, gates: Gates): Config['logging'] {
     values.fault('format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature')
   }
   const modules = readModules(values)
-  if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
+  if (modules.length > 0 && format === 'json')
+    values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
     verbosity: readVerbosity(values),
@@ -511,7 +559,13 @@ function readModules(values: Values): readonly ModuleLevel[] {
 /** Instances of classes (bytes, compiled expressions) are left alone. */
 function deepFreeze<T>(value: T): T {
   // Bytes cannot be frozen.
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    ArrayBuffer.isView(value) ||
+    Object.isFrozen(value)
+  )
+    return value
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)

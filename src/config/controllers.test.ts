@@ -7,8 +7,12 @@ const aggregation = 'clusterrole-aggregation-controller'
 test('a star is all, a name one, a minus all but one; older names are taken', () => {
   const all = parseControllers(['*'])
   assert.deepEqual(all.faults, [])
-  assert.ok(all.controllers.includes(aggregation) && !all.controllers.includes('token-cleaner-controller'))
-  assert.ok(parseControllers(['*', 'tokencleaner']).controllers.includes('token-cleaner-controller'))
+  assert.ok(
+    all.controllers.includes(aggregation) && !all.controllers.includes('token-cleaner-controller'),
+  )
+  assert.ok(
+    parseControllers(['*', 'tokencleaner']).controllers.includes('token-cleaner-controller'),
+  )
   assert.deepEqual(parseControllers([]).controllers, [])
   assert.deepEqual(parseControllers([aggregation]).controllers, [aggregation])
   assert.deepEqual(parseControllers(['clusterrole-aggregation']).controllers, [aggregation])

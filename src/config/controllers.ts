@@ -21,7 +21,10 @@ export const ownControllers = [
 ] as const
 
 /** As upstream, the star does not turn these on: who uses bootstrap tokens names them. */
-const offByDefault: ReadonlySet<string> = new Set(['bootstrap-signer-controller', 'token-cleaner-controller'])
+const offByDefault: ReadonlySet<string> = new Set([
+  'bootstrap-signer-controller',
+  'token-cleaner-controller',
+])
 
 export type ControllerName = (typeof ownControllers)[number]
 
@@ -91,7 +94,9 @@ export function parseControllers(list: readonly string[]): {
       faults.push(`${JSON.stringify(given)} is not in the list of known controllers`)
     // What does not run here may well be turned off.
     else if (!isOff) {
-      faults.push(`--controllers ${given} does not run here: run kube-controller-manager, or leave it out`)
+      faults.push(
+        `--controllers ${given} does not run here: run kube-controller-manager, or leave it out`,
+      )
     }
   }
   const isAll = list.includes('*')

@@ -28,5 +28,6 @@ const cases: readonly (readonly [string, ReturnType<typeof parseCsv>])[] = [
 ]
 
 test('as Go reads it', () => {
-  for (const [text, expected] of cases) assert.deepEqual(parseCsv(text), expected, JSON.stringify(text))
+  for (const [text, expected] of cases)
+    assert.deepEqual(parseCsv(text), expected, JSON.stringify(text))
 })

@@ -6,7 +6,10 @@ const bareQuote = 'bare " in non-quoted-field'
 const openQuote = 'extraneous or missing " in quoted-field'
 
 /** The rows up to the first fault, which has Go's message. */
-export function parseCsv(text: string): { readonly rows: readonly CsvRow[]; readonly fault?: string } {
+export function parseCsv(text: string): {
+  readonly rows: readonly CsvRow[]
+  readonly fault?: string
+} {
   const lines = linesOf(text)
   const rows: CsvRow[] = []
   for (let at = 0; at < lines.length; at++) {

@@ -70,7 +70,10 @@ function readVersion(values: Values, given: string): number | undefined {
 
 /** Which minor version introduced an API, if it is one that can be emulated or later. `*`: all resources of the version. */
 const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
-  'admissionregistration.k8s.io/v1alpha1': { mutatingadmissionpolicies: 32, mutatingadmissionpolicybindings: 32 },
+  'admissionregistration.k8s.io/v1alpha1': {
+    mutatingadmissionpolicies: 32,
+    mutatingadmissionpolicybindings: 32,
+  },
   'certificates.k8s.io/v1beta1': { '*': 33 },
   'coordination.k8s.io/v1alpha2': { '*': 32 },
   'coordination.k8s.io/v1beta1': { '*': 33 },
@@ -87,4 +90,5 @@ export function introductionOf(groupVersion: string, plural: string): number {
 }
 
 /** The version that introduced all of a version's resources; 0: some were there before all that can be emulated. */
-export const versionIntroductionOf = (groupVersion: string): number => introductionOf(groupVersion, '*')
+export const versionIntroductionOf = (groupVersion: string): number =>
+  introductionOf(groupVersion, '*')

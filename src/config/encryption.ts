@@ -1,11 +1,17 @@
 /** Reads and validates the flags of encryption at rest and the file that they name. Faults have upstream's messages. */
 import type { Gates } from '../api/gates.ts'
-import { type EncryptionRule, readEncryptionConfiguration, rereadEncryptionConfiguration } from './files/encryption.ts'
+import {
+  type EncryptionRule,
+  readEncryptionConfiguration,
+  rereadEncryptionConfiguration,
+} from './files/encryption.ts'
 import type { FileRead } from './files/config-file.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 
-type EncryptionFlagName = 'encryption-provider-config' | 'encryption-provider-config-automatic-reload'
+type EncryptionFlagName =
+  | 'encryption-provider-config'
+  | 'encryption-provider-config-automatic-reload'
 
 export type EncryptionConfig = {
   readonly rules: readonly EncryptionRule[]
@@ -23,7 +29,9 @@ export function readEncryption(
   const isReloaded = values.boolean('encryption-provider-config-automatic-reload')
   if (path === '') {
     if (isReloaded) {
-      values.fault('--encryption-provider-config-automatic-reload must be set with --encryption-provider-config')
+      values.fault(
+        '--encryption-provider-config-automatic-reload must be set with --encryption-provider-config',
+      )
     }
     return null
   }
@@ -34,7 +42,8 @@ export function readEncryption(
     return null
   }
   const read = readEncryptionConfiguration(file.bytes, { path, gates, isReloaded })
-  if (!('fault' in read)) return { rules: read.value, path, reloaded: isReloaded ? file.bytes : null }
+  if (!('fault' in read))
+    return { rules: read.value, path, reloaded: isReloaded ? file.bytes : null }
   values.fault(read.fault)
   return null
 }

@@ -8,7 +8,9 @@ import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './f
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
 test('docs/gates.md explains each gate that can be changed in kube-apiserver and has no effect here', () => {
-  const told = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(([, name = '']) => name)
+  const told = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
+    ([, name = '']) => name,
+  )
   const unchanged = gateRows
     .filter(({ isLocked }) => !isLocked)
     .flatMap(({ names }) => names)
@@ -28,7 +30,10 @@ test('the help of --feature-gates has the stage and the default of each gate tha
   assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))
   assert.ok(lines.includes('kube:MutatingAdmissionPolicy=true|false (ALPHA - default=false)'))
   assert.ok(lines.includes('kube:KMSv1=true|false (DEPRECATED - default=false)'))
-  assert.ok(!lines.some((line) => line.startsWith('kube:AnyVolumeDataSource=')), 'locked gates cannot be changed')
+  assert.ok(
+    !lines.some((line) => line.startsWith('kube:AnyVolumeDataSource=')),
+    'locked gates cannot be changed',
+  )
   assert.deepEqual(lines, lines.toSorted())
 })
 
@@ -71,18 +76,25 @@ test('AllBeta turns off all beta gates except those that the flag names, in any 
   ]) {
     const { gates, faults } = parseFeatureGates(entries)
     assert.deepEqual(faults, [])
-    const on = gates.all.filter(({ stage, isOn }) => stage === 'BETA' && isOn).map(({ name }) => name)
+    const on = gates.all
+      .filter(({ stage, isOn }) => stage === 'BETA' && isOn)
+      .map(({ name }) => name)
     const locked = gateRows.filter(
       ({ stage, isLocked, isOnByDefault }) => stage === 'BETA' && isLocked && isOnByDefault,
     )
-    assert.deepEqual(on.toSorted(), ['APIServerTracing', ...locked.flatMap(({ names }) => names)].toSorted())
+    assert.deepEqual(
+      on.toSorted(),
+      ['APIServerTracing', ...locked.flatMap(({ names }) => names)].toSorted(),
+    )
   }
 })
 
 test('AllAlpha turns on all alpha gates except those of features that Keelson does not have', () => {
   const { gates, faults } = parseFeatureGates(['AllAlpha=true', 'HPAScaleToZero=false'])
   assert.deepEqual(faults, [])
-  const off = gates.all.filter(({ stage, isOn }) => stage === 'ALPHA' && !isOn).map(({ name }) => name)
+  const off = gates.all
+    .filter(({ stage, isOn }) => stage === 'ALPHA' && !isOn)
+    .map(({ name }) => name)
   assert.deepEqual(off.toSorted(), ['HPAScaleToZero', ...unsupportedGates].toSorted())
 })
 

@@ -5,11 +5,19 @@ import type { Gates } from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
 import { MINOR } from './emulation.ts'
 
-type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
+type Gate = {
+  readonly stage: GateStage
+  readonly isOnByDefault: boolean
+  readonly isLocked: boolean
+}
 
 export type FeatureGates = Gates & {
   /** All gates, for the metric kubernetes_feature_enabled. */
-  readonly all: readonly { readonly name: string; readonly stage: GateStage; readonly isOn: boolean }[]
+  readonly all: readonly {
+    readonly name: string
+    readonly stage: GateStage
+    readonly isOn: boolean
+  }[]
 }
 
 export type ParsedGates = {
@@ -113,7 +121,10 @@ export const gatesActedOn: readonly string[] = [
 export const gateHelp = (): string[] =>
   gatesOf(gateRows)
     .filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
-    .map(([name, { stage, isOnByDefault }]) => `kube:${name}=true|false (${stage} - default=${isOnByDefault})`)
+    .map(
+      ([name, { stage, isOnByDefault }]) =>
+        `kube:${name}=true|false (${stage} - default=${isOnByDefault})`,
+    )
     .toSorted()
 
 /** Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not turn it on. */
@@ -156,7 +167,8 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
     }
     set.set(name, parseGoBoolean(value) === true)
     if (gate?.stage === 'GA') warnings.push(`Setting GA feature gate ${name}=${value}. ${removal}`)
-    if (gate?.stage === 'DEPRECATED') warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
+    if (gate?.stage === 'DEPRECATED')
+      warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
   for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
   const isOn = (name: string): boolean =>
@@ -174,7 +186,10 @@ function gatesOfStages(
     const isOn = given.get(stageGate)
     if (isOn === undefined) return []
     return [...known]
-      .filter(([name, gate]) => gate.stage === stage && !gate.isLocked && !stageGates.has(name) && !given.has(name))
+      .filter(
+        ([name, gate]) =>
+          gate.stage === stage && !gate.isLocked && !stageGates.has(name) && !given.has(name),
+      )
       .filter(([name]) => !isOn || !unsupportedGates.has(name))
       .map(([name]) => [name, isOn] as const)
   })
@@ -223,6 +238,7 @@ function faultOf({ name, value, gate, absentIn }: Setting): string | undefined {
   if (gate.isLocked && isOn !== gate.isOnByDefault) {
     return `cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOnByDefault}`
   }
-  if (isOn && unsupportedGates.has(name)) return `--feature-gates: ${name}=true is not supported: leave it out`
+  if (isOn && unsupportedGates.has(name))
+    return `--feature-gates: ${name}=true is not supported: leave it out`
   return undefined
 }

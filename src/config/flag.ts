@@ -1,5 +1,13 @@
 /** One flag of `keelson serve`. */
-export type FlagType = 'string' | 'list' | 'integer' | 'boolean' | 'address' | 'duration' | 'map' | 'float'
+export type FlagType =
+  | 'string'
+  | 'list'
+  | 'integer'
+  | 'boolean'
+  | 'address'
+  | 'duration'
+  | 'map'
+  | 'float'
 
 export type Flag = {
   readonly section: string

@@ -19,7 +19,11 @@ const generic = 'Generic'
 const misc = 'Misc'
 
 const flagTable = {
-  'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'etcd-servers': {
+    section: etcd,
+    type: 'list',
+    help: 'Where etcd is, as URLs: http://127.0.0.1:2379.',
+  },
   'etcd-servers-overrides': {
     section: etcd,
     type: 'list',
@@ -41,10 +45,27 @@ const flagTable = {
     default: 'false',
     help: 'A cluster in memory, on a free port and with certificates of its own, for tests: it prints where it is, ends with its standard input, and lets tests set faults, move its clock, fork it (docs/testing.md). Flags of addresses, certificates and the store have no effect then.',
   },
-  'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
-  'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
-  'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
-  'etcd-keyfile': { section: etcd, type: 'string', help: 'The private key of --etcd-certfile, PEM.' },
+  'etcd-prefix': {
+    section: etcd,
+    type: 'string',
+    default: '/registry',
+    help: 'What all keys in etcd begin with.',
+  },
+  'etcd-cafile': {
+    section: etcd,
+    type: 'string',
+    help: 'The authorities that etcd certificates must come from, PEM.',
+  },
+  'etcd-certfile': {
+    section: etcd,
+    type: 'string',
+    help: "This server's certificate as a client of etcd, PEM.",
+  },
+  'etcd-keyfile': {
+    section: etcd,
+    type: 'string',
+    help: 'The private key of --etcd-certfile, PEM.',
+  },
   'etcd-user': {
     section: etcd,
     type: 'string',
@@ -92,7 +113,12 @@ const flagTable = {
     default: 'false',
     help: 'Use --encryption-provider-config anew when the file changes.',
   },
-  'event-ttl': { section: etcd, type: 'duration', default: '1h0m0s', help: 'How long events are kept.' },
+  'event-ttl': {
+    section: etcd,
+    type: 'duration',
+    default: '1h0m0s',
+    help: 'How long events are kept.',
+  },
   'storage-backend': { section: etcd, type: 'string', help: 'The one there is: etcd3.' },
   'storage-media-type': {
     section: etcd,
@@ -108,8 +134,18 @@ const flagTable = {
     refused: 'all but writes is answered from memory, where the latest state is proven',
   },
 
-  'bind-address': { section: serving, type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
-  'secure-port': { section: serving, type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
+  'bind-address': {
+    section: serving,
+    type: 'address',
+    default: '0.0.0.0',
+    help: 'The address to listen on.',
+  },
+  'secure-port': {
+    section: serving,
+    type: 'integer',
+    default: '6443',
+    help: 'The port to serve HTTPS on.',
+  },
   'cert-dir': {
     section: serving,
     type: 'string',
@@ -121,7 +157,11 @@ const flagTable = {
     type: 'string',
     help: "The server's certificate, PEM, with the intermediate ones behind it. Read again when it changes.",
   },
-  'tls-private-key-file': { section: serving, type: 'string', help: 'The private key of --tls-cert-file, PEM.' },
+  'tls-private-key-file': {
+    section: serving,
+    type: 'string',
+    help: 'The private key of --tls-cert-file, PEM.',
+  },
   'tls-min-version': {
     section: serving,
     type: 'string',
@@ -167,7 +207,11 @@ const flagTable = {
     type: 'string',
     help: 'The issuer of ID tokens, a URL with https. For more than one: --authentication-config.',
   },
-  'oidc-client-id': { section: authentication, type: 'string', help: 'The audience that ID tokens must have.' },
+  'oidc-client-id': {
+    section: authentication,
+    type: 'string',
+    help: 'The audience that ID tokens must have.',
+  },
   'oidc-ca-file': {
     section: authentication,
     type: 'string',
@@ -184,8 +228,16 @@ const flagTable = {
     type: 'string',
     help: 'What names begin with. Default: the issuer and a #, but nothing for email addresses; - is nothing, too.',
   },
-  'oidc-groups-claim': { section: authentication, type: 'string', help: 'The claim that has the groups of the user.' },
-  'oidc-groups-prefix': { section: authentication, type: 'string', help: 'What the names of these groups begin with.' },
+  'oidc-groups-claim': {
+    section: authentication,
+    type: 'string',
+    help: 'The claim that has the groups of the user.',
+  },
+  'oidc-groups-prefix': {
+    section: authentication,
+    type: 'string',
+    help: 'What the names of these groups begin with.',
+  },
   'oidc-required-claim': {
     section: authentication,
     type: 'map',
@@ -483,7 +535,11 @@ const flagTable = {
     type: 'string',
     help: 'Who signs the certificates of kubelets, PEM. Without it they are not checked.',
   },
-  'kubelet-client-certificate': { section: misc, type: 'string', help: 'What kubelets are shown, PEM.' },
+  'kubelet-client-certificate': {
+    section: misc,
+    type: 'string',
+    help: 'What kubelets are shown, PEM.',
+  },
   'kubelet-client-key': { section: misc, type: 'string', help: 'The key to it, PEM.' },
   'kubelet-preferred-address-types': {
     section: misc,
@@ -581,7 +637,9 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
 
 export function helpText(gates: readonly string[]): string {
   const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
-  const text = [...sections].map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`).join('')
+  const text = [...sections]
+    .map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`)
+    .join('')
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
        keelson serve --store=memory [flags]

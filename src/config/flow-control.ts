@@ -26,7 +26,9 @@ export function readFlowControl(values: Values): FlowControlConfig {
   }
   const conflict = conflictingKey(values)
   if (conflict !== undefined) {
-    values.fault(`--runtime-config=${conflict}=false conflicts with --enable-priority-and-fairness=true`)
+    values.fault(
+      `--runtime-config=${conflict}=false conflicts with --enable-priority-and-fairness=true`,
+    )
   }
   return { hasFairness, inFlight }
 }

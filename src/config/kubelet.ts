@@ -18,11 +18,16 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
   const addressTypes = values.slice('kubelet-preferred-address-types')
   for (const type of addressTypes) {
     if (!knownTypes.some((known) => known === type)) {
-      warn(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)
+      warn(
+        `--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`,
+      )
     }
   }
   const [caPem = '', certificatePem = '', keyPem = ''] = readFiles(values)
-  if ((values.string('kubelet-client-certificate') === '') !== (values.string('kubelet-client-key') === '')) {
+  if (
+    (values.string('kubelet-client-certificate') === '') !==
+    (values.string('kubelet-client-key') === '')
+  ) {
     values.fault('--kubelet-client-certificate and --kubelet-client-key need each other')
   }
   const isGiven = certificatePem !== '' && keyPem !== ''
@@ -37,7 +42,11 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
 /** As upstream, which ends with the first file that it cannot read, when it installs its API. */
 function readFiles(values: Values): readonly string[] {
   const texts: string[] = []
-  for (const flag of ['kubelet-certificate-authority', 'kubelet-client-certificate', 'kubelet-client-key'] as const) {
+  for (const flag of [
+    'kubelet-certificate-authority',
+    'kubelet-client-certificate',
+    'kubelet-client-key',
+  ] as const) {
     const text = values.file(flag, 'problem initializing API group ""')
     if (text === '' && values.string(flag) !== '') break
     texts.push(text)

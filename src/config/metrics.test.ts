@@ -9,7 +9,8 @@ import { Values } from './values.ts'
 
 function read(...given: readonly (readonly [string, string])[]) {
   const raw = new Map<FlagName, readonly string[]>()
-  for (const [name, value] of given) if (isFlagName(name)) raw.set(name, [...(raw.get(name) ?? []), value])
+  for (const [name, value] of given)
+    if (isFlagName(name)) raw.set(name, [...(raw.get(name) ?? []), value])
   const values = new Values(flags, raw, [])
   const warnings: string[] = []
   const choice = readMetrics(values, (text) => warnings.push(text))
@@ -17,7 +18,10 @@ function read(...given: readonly (readonly [string, string])[]) {
 }
 
 test('allowed values of labels: one pair needs no quotes, several do', () => {
-  assert.deepEqual(read(['allow-metric-labels', 'm,l=a,b']).allowedLabels, new Map([['m,l', new Set(['a', 'b'])]]))
+  assert.deepEqual(
+    read(['allow-metric-labels', 'm,l=a,b']).allowedLabels,
+    new Map([['m,l', new Set(['a', 'b'])]]),
+  )
   assert.deepEqual(
     read(['allow-metric-labels', '"m,l=a,b","n,k=c"']).allowedLabels,
     new Map([
@@ -34,7 +38,10 @@ test('the manifest has the same, the flag wins, and a file that cannot be used r
     const manifest = ['allow-metric-labels-manifest', path] as const
     writeFileSync(path, '"m,l": "a,b"\n')
     assert.deepEqual(read(manifest).allowedLabels, new Map([['m,l', new Set(['a', 'b'])]]))
-    assert.deepEqual(read(manifest, ['allow-metric-labels', 'n,k=c']).allowedLabels, new Map([['n,k', new Set(['c'])]]))
+    assert.deepEqual(
+      read(manifest, ['allow-metric-labels', 'n,k=c']).allowedLabels,
+      new Map([['n,k', new Set(['c'])]]),
+    )
     writeFileSync(path, '- a\n')
     const bad = read(manifest)
     assert.deepEqual([bad.allowedLabels.size, bad.warnings.length, bad.faults], [0, 1, []])
@@ -47,5 +54,8 @@ test('the manifest has the same, the flag wins, and a file that cannot be used r
 })
 
 test('metrics are disabled by name', () => {
-  assert.deepEqual(read(['disabled-metrics', 'a,b'], ['disabled-metrics', 'c']).disabled, new Set(['a', 'b', 'c']))
+  assert.deepEqual(
+    read(['disabled-metrics', 'a,b'], ['disabled-metrics', 'c']).disabled,
+    new Set(['a', 'b', 'c']),
+  )
 })

@@ -41,7 +41,9 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 /** A pair is `metric,label=value,value`; several of them are a line of CSV, and each is in quotes, since it has commas. */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()
-  const given = values.array('allow-metric-labels').flatMap((text) => pairsOf(text).map((pair) => ({ text, pair })))
+  const given = values
+    .array('allow-metric-labels')
+    .flatMap((text) => pairsOf(text).map((pair) => ({ text, pair })))
   for (const { text, pair } of given) {
     const at = pair.indexOf('=')
     if (at === -1) {
@@ -68,7 +70,8 @@ function pairsOf(text: string): readonly string[] {
 
 const metricAndLabel = /^[a-zA-Z_:][a-zA-Z0-9_:]*,[a-zA-Z_][a-zA-Z0-9_]*$/
 
-const split = (list: string): ReadonlySet<string> => new Set(list.split(',').map((value) => value.trim()))
+const split = (list: string): ReadonlySet<string> =>
+  new Set(list.split(',').map((value) => value.trim()))
 
 /** A mapping from `metric,label` to values; the text says why it is none. */
 function readManifest(bytes: Buffer): AllowedLabels | string {

@@ -26,7 +26,8 @@ export type OidcConfig = {
   readonly signingAlgorithms: readonly string[]
 }
 
-export const hasOidcFlags = (values: Values): boolean => oidcFlags.some((flag) => values.isGiven(flag))
+export const hasOidcFlags = (values: Values): boolean =>
+  oidcFlags.some((flag) => values.isGiven(flag))
 
 /** `hasFile`: whether --authentication-config is set. */
 export function readOidc(
@@ -38,7 +39,9 @@ export function readOidc(
   const [url, clientId] = [values.string('oidc-issuer-url'), values.string('oidc-client-id')]
   if (hasFile) values.fault('authentication-config file and oidc-* flags are mutually exclusive')
   else if (url === '' || clientId === '') {
-    values.fault('oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set')
+    values.fault(
+      'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set',
+    )
   }
   if (hasFile || url === '' || clientId === '') return none
   const issuer = readIssuerFields(values)
@@ -70,7 +73,9 @@ function readIssuerFields(values: Values): Fields | undefined {
     },
     claimMappings: {
       username: { claim: values.string('oidc-username-claim'), prefix: usernamePrefix(values) },
-      ...(groupsClaim === '' ? {} : { groups: { claim: groupsClaim, prefix: values.string('oidc-groups-prefix') } }),
+      ...(groupsClaim === ''
+        ? {}
+        : { groups: { claim: groupsClaim, prefix: values.string('oidc-groups-prefix') } }),
     },
     claimValidationRules: [...required].map(([claim, requiredValue]) => ({ claim, requiredValue })),
   }
@@ -90,7 +95,9 @@ function readRequiredClaims(values: Values): ReadonlyMap<string, string> | undef
     const mark = pair.indexOf('=')
     if (mark === -1) {
       const why = 'malformed pair, expect string=string'
-      values.fault(`invalid argument ${JSON.stringify(pair)} for "--oidc-required-claim" flag: ${why}`)
+      values.fault(
+        `invalid argument ${JSON.stringify(pair)} for "--oidc-required-claim" flag: ${why}`,
+      )
       return undefined
     }
     claims.set(pair.slice(0, mark).trim(), pair.slice(mark + 1).trim())

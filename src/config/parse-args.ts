@@ -23,7 +23,9 @@ export function parseArgs(args: readonly string[]): {
     } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
       if (value === undefined)
-        faults.push(`flag needs an argument: ${argument.startsWith('--') ? argument : `'${given}' in ${argument}`}`)
+        faults.push(
+          `flag needs an argument: ${argument.startsWith('--') ? argument : `'${given}' in ${argument}`}`,
+        )
       else {
         const earlier = raw.get(name) ?? []
         raw.delete(name)
@@ -39,7 +41,8 @@ export function parseArgs(args: readonly string[]): {
 }
 
 /** Of the two flags that ask for an answer instead of a server: they may be given with false. */
-const isDeclined = (argument: string): boolean => /^--(?:help|version)=(?:0|f|F|false|False|FALSE)$/.test(argument)
+const isDeclined = (argument: string): boolean =>
+  /^--(?:help|version)=(?:0|f|F|false|False|FALSE)$/.test(argument)
 
 const longFlag = /^--([^=]+)(?:=([\s\S]*))?$/
 const verbosityFlag = /^-(v)(?:=?([\s\S]+))?$/

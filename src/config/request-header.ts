@@ -33,9 +33,19 @@ export function readRequestHeader(
   refuseBlank(values, 'requestheader-group-headers', lists.groupHeaders)
   refuseBlank(values, 'requestheader-extra-headers-prefix', lists.extraHeaderPrefixes)
   refuseBlank(values, 'requestheader-allowed-names', lists.allowedNames)
-  warnOfMissing('requestheader-username-headers', lists.usernameHeaders, 'X-Remote-User header', warn)
+  warnOfMissing(
+    'requestheader-username-headers',
+    lists.usernameHeaders,
+    'X-Remote-User header',
+    warn,
+  )
   warnOfMissing('requestheader-group-headers', lists.groupHeaders, 'X-Remote-Group header', warn)
-  warnOfMissing('requestheader-extra-headers-prefix', lists.extraHeaderPrefixes, 'X-Remote-Extra- header prefix', warn)
+  warnOfMissing(
+    'requestheader-extra-headers-prefix',
+    lists.extraHeaderPrefixes,
+    'X-Remote-Extra- header prefix',
+    warn,
+  )
   checkUidHeaders(values, gates, lists.uidHeaders)
   const caPath = values.string('requestheader-client-ca-file')
   const caPem = caPath === '' ? undefined : readAuthorityFile(values, 'request-header', caPath)
@@ -50,18 +60,29 @@ const has = (list: readonly string[], header: string): boolean =>
   list.some((one) => one.toLowerCase() === header.toLowerCase())
 
 /** `standard`: the name of the standard header, then what it is. */
-function warnOfMissing(flag: string, list: readonly string[], standard: string, warn: (text: string) => void): void {
+function warnOfMissing(
+  flag: string,
+  list: readonly string[],
+  standard: string,
+  warn: (text: string) => void,
+): void {
   const [name = ''] = standard.split(' ')
   if (list.length === 0 || has(list, name)) return
-  warn(`--${flag} is set without specifying the standard ${standard} - API aggregation will not work`)
+  warn(
+    `--${flag} is set without specifying the standard ${standard} - API aggregation will not work`,
+  )
 }
 
 /** For this flag upstream reports an error, not a warning, if the standard header is missing. */
 function checkUidHeaders(values: Values, gates: Gates, list: readonly string[]): void {
   if (list.length === 0) return
   if (!gates.isOn('RemoteRequestHeaderUID')) {
-    return values.fault('--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled')
+    return values.fault(
+      '--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled',
+    )
   }
   refuseBlank(values, 'requestheader-uid-headers', list)
-  warnOfMissing('requestheader-uid-headers', list, 'X-Remote-Uid header', (text) => values.fault(text))
+  warnOfMissing('requestheader-uid-headers', list, 'X-Remote-Uid header', (text) =>
+    values.fault(text),
+  )
 }

@@ -56,13 +56,18 @@ export function parseRuntimeConfig(
     if (fault === undefined) values.set(key, isTrue(value))
     else faults.push(fault)
   }
-  if (values.get('api/all') === false && values.size === 1) faults.push('invalid key with only api/all=false')
+  if (values.get('api/all') === false && values.size === 1)
+    faults.push('invalid key with only api/all=false')
   faults.push(...tooNew(values, emulation))
   return { runtime: { isServed: (resource) => isServedThen(resource, values, emulation) }, faults }
 }
 
 /** What was introduced after the emulated version is not served, unless a flag says that it may be. */
-function isServedThen(resource: ResourceId, values: ReadonlyMap<string, boolean>, emulation: Emulation): boolean {
+function isServedThen(
+  resource: ResourceId,
+  values: ReadonlyMap<string, boolean>,
+  emulation: Emulation,
+): boolean {
   if (!isServed(resource, values)) return false
   const groupVersion = groupVersionOf(resource)
   if (introductionOf(groupVersion, resource.plural) <= emulation.minor) return true
@@ -70,7 +75,9 @@ function isServedThen(resource: ResourceId, values: ReadonlyMap<string, boolean>
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
   // A version that was there is served, and this one is more stable.
-  const older = (versionsOf[resource.group] ?? []).filter((version) => isLess(version, resource.version))
+  const older = (versionsOf[resource.group] ?? []).filter((version) =>
+    isLess(version, resource.version),
+  )
   return older.some((version) => {
     const stage = stageOf(version)
     return stage !== 'alpha' && isServedThen({ ...resource, version }, values, emulation)
@@ -94,11 +101,14 @@ function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): str
     const introduced = introductionOf(groupVersion, plural)
     if (introduced <= emulation.minor) return []
     const why = `it is introduced at 1.${introduced} after`
-    return [`cannot enable resource ${groupVersion}, Resource=${plural} in runtime-config because ${why} ${current}`]
+    return [
+      `cannot enable resource ${groupVersion}, Resource=${plural} in runtime-config because ${why} ${current}`,
+    ]
   })
 }
 
-const groupVersionOf = ({ group, version }: ResourceId): string => (group === '' ? version : `${group}/${version}`)
+const groupVersionOf = ({ group, version }: ResourceId): string =>
+  group === '' ? version : `${group}/${version}`
 
 const stages: readonly Stage[] = ['alpha', 'beta', 'ga']
 
@@ -109,7 +119,10 @@ function isLess(one: string, other: string): boolean {
 }
 
 /** The most specific key takes precedence. */
-function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
+function isServed(
+  { group, version, plural }: ResourceId,
+  values: ReadonlyMap<string, boolean>,
+): boolean {
   const groupVersion = groupVersionOf({ group, version, plural })
   const stage = stageOf(version)
   return (
@@ -137,7 +150,8 @@ function faultOf(key: string, value: string): string | undefined {
   const versions = Object.hasOwn(versionsOf, group) ? versionsOf[group] : undefined
   if (versions === undefined) return `unknown api groups ${group}`
   const groupVersion = group === '' ? version : `${group}/${version}`
-  if (!versions.includes(version)) return `group version ${groupVersion} that has not been registered`
+  if (!versions.includes(version))
+    return `group version ${groupVersion} that has not been registered`
   if (plural !== undefined && plural !== plural.toLowerCase()) {
     return `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(plural)}`
   }

@@ -34,7 +34,10 @@ export type AccountSigning =
 export type ServiceAccountsParts = { readonly gates: Gates; readonly warn: (text: string) => void }
 
 /** Null if no flag configures it. */
-export function readServiceAccounts(values: Values, { gates, warn }: ServiceAccountsParts): ServiceAccounts | null {
+export function readServiceAccounts(
+  values: Values,
+  { gates, warn }: ServiceAccountsParts,
+): ServiceAccounts | null {
   const [issuer, ...others] = values.array('service-account-issuer')
   const signingKeyPem = readSigningKeyFile(values)
   const keyPems = readKeyFiles(values)
@@ -59,7 +62,11 @@ export function readServiceAccounts(values: Values, { gates, warn }: ServiceAcco
     audiences: audiences.length === 0 ? [issuer] : audiences,
     signing:
       endpoint === ''
-        ? { kind: 'key', pem: signingKeyPem, verifyingPems: keyPems.length === 0 ? [signingKeyPem] : keyPems }
+        ? {
+            kind: 'key',
+            pem: signingKeyPem,
+            verifyingPems: keyPems.length === 0 ? [signingKeyPem] : keyPems,
+          }
         : { kind: 'endpoint', path: endpoint },
     extendsExpiration,
     secondsMax,
@@ -112,11 +119,14 @@ function checkIssuers(values: Values): void {
 function readSigningKeyFile(values: Values): string {
   const path = values.string('service-account-signing-key-file')
   if (path === '') return ''
-  const fault = (why: string): void => values.fault(`failed to parse service-account-issuer-key-file: ${why}`)
+  const fault = (why: string): void =>
+    values.fault(`failed to parse service-account-issuer-key-file: ${why}`)
   const pem = readFlagFile({ fault }, path)
   if (pem === undefined) return ''
   if (readSigningKey(pem) !== undefined) return pem
-  fault(`error reading private key file ${path}: data does not contain a valid RSA or ECDSA private key`)
+  fault(
+    `error reading private key file ${path}: data does not contain a valid RSA or ECDSA private key`,
+  )
   return ''
 }
 
@@ -125,7 +135,9 @@ function readKeyFiles(values: Values): string[] {
     const pem = readFlagFile(values, path)
     if (pem === undefined) return []
     if (readVerifyingKeys(pem).length > 0) return [pem]
-    values.fault(`error reading public key file ${path}: data does not contain any valid RSA or ECDSA public keys`)
+    values.fault(
+      `error reading public key file ${path}: data does not contain any valid RSA or ECDSA public keys`,
+    )
     return []
   })
 }
@@ -155,6 +167,7 @@ function readJwksUri(values: Values): string | null {
   if (uri === '') return null
   const url = parseGoUrl(uri)
   if ('fault' in url) values.fault(`service-account-jwks-uri must be a valid URL: ${url.fault}`)
-  else if (url.scheme !== 'https') values.fault(`service-account-jwks-uri requires https scheme, parsed as: ${uri}`)
+  else if (url.scheme !== 'https')
+    values.fault(`service-account-jwks-uri requires https scheme, parsed as: ${uri}`)
   return uri
 }

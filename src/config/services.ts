@@ -34,11 +34,18 @@ export function readServices(
   const nodePorts = readNodePorts(values)
   const endpoints = readEndpoints(values)
   checkFamily(values, ranges[0], endpoints === 'none' ? '' : address)
-  return { ranges, addressesIn, nodePorts, endpoints, ownNodePort: readOwnNodePort(values, nodePorts) }
+  return {
+    ranges,
+    addressesIn,
+    nodePorts,
+    endpoints,
+    ownNodePort: readOwnNodePort(values, nodePorts),
+  }
 }
 
 function checkFamily(values: Values, range: Cidr | undefined, address: string): void {
-  if (address === '' || range === undefined || (range.family === 'IPv6') === address.includes(':')) return
+  if (address === '' || range === undefined || (range.family === 'IPv6') === address.includes(':'))
+    return
   const what = `service IP family ${JSON.stringify(formatCidr(range))}`
   values.fault(`${what} must match public address family ${JSON.stringify(address)}`)
 }
@@ -47,7 +54,9 @@ function readOwnNodePort(values: Values, { first, last }: ServicesConfig['nodePo
   const port = values.integer('kubernetes-service-node-port')
   if (port < 0 || port > PORT_MAX) {
     const why = 'If 0, the Kubernetes master service will be of type ClusterIP'
-    values.fault(`--kubernetes-service-node-port ${port} must be between 0 and ${PORT_MAX}, inclusive. ${why}`)
+    values.fault(
+      `--kubernetes-service-node-port ${port} must be between 0 and ${PORT_MAX}, inclusive. ${why}`,
+    )
   }
   if (port > 0 && (port < first || port > last)) {
     values.fault(`kubernetes service node port range ${first}-${last} doesn't contain ${port}`)
@@ -62,11 +71,16 @@ function addressesBy(gates: FeatureGates): ServicesConfig['addressesIn'] {
 
 function readRanges(values: Values, hostBitsMax: number): Cidr[] {
   const texts = (values.string('service-cluster-ip-range') || defaultRange).split(',')
-  if (texts.length > 2) values.fault('--service-cluster-ip-range must not contain more than two entries')
-  const ranges = texts.slice(0, 2).flatMap((text, at) => readRange(text, at, { values, hostBitsMax }))
+  if (texts.length > 2)
+    values.fault('--service-cluster-ip-range must not contain more than two entries')
+  const ranges = texts
+    .slice(0, 2)
+    .flatMap((text, at) => readRange(text, at, { values, hostBitsMax }))
   const [first, second] = ranges
   if (first !== undefined && first.family === second?.family) {
-    values.fault('--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family')
+    values.fault(
+      '--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family',
+    )
   }
   return ranges
 }
@@ -78,14 +92,18 @@ function readRange(
 ): Cidr[] {
   const range = parseCidr(text)
   if (range === undefined) {
-    values.fault(`service-cluster-ip-range[${at}] is not ${at === 0 ? 'a valid cidr' : 'an ip net'}`)
+    values.fault(
+      `service-cluster-ip-range[${at}] is not ${at === 0 ? 'a valid cidr' : 'an ip net'}`,
+    )
     return []
   }
   const bits = range.family === 'IPv4' ? 32 : 128
   const hostBits = bits - range.prefixBits
   if (hostBits > hostBitsMax) {
     const flag = `--service-cluster-ip-range${at === 0 ? '' : `[${at}]`}`
-    values.fault(`specified ${flag} is too large; for ${bits}-bit addresses, the mask must be >= ${bits - hostBitsMax}`)
+    values.fault(
+      `specified ${flag} is too large; for ${bits}-bit addresses, the mask must be >= ${bits - hostBitsMax}`,
+    )
   }
   if (hostBits < HOST_BITS_MIN) {
     const which = at === 0 ? 'primary' : 'secondary'
@@ -115,7 +133,10 @@ function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
   // With master-count servers count each other by what they write; by their leases, they find the same endpoints, and sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
-    values.fault(`Reconciler not implemented: ${type}`, 'use --endpoint-reconciler-type=lease or none')
+    values.fault(
+      `Reconciler not implemented: ${type}`,
+      'use --endpoint-reconciler-type=lease or none',
+    )
   }
   return type === 'none' ? 'none' : 'lease'
 }

@@ -82,7 +82,10 @@ function readOrigins(values: Values): Pattern[] {
     values.fault(`--cors-allowed-origins has an invalid regular expression: ${pattern}, ${help}`)
     return []
   })
-  const steps = patterns.reduce((sum, pattern) => sum + ORIGIN_LENGTH_MAX * pattern.programSize(), 0)
+  const steps = patterns.reduce(
+    (sum, pattern) => sum + ORIGIN_LENGTH_MAX * pattern.programSize(),
+    0,
+  )
   if (steps > ORIGIN_STEPS_MAX) {
     values.fault(
       '--cors-allowed-origins has too many or too long regular expressions: join them, or allow fewer origins',
@@ -99,7 +102,9 @@ function readOrigin(text: string): Pattern | string {
   if (pattern instanceof CelError) return pattern.message
   // Without both, it would also match longer names of others (CVE-2022-1996).
   const isPinned = /\^|\/\//.test(text) && /[$:]/.test(text)
-  return isPinned ? pattern : 'regular expression does not pin to start/end of host in the origin header'
+  return isPinned
+    ? pattern
+    : 'regular expression does not pin to start/end of host in the origin header'
 }
 
 /** `certificate,key` or `certificate,key:name,name`. */

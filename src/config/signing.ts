@@ -23,7 +23,11 @@ export type SigningConfig = {
 
 /** By the middle of their flags, with what upstream calls them in faults. */
 const perSigner = [
-  { flag: 'kubelet-serving', signer: 'kubernetes.io/kubelet-serving', fault: 'cluster-signing-kubelet-serving' },
+  {
+    flag: 'kubelet-serving',
+    signer: 'kubernetes.io/kubelet-serving',
+    fault: 'cluster-signing-kubelet-serving',
+  },
   {
     flag: 'kubelet-client',
     signer: 'kubernetes.io/kube-apiserver-client-kubelet',
@@ -34,7 +38,11 @@ const perSigner = [
     signer: 'kubernetes.io/kube-apiserver-client',
     fault: 'cluster-signing-kube-apiserver',
   },
-  { flag: 'legacy-unknown', signer: 'kubernetes.io/legacy-unknown', fault: 'cluster-signing-legacy-unknown' },
+  {
+    flag: 'legacy-unknown',
+    signer: 'kubernetes.io/legacy-unknown',
+    fault: 'cluster-signing-legacy-unknown',
+  },
 ] as const
 
 const section = 'Controllers'
@@ -51,13 +59,21 @@ export const signingFlags = {
     default: '8760h0m0s',
     help: 'How long certificates are valid, at the most. A request may ask for less.',
   },
-  'cluster-signing-kubelet-serving-cert-file': file('The same for kubernetes.io/kubelet-serving alone.'),
+  'cluster-signing-kubelet-serving-cert-file': file(
+    'The same for kubernetes.io/kubelet-serving alone.',
+  ),
   'cluster-signing-kubelet-serving-key-file': file('Its private key.'),
-  'cluster-signing-kubelet-client-cert-file': file('The same for kubernetes.io/kube-apiserver-client-kubelet alone.'),
+  'cluster-signing-kubelet-client-cert-file': file(
+    'The same for kubernetes.io/kube-apiserver-client-kubelet alone.',
+  ),
   'cluster-signing-kubelet-client-key-file': file('Its private key.'),
-  'cluster-signing-kube-apiserver-client-cert-file': file('The same for kubernetes.io/kube-apiserver-client alone.'),
+  'cluster-signing-kube-apiserver-client-cert-file': file(
+    'The same for kubernetes.io/kube-apiserver-client alone.',
+  ),
   'cluster-signing-kube-apiserver-client-key-file': file('Its private key.'),
-  'cluster-signing-legacy-unknown-cert-file': file('The same for kubernetes.io/legacy-unknown alone.'),
+  'cluster-signing-legacy-unknown-cert-file': file(
+    'The same for kubernetes.io/legacy-unknown alone.',
+  ),
   'cluster-signing-legacy-unknown-key-file': file('Its private key.'),
 } as const satisfies { readonly [name: string]: Flag }
 
@@ -92,9 +108,14 @@ export function readSigning(values: SigningValues): SigningConfig {
   return { pairs: [...common, ...own], durationMs }
 }
 
-type Named = Pick<SigningPair, 'signers' | 'certificatePath' | 'keyPath'> & { readonly fault: string }
+type Named = Pick<SigningPair, 'signers' | 'certificatePath' | 'keyPath'> & {
+  readonly fault: string
+}
 
-function readPair(values: SigningValues, { signers, fault, certificatePath, keyPath }: Named): SigningPair[] {
+function readPair(
+  values: SigningValues,
+  { signers, fault, certificatePath, keyPath }: Named,
+): SigningPair[] {
   if (certificatePath === '' && keyPath === '') return []
   if (certificatePath === '') values.fault(`"${fault}": cannot specify key without cert`)
   else if (keyPath === '') values.fault(`"${fault}": cannot specify cert without key`)

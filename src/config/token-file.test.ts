@@ -19,7 +19,10 @@ test('quotes elsewhere are faults', () => {
     ['a,b"c\n', 'parse error on line 1, column 4: bare " in non-quoted-field'],
     ['a\n"b"c\n', 'parse error on line 2, column 3: extraneous or missing " in quoted-field'],
     ['ä,"b\n', 'parse error on line 1, column 7: extraneous or missing " in quoted-field'],
-    ['a,"b\nc', 'record on line 1; parse error on line 2, column 2: extraneous or missing " in quoted-field'],
+    [
+      'a,"b\nc',
+      'record on line 1; parse error on line 2, column 2: extraneous or missing " in quoted-field',
+    ],
   ]
   for (const [text, fault] of table) assert.equal(parseCsv(text).fault, fault, JSON.stringify(text))
 })

@@ -12,14 +12,16 @@ export const tuningFlags = {
     type: 'integer',
     default: '100',
     help: 'How many events of a resource are kept in memory.',
-    deprecated: 'watch caches are sized automatically and this flag will be removed in a future version',
+    deprecated:
+      'watch caches are sized automatically and this flag will be removed in a future version',
     unused: 'the recent events of all resources share one budget of bytes',
   },
   'watch-cache-sizes': {
     section: etcd,
     type: 'list',
     help: 'How many events of each resource are kept in memory: resource[.group]#size.',
-    unused: 'the recent events of all resources share one budget of bytes, and no resource goes without a cache',
+    unused:
+      'the recent events of all resources share one budget of bytes, and no resource goes without a cache',
   },
   'delete-collection-workers': {
     section: etcd,

@@ -39,12 +39,14 @@ function checkUnused(values: Values): void {
   }
   for (const size of values.slice('watch-cache-sizes')) checkCacheSize(values, size)
   const servers = values.integer('apiserver-count')
-  if (servers < 1) values.fault(`--apiserver-count should be a positive number, but value '${servers}' provided`)
+  if (servers < 1)
+    values.fault(`--apiserver-count should be a positive number, but value '${servers}' provided`)
 }
 
 function checkCacheSize(values: Values, text: string): void {
   const [, size = '', rest] = text.split('#')
-  if (!text.includes('#') || rest !== undefined) return values.fault(`invalid value of watch cache size: ${text}`)
+  if (!text.includes('#') || rest !== undefined)
+    return values.fault(`invalid value of watch cache size: ${text}`)
   if (!/^[+-]?\d+$/.test(size)) return values.fault(`invalid size of watch cache size: ${text}`)
   if (Number(size) < 0) values.fault(`watch cache size cannot be negative: ${text}`)
 }
@@ -53,7 +55,10 @@ function checkRefused(values: Values): void {
   for (const flag of ['peer-ca-file', 'peer-advertise-ip', 'peer-advertise-port'] as const) {
     if (values.string(flag) === '') continue
     const hint = `--${flag}: ${tuningFlags[flag].refused}; leave it out`
-    values.fault(`--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`, hint)
+    values.fault(
+      `--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`,
+      hint,
+    )
   }
   if (values.boolean('enable-logs-handler')) values.fault(refusalOf('enable-logs-handler'))
   const redirects = 'aggregator-reject-forwarding-redirect'
@@ -69,7 +74,10 @@ function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   const size = values.string(`log-${form}-info-buffer-size`)
   if (!/^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/.test(size)) {
     const pattern = "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-    values.refuse(`log-${form}-info-buffer-size`, `quantities must match the regular expression ${pattern}`)
+    values.refuse(
+      `log-${form}-info-buffer-size`,
+      `quantities must match the regular expression ${pattern}`,
+    )
   } else if (Number.parseFloat(size) !== 0) forbid('infoBufferSize')
 }
 

@@ -18,7 +18,11 @@ export class Values<Name extends string = FlagName> {
   /** Not by `Name`, so that the values of more flags can be given where those of fewer are read. */
   readonly #raw: ReadonlyMap<string, readonly string[]>
 
-  constructor(table: FlagTable<Name>, raw: ReadonlyMap<Name, readonly string[]>, faults: readonly string[]) {
+  constructor(
+    table: FlagTable<Name>,
+    raw: ReadonlyMap<Name, readonly string[]>,
+    faults: readonly string[],
+  ) {
     this.#table = table
     this.#raw = raw
     this.faults = [...faults]
@@ -81,7 +85,8 @@ export class Values<Name extends string = FlagName> {
   boolean(name: Name): boolean {
     const text = this.string(name)
     const value = parseGoBoolean(text)
-    if (value === undefined) this.#refuse(name, `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+    if (value === undefined)
+      this.#refuse(name, `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
     return value ?? false
   }
 
@@ -131,7 +136,8 @@ export class Values<Name extends string = FlagName> {
     const text = this.string(name)
     const value = text.trim()
     if (value === '' && !this.isGiven(name)) return ''
-    if (isIP(value) === 0 || value.includes('%')) this.#refuse(name, `failed to parse IP: ${JSON.stringify(text)}`)
+    if (isIP(value) === 0 || value.includes('%'))
+      this.#refuse(name, `failed to parse IP: ${JSON.stringify(text)}`)
     return value
   }
 

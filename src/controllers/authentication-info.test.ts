@@ -34,7 +34,8 @@ async function written(
   return bodies
 }
 
-const map = (resourceVersion: string, data: object): ApiResponse => answer(200, { metadata: { resourceVersion }, data })
+const map = (resourceVersion: string, data: object): ApiResponse =>
+  answer(200, { metadata: { resourceVersion }, data })
 const clientCas = (resourceVersion: string, ...pems: readonly string[]): ApiResponse =>
   map(resourceVersion, { 'client-ca-file': pems.join('') })
 const dataOf = (body: string | undefined) => JSON.parse(body?.replace(/^\w+ /, '') ?? '').data
@@ -65,7 +66,10 @@ test('what cannot be read is not written', async () => {
 })
 
 test('what another replica adds meanwhile stays', async () => {
-  const bodies = await written([clientCas('1', old), clientCas('2', old, third)], [answer(409, {}), done])
+  const bodies = await written(
+    [clientCas('1', old), clientCas('2', old, third)],
+    [answer(409, {}), done],
+  )
   assert.ok(bodies[0]?.includes('"resourceVersion":"1"'))
   assert.ok(bodies[1]?.includes('"resourceVersion":"2"'))
   assert.equal(dataOf(bodies[1])['client-ca-file'], old + third + own)

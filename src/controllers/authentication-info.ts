@@ -66,13 +66,24 @@ async function publishOnce(
   if (Object.entries(after).every(([key, value]) => before[key] === value)) return found.status
   const resourceVersion = textOf(fieldsOf(metadata)['resourceVersion'])
   const body = { metadata: { resourceVersion }, data: after }
-  const { status } = await request(handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
+  const { status } = await request(handle, {
+    method: 'PATCH',
+    path,
+    body,
+    isMergePatch: true,
+    signal,
+  })
   return status
 }
 
 const wantedMap = (info: AuthenticationInfo, nowMs: number): Wanted => ({
   collection,
-  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: combinedData({}, info, nowMs) },
+  object: {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: combinedData({}, info, nowMs),
+  },
 })
 
 function combinedData(
@@ -80,18 +91,24 @@ function combinedData(
   { clientCaPem, requestHeader }: AuthenticationInfo,
   nowMs: number,
 ): { readonly [key: string]: string } {
-  const certificates = (key: string, own: string): string => combinedPem([textOf(before[key]), own], nowMs)
+  const certificates = (key: string, own: string): string =>
+    combinedPem([textOf(before[key]), own], nowMs)
   const list = (key: string, own: readonly string[]): string =>
     JSON.stringify([...new Set([...listOf(textOf(before[key])), ...own])])
-  const client = clientCaPem === null ? {} : { 'client-ca-file': certificates('client-ca-file', clientCaPem) }
+  const client =
+    clientCaPem === null ? {} : { 'client-ca-file': certificates('client-ca-file', clientCaPem) }
   if (requestHeader === null) return client
-  const { caPem, allowedNames, usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = requestHeader
+  const { caPem, allowedNames, usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } =
+    requestHeader
   const uid = list('requestheader-uid-headers', uidHeaders)
   return {
     ...client,
     'requestheader-allowed-names': list('requestheader-allowed-names', allowedNames),
     'requestheader-client-ca-file': certificates('requestheader-client-ca-file', caPem),
-    'requestheader-extra-headers-prefix': list('requestheader-extra-headers-prefix', extraHeaderPrefixes),
+    'requestheader-extra-headers-prefix': list(
+      'requestheader-extra-headers-prefix',
+      extraHeaderPrefixes,
+    ),
     'requestheader-group-headers': list('requestheader-group-headers', groupHeaders),
     ...(uid === '[]' ? {} : { 'requestheader-uid-headers': uid }),
     'requestheader-username-headers': list('requestheader-username-headers', usernameHeaders),
@@ -110,7 +127,9 @@ function listOf(text: string): readonly string[] {
 
 /** Each certificate once, in the order of the bundles, encoded anew, so that equal certificates are equal texts. */
 function combinedPem(bundles: readonly string[], nowMs: number): string {
-  const all = bundles.flatMap((text) => certificateBlocks(text).map((block) => pem('CERTIFICATE', block)))
+  const all = bundles.flatMap((text) =>
+    certificateBlocks(text).map((block) => pem('CERTIFICATE', block)),
+  )
   return [...new Set(all)].filter((one) => !isExpired(one, nowMs)).join('')
 }
 

@@ -6,7 +6,10 @@ import type { Fields } from '../api/object.ts'
 import type { Wanted } from './wanted.ts'
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1'
-const metadata = (name: string): Fields => ({ name, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } })
+const metadata = (name: string): Fields => ({
+  name,
+  annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' },
+})
 const manager = 'api-priority-and-fairness-config-producer-v1'
 
 function level(name: string, spec: Fields): Wanted {
@@ -14,7 +17,12 @@ function level(name: string, spec: Fields): Wanted {
   return { collection: `/apis/${apiVersion}/prioritylevelconfigurations`, object, manager }
 }
 
-type Limits = { readonly shares: number; readonly lendable: number; readonly queues: number; readonly hand: number }
+type Limits = {
+  readonly shares: number
+  readonly lendable: number
+  readonly queues: number
+  readonly hand: number
+}
 
 function limited(name: string, { shares, lendable, queues, hand }: Limits): Wanted {
   const queuing = { queues, handSize: hand, queueLengthLimit: 50 }
@@ -47,7 +55,9 @@ const account = (name: string): Fields => ({
 const controllerManager = user('system:kube-controller-manager')
 const everyone = [group('system:unauthenticated'), group('system:authenticated')]
 const everything: Fields = {
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+  resourceRules: [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] },
+  ],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 }
 
@@ -84,7 +94,12 @@ function schema({ name, precedence, level: levelName, by, rules }: Row): Wanted 
 }
 
 const rows: readonly Row[] = [
-  { name: 'exempt', precedence: 1, level: 'exempt', rules: [{ subjects: [group('system:masters')], ...everything }] },
+  {
+    name: 'exempt',
+    precedence: 1,
+    level: 'exempt',
+    rules: [{ subjects: [group('system:masters')], ...everything }],
+  },
   {
     name: 'probes',
     precedence: 2,
@@ -115,7 +130,11 @@ const rows: readonly Row[] = [
     by: 'ByUser',
     rules: [
       {
-        subjects: [controllerManager, account('endpoint-controller'), account('endpointslicemirroring-controller')],
+        subjects: [
+          controllerManager,
+          account('endpoint-controller'),
+          account('endpointslicemirroring-controller'),
+        ],
         ...someResources(election, ['', ['endpoints']]),
       },
     ],
@@ -128,7 +147,11 @@ const rows: readonly Row[] = [
     rules: [
       {
         subjects: [account('*')],
-        ...someResources(election, ['', ['endpoints', 'configmaps']], ['coordination.k8s.io', ['leases']]),
+        ...someResources(
+          election,
+          ['', ['endpoints', 'configmaps']],
+          ['coordination.k8s.io', ['leases']],
+        ),
       },
     ],
   },
@@ -148,7 +171,12 @@ const rows: readonly Row[] = [
             clusterScope: true,
             namespaces: ['*'],
           },
-          { verbs: ['*'], apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespaces: ['*'] },
+          {
+            verbs: ['*'],
+            apiGroups: ['coordination.k8s.io'],
+            resources: ['leases'],
+            namespaces: ['*'],
+          },
         ],
       },
     ],

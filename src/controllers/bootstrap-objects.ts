@@ -29,7 +29,12 @@ const priorityClasses: readonly Wanted[] = [
   },
 ].map(({ name, ...fields }) => ({
   collection: '/apis/scheduling.k8s.io/v1/priorityclasses',
-  object: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, ...fields },
+  object: {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name },
+    ...fields,
+  },
 }))
 
 export type Cluster = {
@@ -53,7 +58,8 @@ export const keptObjects = (cluster: Cluster): readonly Wanted[] => [
 ]
 
 /** Objects of flow control, which are kept as they should be. */
-export const keptFlows = (cluster: Cluster): readonly Wanted[] => served(cluster, flowControlObjects)
+export const keptFlows = (cluster: Cluster): readonly Wanted[] =>
+  served(cluster, flowControlObjects)
 
 /** Objects that are created after the server is ready. */
 export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
@@ -67,7 +73,9 @@ export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
 
 /** Leaves out objects whose resource is not served (--runtime-config). */
 const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => {
-  const all = new Set(registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`))
+  const all = new Set(
+    registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`),
+  )
   return objects.filter(({ collection, object }) =>
     all.has(`${collection.slice(collection.lastIndexOf('/') + 1)} ${textOf(object['apiVersion'])}`),
   )
@@ -88,7 +96,13 @@ function kubernetesService({ ranges, port, nodePort }: Cluster): Wanted {
         ipFamilyPolicy: 'SingleStack',
         sessionAffinity: 'None',
         ports: [
-          { name: 'https', protocol: 'TCP', port: 443, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) },
+          {
+            name: 'https',
+            protocol: 'TCP',
+            port: 443,
+            targetPort: port,
+            ...(nodePort === 0 ? {} : { nodePort }),
+          },
         ],
       },
     },
@@ -99,13 +113,18 @@ const aggregatorGroup = 'apiregistration.k8s.io'
 
 /** An APIService for each version of each group, except that of the APIServices themselves. */
 function apiServices(registry: Registry): Wanted[] {
-  const versions = new Map(registry.all().map(({ group, version }) => [`${version}.${group}`, { group, version }]))
+  const versions = new Map(
+    registry.all().map(({ group, version }) => [`${version}.${group}`, { group, version }]),
+  )
   return [...versions]
     .filter(([, { group }]) => group !== aggregatorGroup)
     .map(([name, place]) => apiService(name, place))
 }
 
-function apiService(name: string, { group, version }: { readonly group: string; readonly version: string }): Wanted {
+function apiService(
+  name: string,
+  { group, version }: { readonly group: string; readonly version: string },
+): Wanted {
   return {
     collection: `/apis/${aggregatorGroup}/v1/apiservices`,
     object: {

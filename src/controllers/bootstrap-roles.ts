@@ -20,11 +20,16 @@ export type RolesParts = {
   readonly handle: HandleAs
   readonly gates: Gates
   /** Stores objects that probably do not exist, below the handler. Returns those that exist. Undefined: the handler writes all of them. */
-  readonly createAll: ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>) | undefined
+  readonly createAll:
+    | ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>)
+    | undefined
 }
 
 /** Fails when something could not be written, after it has written all the rest. */
-export async function ensureRoles({ handle, gates, createAll }: RolesParts, signal: AbortSignal): Promise<void> {
+export async function ensureRoles(
+  { handle, gates, createAll }: RolesParts,
+  signal: AbortSignal,
+): Promise<void> {
   const policy = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate))
   const caller = { handle, signal }
   const isNew = createAll !== undefined && (await isNewCluster(caller, policy))
@@ -48,10 +53,15 @@ export async function ensureRoles({ handle, gates, createAll }: RolesParts, sign
 type Caller = { readonly handle: HandleAs; readonly signal: AbortSignal }
 
 /** Whether probably nothing of the policy exists. */
-async function isNewCluster({ handle, signal }: Caller, [first]: readonly PolicyObject[]): Promise<boolean> {
+async function isNewCluster(
+  { handle, signal }: Caller,
+  [first]: readonly PolicyObject[],
+): Promise<boolean> {
   if (first === undefined) return false
   const { path } = placeOf(first)
-  return (await request(handle, { method: 'GET', path, query: fromMemory, signal })).status === NOT_FOUND
+  return (
+    (await request(handle, { method: 'GET', path, query: fromMemory, signal })).status === NOT_FOUND
+  )
 }
 
 /**
@@ -61,7 +71,8 @@ async function isNewCluster({ handle, signal }: Caller, [first]: readonly Policy
 async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
   const collection = `${root}/clusterrolebindings`
   const name = 'system:public-info-viewer'
-  const read = async (which: string) => request(handle, { method: 'GET', path: `${collection}/${which}`, signal })
+  const read = async (which: string) =>
+    request(handle, { method: 'GET', path: `${collection}/${which}`, signal })
   if ((await read(name)).status !== NOT_FOUND) return
   const found = await read('system:discovery')
   if (found.status !== OK) return
@@ -93,12 +104,21 @@ async function ensureOne(caller: Caller, wanted: PolicyObject): Promise<string |
 
 type Attempt = { readonly isFirst: boolean }
 
-async function attempt({ handle, signal }: Caller, wanted: PolicyObject, { isFirst }: Attempt): Promise<number> {
+async function attempt(
+  { handle, signal }: Caller,
+  wanted: PolicyObject,
+  { isFirst }: Attempt,
+): Promise<number> {
   const { object } = wanted
   const { collection, path } = placeOf(wanted)
   const create = async (): Promise<number> =>
     (await request(handle, { method: 'POST', path: collection, body: object, signal })).status
-  const found = await request(handle, { method: 'GET', path, query: isFirst ? fromMemory : {}, signal })
+  const found = await request(handle, {
+    method: 'GET',
+    path,
+    query: isFirst ? fromMemory : {},
+    signal,
+  })
   if (found.status === NOT_FOUND) return create()
   if (found.status !== OK) return found.status
   const current = fieldsOf(objectOf(found))
@@ -117,7 +137,8 @@ type Place = { readonly collection: string; readonly path: string }
 
 function placeOf({ resource, object }: PolicyObject): Place {
   const { namespace, name = '' } = object.metadata
-  const collection = namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  const collection =
+    namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
   return { collection, path: `${collection}/${name}` }
 }
 

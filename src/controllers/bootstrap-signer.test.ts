@@ -16,7 +16,12 @@ const clusterInfo = (data: Fields): KubeObject => ({
 })
 
 test('each token signs the kubeconfig, and what nobody signs any more goes', () => {
-  const data = { kubeconfig: 'content', other: 'kept', 'jws-kubeconfig-aaaaaa': 'old', 'jws-kubeconfig-abcdef': 'old' }
+  const data = {
+    kubeconfig: 'content',
+    other: 'kept',
+    'jws-kubeconfig-aaaaaa': 'old',
+    'jws-kubeconfig-abcdef': 'old',
+  }
   const signed = withSignatures(clusterInfo(data), [{ id: 'abcdef', secret: 'secret' }])
   // As jose in Go signs it.
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..'
@@ -24,12 +29,20 @@ test('each token signs the kubeconfig, and what nobody signs any more goes', () 
   assert.deepEqual(Object.keys(after).toSorted(), ['jws-kubeconfig-abcdef', 'kubeconfig', 'other'])
   assert.ok(textOf(after['jws-kubeconfig-abcdef']).startsWith(jws))
   assert.equal(withSignatures(clusterInfo(after), [{ id: 'abcdef', secret: 'secret' }]), undefined)
-  assert.notEqual(withSignatures(clusterInfo(after), [{ id: 'abcdef', secret: 'other' }]), undefined)
-  assert.equal(withSignatures(clusterInfo({ other: 'x' }), [{ id: 'abcdef', secret: 'secret' }]), undefined)
+  assert.notEqual(
+    withSignatures(clusterInfo(after), [{ id: 'abcdef', secret: 'other' }]),
+    undefined,
+  )
+  assert.equal(
+    withSignatures(clusterInfo({ other: 'x' }), [{ id: 'abcdef', secret: 'secret' }]),
+    undefined,
+  )
 })
 
 const encode = (data: Readonly<Record<string, string>>): Fields =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  )
 
 test('only tokens sign that are for that, under their own name', () => {
   const good = { 'token-id': 'abcdef', 'token-secret': 's', 'usage-bootstrap-signing': 'true' }
@@ -47,7 +60,10 @@ test('only tokens sign that are for that, under their own name', () => {
 test('a stop before the tokens are listed leaves the signatures as they are', async () => {
   const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
   await using plane = await MemoryControlPlane.start([configMaps, secrets])
-  const data = { kubeconfig: 'content', 'jws-kubeconfig-abcdef': 'of a token that is not listed yet' }
+  const data = {
+    kubeconfig: 'content',
+    'jws-kubeconfig-abcdef': 'of a token that is not listed yet',
+  }
   await plane.create(configMaps, clusterInfo(data))
   const isRead = Promise.withResolvers<void>()
   const opening = Promise.withResolvers<void>()
@@ -69,7 +85,13 @@ test('a stop before the tokens are listed leaves the signatures as they are', as
     return { ...access, reader: held }
   }
   const { handle, registry } = plane
-  const parts = { handle, registry, accessOf, metrics: new QueueMetrics(new Metrics()), log: silent }
+  const parts = {
+    handle,
+    registry,
+    accessOf,
+    metrics: new QueueMetrics(new Metrics()),
+    log: silent,
+  }
   const signer = signClusterInfo(() => Date.now(), parts)
   await isRead.promise
   const stopped = signer[Symbol.asyncDispose]()

@@ -17,7 +17,10 @@ const tokenName = /^bootstrap-token-([a-z0-9]{6})$/
 /** What signs: the id of a token, its secret, and until when. */
 type Token = { readonly id: string; readonly secret: string; readonly endMs: number }
 
-export function signClusterInfo(wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable {
+export function signClusterInfo(
+  wallMs: () => number,
+  parts: ObjectControllerParts,
+): AsyncDisposable {
   const { registry, accessOf, log } = parts
   const stack = new AsyncDisposableStack()
   const secrets = registry.find({ group: '', version: 'v1', plural: 'secrets' })
@@ -77,24 +80,33 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
 
 /** Undefined: it signs nothing. */
 export function tokenOf(name: string, { type, data }: Fields): Token | undefined {
-  const read = (key: string): string => Buffer.from(textOf(fieldsOf(data)[key]), 'base64').toString()
+  const read = (key: string): string =>
+    Buffer.from(textOf(fieldsOf(data)[key]), 'base64').toString()
   const id = tokenName.exec(name)?.[1]
-  if (type !== 'bootstrap.kubernetes.io/token' || id === undefined || read('token-id') !== id) return undefined
+  if (type !== 'bootstrap.kubernetes.io/token' || id === undefined || read('token-id') !== id)
+    return undefined
   const secret = read('token-secret')
   if (secret === '' || read('usage-bootstrap-signing') !== 'true') return undefined
   return { id, secret, endMs: expiryOf({ type, data }) ?? Infinity }
 }
 
 /** The ConfigMap with the signatures of these tokens and no others; undefined if it has them. */
-export function withSignatures(configMap: KubeObject, tokens: readonly Omit<Token, 'endMs'>[]): KubeObject | undefined {
+export function withSignatures(
+  configMap: KubeObject,
+  tokens: readonly Omit<Token, 'endMs'>[],
+): KubeObject | undefined {
   const before = fieldsOf(configMap['data'])
   const { kubeconfig } = before
   if (typeof kubeconfig !== 'string') return undefined
   const others = Object.entries(before).filter(([key]) => !key.startsWith(signaturePrefix))
-  const signatures = tokens.map(({ id, secret }) => [`${signaturePrefix}${id}`, signatureOf(kubeconfig, id, secret)])
+  const signatures = tokens.map(({ id, secret }) => [
+    `${signaturePrefix}${id}`,
+    signatureOf(kubeconfig, id, secret),
+  ])
   const data = Object.fromEntries([...others, ...signatures])
   const isSame = Object.keys(before).length === Object.keys(data).length
-  if (isSame && Object.entries(data).every(([key, value]) => before[key] === value)) return undefined
+  if (isSame && Object.entries(data).every(([key, value]) => before[key] === value))
+    return undefined
   return { ...configMap, data }
 }
 

@@ -3,12 +3,20 @@ import { test } from 'node:test'
 import { type Fields, textsOf } from '../api/object.ts'
 import { aggregatedRules } from './cluster-role-aggregation.ts'
 
-const rule = (resource: string): Fields => ({ verbs: ['get'], apiGroups: [''], resources: [resource] })
+const rule = (resource: string): Fields => ({
+  verbs: ['get'],
+  apiGroups: [''],
+  resources: [resource],
+})
 const role = (name: string, labels: Fields, ...rules: readonly Fields[]): Fields => ({
   metadata: { name, labels },
   rules,
 })
-const aggregated = (name: string, labels: Fields, ...clusterRoleSelectors: readonly Fields[]): Fields => ({
+const aggregated = (
+  name: string,
+  labels: Fields,
+  ...clusterRoleSelectors: readonly Fields[]
+): Fields => ({
   metadata: { name, labels },
   aggregationRule: { clusterRoleSelectors },
   rules: null,
@@ -21,20 +29,38 @@ const all = [
   role('c', {}, rule('leases')),
 ]
 
-const resourcesOf = (rules: readonly Fields[] | undefined) => rules?.map(({ resources }) => textsOf(resources).join())
+const resourcesOf = (rules: readonly Fields[] | undefined) =>
+  rules?.map(({ resources }) => textsOf(resources).join())
 
 test('rules come by selector, then by name, each once', () => {
   const view = aggregated('view', {}, { matchLabels: { to: 'view' } })
-  assert.deepEqual(resourcesOf(aggregatedRules(view, [...all, view])), ['nodes', 'services', 'pods'])
-  const both = aggregated('both', {}, { matchLabels: { to: 'edit' } }, { matchLabels: { to: 'view' } })
-  assert.deepEqual(resourcesOf(aggregatedRules(both, [...all, both])), ['secrets', 'nodes', 'services', 'pods'])
+  assert.deepEqual(resourcesOf(aggregatedRules(view, [...all, view])), [
+    'nodes',
+    'services',
+    'pods',
+  ])
+  const both = aggregated(
+    'both',
+    {},
+    { matchLabels: { to: 'edit' } },
+    { matchLabels: { to: 'view' } },
+  )
+  assert.deepEqual(resourcesOf(aggregatedRules(both, [...all, both])), [
+    'secrets',
+    'nodes',
+    'services',
+    'pods',
+  ])
   const expression = { key: 'to', operator: 'NotIn', values: ['view'] }
   const others = aggregated('others', {}, { matchExpressions: [expression] })
   assert.deepEqual(resourcesOf(aggregatedRules(others, [...all, others])), ['secrets', 'leases'])
 })
 
 test('a role is no part of itself, and what it has already is not written', () => {
-  const own = { ...aggregated('own', { to: 'view' }, { matchLabels: { to: 'view' } }), rules: [rule('old')] }
+  const own = {
+    ...aggregated('own', { to: 'view' }, { matchLabels: { to: 'view' } }),
+    rules: [rule('old')],
+  }
   const made = aggregatedRules(own, [...all, own])
   assert.deepEqual(resourcesOf(made), ['nodes', 'services', 'pods'])
   assert.equal(aggregatedRules({ ...own, rules: made ?? [] }, [...all, own]), undefined)

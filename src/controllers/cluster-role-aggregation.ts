@@ -41,7 +41,12 @@ async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void
     const rules = aggregatedRules(role, roles)
     if (rules === undefined || signal.aborted) continue
     const name = nameOf(role)
-    const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules }
+    const body = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules,
+    }
     const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
     const { status } = await request(handle, sent)
     // The roles behind it aggregate the new rules: two roles that select each other would exchange the old ones for ever.
@@ -68,7 +73,10 @@ async function listRoles(handle: HandleAs, slices: Slices, signal: AbortSignal):
 }
 
 /** Undefined: the role has no aggregationRule, or has the rules already, in whichever order. */
-export function aggregatedRules(role: Fields, all: readonly Fields[]): readonly Fields[] | undefined {
+export function aggregatedRules(
+  role: Fields,
+  all: readonly Fields[],
+): readonly Fields[] | undefined {
   if (role['aggregationRule'] === undefined) return undefined
   const sorted = all
     .filter((one) => nameOf(one) !== nameOf(role))

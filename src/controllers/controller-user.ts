@@ -14,5 +14,6 @@ export function controllerHandle(handle: HandleAs, account: string): HandleAs {
     uid: '',
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
   }
-  return (request) => handle({ ...request, headers: { ...request.headers, 'user-agent': userAgent } }, user)
+  return (request) =>
+    handle({ ...request, headers: { ...request.headers, 'user-agent': userAgent } }, user)
 }

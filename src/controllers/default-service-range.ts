@@ -36,15 +36,22 @@ export class DefaultServiceRange {
   /** Fails if the object cannot be read or written. A conflict is no failure: the next check sees what another server wrote. */
   readonly check = async (signal: AbortSignal): Promise<void> => {
     if (!this.#parts.isServed) return
-    const answer = await request(this.#parts.handle, { method: 'GET', path: `${collection}/${name}`, signal })
+    const answer = await request(this.#parts.handle, {
+      method: 'GET',
+      path: `${collection}/${name}`,
+      signal,
+    })
     if (answer.status === NOT_FOUND) return await this.#create(signal)
     const found = objectOf(answer)
-    if (answer.status !== OK || !isFields(found)) throw new Error(`it could not be read: status ${answer.status}`)
+    if (answer.status !== OK || !isFields(found))
+      throw new Error(`it could not be read: status ${answer.status}`)
     const cidrs = textsOf(fieldsOf(found['spec'])['cidrs'])
     if (isSecondMissing(cidrs, this.#cidrs)) return await this.#addSecond(found, signal)
     if (cidrs.join() !== this.#cidrs.join()) return this.#tellMismatch(cidrs)
     const isMarked = fieldsOf(found['metadata'])['deletionTimestamp'] !== undefined
-    const hasCondition = itemsOf(fieldsOf(found['status'])['conditions']).some(({ type }) => type === 'Ready')
+    const hasCondition = itemsOf(fieldsOf(found['status'])['conditions']).some(
+      ({ type }) => type === 'Ready',
+    )
     if (!isMarked && !hasCondition) await this.#declareReady(signal)
   }
 
@@ -67,12 +74,20 @@ export class DefaultServiceRange {
   async #declareReady(signal: AbortSignal): Promise<void> {
     const body = { ...identity, status: { conditions: [readyCondition(this.#parts.now())] } }
     const manager = 'kubernetes-service-cidr-controller'
-    await this.#write({ method: 'PATCH', path: `${collection}/${name}/status`, isApply: true, manager, body, signal })
+    await this.#write({
+      method: 'PATCH',
+      path: `${collection}/${name}/status`,
+      isApply: true,
+      manager,
+      body,
+      signal,
+    })
   }
 
   async #write(written: Parameters<typeof request>[1]): Promise<void> {
     const { status } = await request(this.#parts.handle, written)
-    if (status >= FAILURE && status !== CONFLICT) throw new Error(`${written.method}: status ${status}`)
+    if (status >= FAILURE && status !== CONFLICT)
+      throw new Error(`${written.method}: status ${status}`)
   }
 
   #tellMismatch(cidrs: readonly string[]): void {
@@ -84,7 +99,11 @@ export class DefaultServiceRange {
   }
 }
 
-const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name } } as const
+const identity = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: { name },
+} as const
 
 const readyCondition = (now: string): Fields => ({
   type: 'Ready',

@@ -26,7 +26,10 @@ const doomed: KubeObject = {
 }
 
 /** Cleans up once; `written` is the definition after it. */
-async function run(parts: Partial<CleanupParts>, given = doomed): Promise<{ result: unknown; written: KubeObject }> {
+async function run(
+  parts: Partial<CleanupParts>,
+  given = doomed,
+): Promise<{ result: unknown; written: KubeObject }> {
   let written = given
   const write = (decide: (object: KubeObject) => KubeObject | undefined): void => {
     written = decide(written) ?? written
@@ -40,7 +43,10 @@ async function run(parts: Partial<CleanupParts>, given = doomed): Promise<{ resu
     ...parts,
   }
   const resources = customResources(readDefinition(given))
-  const result = await cleanUp({ name: 'widgets.example.com', object: given, resources }, all).catch(String)
+  const result = await cleanUp(
+    { name: 'widgets.example.com', object: given, resources },
+    all,
+  ).catch(String)
   return { result, written }
 }
 
@@ -52,7 +58,9 @@ const told = ({ metadata, ...object }: KubeObject): unknown => {
 
 test('objects are deleted through the version that is stored, served or not', async () => {
   const deleted: string[] = []
-  const { result, written } = await run({ deleteObjects: async ({ version }) => (deleted.push(version), 0) })
+  const { result, written } = await run({
+    deleteObjects: async ({ version }) => (deleted.push(version), 0),
+  })
   assert.deepEqual([result, deleted], [undefined, ['v1']])
   assert.deepEqual(told(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
 })
@@ -60,13 +68,23 @@ test('objects are deleted through the version that is stored, served or not', as
 test('while finalizers keep objects the definition stays', async () => {
   const { result, written } = await run({ deleteObjects: async () => 1 })
   assert.equal(typeof result, 'number')
-  assert.deepEqual(told(written), [['example.com/mine', cleanupFinalizer], 'True', 'InstanceDeletionInProgress'])
+  assert.deepEqual(told(written), [
+    ['example.com/mine', cleanupFinalizer],
+    'True',
+    'InstanceDeletionInProgress',
+  ])
 })
 
 test('a failure is told in the status, and the definition stays', async () => {
-  const { result, written } = await run({ deleteObjects: () => Promise.reject(new Error('no answer')) })
+  const { result, written } = await run({
+    deleteObjects: () => Promise.reject(new Error('no answer')),
+  })
   assert.equal(result, 'Error: no answer')
-  assert.deepEqual(told(written), [['example.com/mine', cleanupFinalizer], 'True', 'InstanceDeletionFailed'])
+  assert.deepEqual(told(written), [
+    ['example.com/mine', cleanupFinalizer],
+    'True',
+    'InstanceDeletionFailed',
+  ])
 })
 
 test('a finalizer that could not be removed is a failure', async () => {
@@ -85,7 +103,10 @@ test('one that was never established has no objects', async () => {
 })
 
 test('objects are deleted only while the database has the definition that is cleaned up', async () => {
-  const successor = { ...doomed, metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] } }
+  const successor = {
+    ...doomed,
+    metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] },
+  }
   for (const [found, expected] of [
     [doomed, true],
     [successor, false],

@@ -19,7 +19,10 @@ export type CleanupParts = {
   /** Writes the last status and removes the finalizer. Fails if that could not be done. */
   readonly release: (name: string, decide: Decide) => Promise<void>
   /** Deletes all objects, as long as `isDoomed` is true. Returns how many are left because finalizers keep them. */
-  readonly deleteObjects: (resource: CustomResource, isDoomed: () => Promise<boolean>) => Promise<number>
+  readonly deleteObjects: (
+    resource: CustomResource,
+    isDoomed: () => Promise<boolean>,
+  ) => Promise<number>
   /** Whether a built-in resource stores its objects below the same prefix. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
@@ -39,11 +42,14 @@ export type Doomed = {
 export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<number | undefined> {
   const { name, object, resources } = doomed
   const { uid } = object.metadata
-  const isOurs = (current: KubeObject): boolean => current.metadata.uid === uid && needsCleanUp(current)
+  const isOurs = (current: KubeObject): boolean =>
+    current.metadata.uid === uid && needsCleanUp(current)
   const telling =
     (condition: Condition) =>
     (current: KubeObject): KubeObject | undefined =>
-      isOurs(current) ? withStatus(current, {}, { conditions: [condition], now: parts.now() }) : undefined
+      isOurs(current)
+        ? withStatus(current, {}, { conditions: [condition], now: parts.now() })
+        : undefined
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
     // Nothing is changed here, so `decide` sees the state in the database, not a cached one.
@@ -68,7 +74,9 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
     } catch (error) {
       const failed = failedBy(error)
       await parts.changeStatus(name, (current) =>
-        conditionOf(current, 'Terminating')?.['message'] === failed.message ? undefined : telling(failed)(current),
+        conditionOf(current, 'Terminating')?.['message'] === failed.message
+          ? undefined
+          : telling(failed)(current),
       )
       throw error
     }

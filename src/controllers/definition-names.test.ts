@@ -4,7 +4,14 @@ import type { Names } from '../registry/custom/definition.ts'
 import { acceptNames, NamesInUse } from './definition-names.ts'
 
 const group = 'example.com'
-const none: Names = { plural: '', singular: '', kind: '', listKind: '', shortNames: [], categories: [] }
+const none: Names = {
+  plural: '',
+  singular: '',
+  kind: '',
+  listKind: '',
+  shortNames: [],
+  categories: [],
+}
 const widgets: Names = {
   plural: 'widgets',
   singular: 'widget',
@@ -13,7 +20,13 @@ const widgets: Names = {
   shortNames: ['w'],
   categories: [],
 }
-const gadgets: Names = { ...widgets, plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' }
+const gadgets: Names = {
+  ...widgets,
+  plural: 'gadgets',
+  singular: 'gadget',
+  kind: 'Gadget',
+  listKind: 'GadgetList',
+}
 
 function inUse(): NamesInUse {
   const names = new NamesInUse()
@@ -57,12 +70,20 @@ test('of two that ask at the same time the earlier one is accepted, whoever judg
   names.set('gadgets.example.com', second)
   assert.equal(acceptNames({ owner: 'widgets.example.com', ...first }, names).conflict, undefined)
   const late = acceptNames({ owner: 'gadgets.example.com', ...second }, names)
-  assert.deepEqual([late.names.plural, late.names.kind, late.conflict?.reason], ['gadgets', '', 'KindConflict'])
+  assert.deepEqual(
+    [late.names.plural, late.names.kind, late.conflict?.reason],
+    ['gadgets', '', 'KindConflict'],
+  )
 })
 
 test('short names that cannot be accepted together keep none from others', () => {
   const names = inUse()
-  names.set('gears.example.com', { group, wanted: { ...none, shortNames: ['w', 'x'] }, accepted: none, revision: 5 })
+  names.set('gears.example.com', {
+    group,
+    wanted: { ...none, shortNames: ['w', 'x'] },
+    accepted: none,
+    revision: 5,
+  })
   const wanted = { ...gadgets, shortNames: ['x'] }
   assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })
@@ -76,7 +97,10 @@ test('a claim that gives nobody a chance says so', () => {
   assert.equal(names.set(owner, { ...settled, wanted: fewer, revision: 3 }), false)
   assert.equal(names.set(owner, { group, wanted: fewer, accepted: fewer, revision: 4 }), true)
   assert.equal(names.set(owner, { ...settled, accepted: fewer, revision: 5 }), true)
-  assert.equal(names.set('new.example.com', { group, accepted: none, wanted: gadgets, revision: 6 }), false)
+  assert.equal(
+    names.set('new.example.com', { group, accepted: none, wanted: gadgets, revision: 6 }),
+    false,
+  )
 })
 
 test('a definition with many short names is judged in linear time', () => {

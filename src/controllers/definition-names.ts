@@ -67,7 +67,11 @@ export class NamesInUse {
   }
 }
 
-function deleteFrom(index: Map<string, Set<string> | Map<string, Wish>>, key: string, owner: string): void {
+function deleteFrom(
+  index: Map<string, Set<string> | Map<string, Wish>>,
+  key: string,
+  owner: string,
+): void {
   const found = index.get(key)
   found?.delete(owner)
   if (found?.size === 0) index.delete(key)
@@ -76,19 +80,31 @@ function deleteFrom(index: Map<string, Set<string> | Map<string, Wish>>, key: st
 const resourceKey = (group: string, name: string): string => `${group} ${name}`
 const kindKey = (group: string, name: string): string => `${group}  ${name}`
 
-const keysOf = (group: string, { plural, singular, shortNames, kind, listKind }: Names): string[] => [
-  ...[plural, singular, ...shortNames].filter((name) => name !== '').map((name) => resourceKey(group, name)),
+const keysOf = (
+  group: string,
+  { plural, singular, shortNames, kind, listKind }: Names,
+): string[] => [
+  ...[plural, singular, ...shortNames]
+    .filter((name) => name !== '')
+    .map((name) => resourceKey(group, name)),
   ...[kind, listKind].filter((name) => name !== '').map((name) => kindKey(group, name)),
 ]
 
 /** Short names are accepted all together or not at all. */
-function wishesOf({ group, accepted, wanted, revision }: Claim): readonly (readonly [string, Wish])[] {
+function wishesOf({
+  group,
+  accepted,
+  wanted,
+  revision,
+}: Claim): readonly (readonly [string, Wish])[] {
   const had = new Set(keysOf(group, accepted))
   const short = wanted.shortNames.map((name) => resourceKey(group, name))
   const single = keysOf(group, { ...wanted, shortNames: [] }).filter((key) => !had.has(key))
   return [
     ...single.map((key) => [key, { revision, together: [key] }] as const),
-    ...short.filter((key) => !had.has(key)).map((key) => [key, { revision, together: short }] as const),
+    ...short
+      .filter((key) => !had.has(key))
+      .map((key) => [key, { revision, together: short }] as const),
   ]
 }
 
@@ -134,11 +150,17 @@ export function acceptNames(
       message: texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`,
     }
   }
-  const kind = choose(wanted.kind, accepted.kind, { key: kindKey(group, wanted.kind), reason: 'KindConflict' })
+  const kind = choose(wanted.kind, accepted.kind, {
+    key: kindKey(group, wanted.kind),
+    reason: 'KindConflict',
+  })
   const listKind = choose(wanted.listKind, accepted.listKind, {
     key: kindKey(group, wanted.listKind),
     reason: 'ListKindConflict',
   })
   const shortNames = taken.length > 0 ? accepted.shortNames : wanted.shortNames
-  return { names: { plural, singular, kind, listKind, shortNames, categories: wanted.categories }, conflict }
+  return {
+    names: { plural, singular, kind, listKind, shortNames, categories: wanted.categories },
+    conflict,
+  }
 }

@@ -25,11 +25,15 @@ function settled(object: KubeObject): KubeObject {
 const told = (object: KubeObject): string[] =>
   itemsOf(fieldsOf(object['status'])['conditions'])
     .filter(({ type }) => type === 'NonStructuralSchema')
-    .map(({ status, reason, message }) => [status, reason, message].map((part) => textOf(part)).join(' '))
+    .map(({ status, reason, message }) =>
+      [status, reason, message].map((part) => textOf(part)).join(' '),
+    )
 
 test('definitions from before schemas had to be structural are told so', () => {
   const open = settled(definition({ preserveUnknownFields: true }))
-  assert.deepEqual(told(open), ['True Violations spec.preserveUnknownFields: Invalid value: true: must be false'])
+  assert.deepEqual(told(open), [
+    'True Violations spec.preserveUnknownFields: Invalid value: true: must be false',
+  ])
   const foo = { type: 'string', pattern: '+' }
   const unreadable = settled(definition({}, { type: 'object', properties: { foo } }))
   assert.match(

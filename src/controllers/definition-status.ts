@@ -1,6 +1,13 @@
 /** The status that a CustomResourceDefinition should have, from what it is and from the names of the others. */
 import { X509Certificate } from 'node:crypto'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Names, readNames } from '../registry/custom/definition.ts'
 import { nonStructural } from '../registry/kinds/apiextensions/non-structural.ts'
@@ -14,18 +21,35 @@ export type Condition = {
 }
 
 /** The object with its next status; undefined: nothing changes. NamesAccepted is written first, Established in the write after it. */
-export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): KubeObject | undefined {
+export function nextStatus(
+  object: KubeObject,
+  inUse: NamesInUse,
+  now: string,
+): KubeObject | undefined {
   const before = readNames(fieldsOf(fieldsOf(object['status'])['acceptedNames']))
-  const { names, conflict } = acceptNames({ owner: object.metadata.name ?? '', ...claimOf(object) }, inUse)
+  const { names, conflict } = acceptNames(
+    { owner: object.metadata.name ?? '', ...claimOf(object) },
+    inUse,
+  )
   const isFirst = conditionOf(object, 'NamesAccepted') === undefined
   const accepted: Condition =
     conflict === undefined
-      ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+      ? {
+          type: 'NamesAccepted',
+          status: 'True',
+          reason: 'NoConflicts',
+          message: 'no conflicts found',
+        }
       : { type: 'NamesAccepted', status: 'False', ...conflict }
   const approval = approvalOf(object)
-  const wanted = [accepted, establishedOf(object, { isFirst, isAccepted: conflict === undefined }), ...approval]
+  const wanted = [
+    accepted,
+    establishedOf(object, { isFirst, isAccepted: conflict === undefined }),
+    ...approval,
+  ]
   const changed = wanted.filter((condition) => !isSet(object, condition))
-  if (changed.length === 0 && JSON.stringify(names) === JSON.stringify(before)) return withStructural(object, now)
+  if (changed.length === 0 && JSON.stringify(names) === JSON.stringify(before))
+    return withStructural(object, now)
   return withStatus(object, { acceptedNames: printNames(names) }, { conditions: changed, now })
 }
 
@@ -46,12 +70,17 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
   const message = nonStructural(fieldsOf(object['spec']))
   if (message !== undefined) {
     const condition: Condition = { type, status: 'True', reason: 'Violations', message }
-    return isSet(object, condition) ? undefined : withStatus(object, {}, { conditions: [condition], now })
+    return isSet(object, condition)
+      ? undefined
+      : withStatus(object, {}, { conditions: [condition], now })
   }
   const told = conditionOf(object, type)
   if (told === undefined) return undefined
   const status = fieldsOf(object['status'])
-  return { ...object, status: { ...status, conditions: itemsOf(status['conditions']).filter((one) => one !== told) } }
+  return {
+    ...object,
+    status: { ...status, conditions: itemsOf(status['conditions']).filter((one) => one !== told) },
+  }
 }
 
 /** Established follows one write after NamesAccepted, when the objects can be served. */
@@ -63,11 +92,18 @@ function establishedOf(
   const message = 'the initial names have been accepted'
   const isEstablished = conditionOf(object, type)?.['status'] === 'True'
   if (isEstablished) return { type, status: 'True', reason: 'InitialNamesAccepted', message }
-  if (!isAccepted) return { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  if (!isAccepted)
+    return { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
   const wasAccepted = !isFirst && conditionOf(object, 'NamesAccepted')?.['status'] === 'True'
   if (!wasAccepted) return { type, status: 'False', reason: 'Installing', message }
-  if (hasReadableCa(object)) return { type, status: 'True', reason: 'InitialNamesAccepted', message }
-  return { type, status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' }
+  if (hasReadableCa(object))
+    return { type, status: 'True', reason: 'InitialNamesAccepted', message }
+  return {
+    type,
+    status: 'False',
+    reason: 'InvalidCABundle',
+    message: 'The conversion webhook CABundle is invalid',
+  }
 }
 
 function hasReadableCa(object: KubeObject): boolean {
@@ -95,7 +131,14 @@ function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {
     return [{ type, status: 'False', reason: 'MissingAnnotation', message }]
   }
   if (text.startsWith('unapproved')) {
-    return [{ type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${quote(text)}` }]
+    return [
+      {
+        type,
+        status: 'False',
+        reason: 'UnapprovedAnnotation',
+        message: `not approved: ${quote(text)}`,
+      },
+    ]
   }
   if (URL.canParse(text))
     return [{ type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${text}` }]
@@ -104,14 +147,21 @@ function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {
 }
 
 export function conditionOf(object: KubeObject, type: string): Fields | undefined {
-  return itemsOf(fieldsOf(object['status'])['conditions']).find((condition) => condition['type'] === type)
+  return itemsOf(fieldsOf(object['status'])['conditions']).find(
+    (condition) => condition['type'] === type,
+  )
 }
 
-export const isTrue = (object: KubeObject, type: string): boolean => conditionOf(object, type)?.['status'] === 'True'
+export const isTrue = (object: KubeObject, type: string): boolean =>
+  conditionOf(object, type)?.['status'] === 'True'
 
 function isSet(object: KubeObject, wanted: Condition): boolean {
   const found = conditionOf(object, wanted.type)
-  return found?.['status'] === wanted.status && found['reason'] === wanted.reason && found['message'] === wanted.message
+  return (
+    found?.['status'] === wanted.status &&
+    found['reason'] === wanted.reason &&
+    found['message'] === wanted.message
+  )
 }
 
 /** The lastTransitionTime of a condition changes only with its status. */
@@ -125,7 +175,8 @@ export function withStatus(
   for (const condition of conditions) {
     // limit: a definition gets a few conditions
     const before = all.find(({ type }) => type === condition.type)
-    const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
+    const lastTransitionTime =
+      before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
     const next: Fields = { ...condition, lastTransitionTime }
     all = before === undefined ? [...all, next] : all.map((one) => (one === before ? next : one))
   }

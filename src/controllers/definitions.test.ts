@@ -20,8 +20,16 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
   spec: {
     group: 'example.com',
     scope: 'Namespaced',
-    names: { plural, kind: plural, singular: plural, listKind: `${plural}List`, shortNames: ['same'] },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    names: {
+      plural,
+      kind: plural,
+      singular: plural,
+      listKind: `${plural}List`,
+      shortNames: ['same'],
+    },
+    versions: [
+      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+    ],
   },
   status: {
     storedVersions: ['v1'],
@@ -30,8 +38,18 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
       : { plural, kind: plural, singular: plural, listKind: `${plural}List` },
     conditions: [
       isAccepted
-        ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
-        : { type: 'NamesAccepted', status: 'False', reason: 'ShortNamesConflict', message: '"same" is already in use' },
+        ? {
+            type: 'NamesAccepted',
+            status: 'True',
+            reason: 'NoConflicts',
+            message: 'no conflicts found',
+          }
+        : {
+            type: 'NamesAccepted',
+            status: 'False',
+            reason: 'ShortNamesConflict',
+            message: '"same" is already in use',
+          },
       isAccepted
         ? {
             type: 'Established',
@@ -39,14 +57,22 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
             reason: 'InitialNamesAccepted',
             message: 'the initial names have been accepted',
           }
-        : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+        : {
+            type: 'Established',
+            status: 'False',
+            reason: 'NotAccepted',
+            message: 'not all names are accepted',
+          },
     ],
   },
 })
 
 function itemOf(object: KubeObject): Item {
   const home = {
-    codec: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
+    codec: {
+      decode: () => object,
+      print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }),
+    },
     put: () => undefined,
     view: () => Buffer.alloc(0),
     keep: () => undefined,
@@ -57,7 +83,9 @@ function itemOf(object: KubeObject): Item {
 }
 
 /** A watch that tells this, one part after the other, and then what it is given. */
-function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (event: WatchEvent) => void } {
+function sourceOf(
+  ...told: WatchEvent[][]
+): EventSource & { readonly tell: (event: WatchEvent) => void } {
   let isClosed = false
   let ready: (() => void) | undefined
   return {
@@ -89,7 +117,10 @@ const unused = async (): Promise<never> => {
   throw new StorageError('unavailable', 'not asked for here')
 }
 
-const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsParts> = {}): DefinitionsParts => ({
+const partsOf = (
+  watch: () => Promise<EventSource>,
+  others: Partial<DefinitionsParts> = {},
+): DefinitionsParts => ({
   registry: new Registry([]),
   reader: { known: () => undefined, get: unused, list: unused, expect: () => undefined, watch },
   range: { from: '/r/', to: '/r0' },
@@ -106,11 +137,17 @@ const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsP
   ...others,
 })
 
-test('a definition that stays refused when another one goes is looked at once', { timeout: 120_000 }, async () => {
+test('a definition that stays refused when another one goes is looked at once', {
+  timeout: 120_000,
+}, async () => {
   const has = definition('has', true)
   const refused = definition('refused', false)
   const other = definition('other', false)
-  const told = [...[has, refused, other].map(added), listEnd, frames.shown('DELETED', 2, itemOf(other))]
+  const told = [
+    ...[has, refused, other].map(added),
+    listEnd,
+    frames.shown('DELETED', 2, itemOf(other)),
+  ]
   const registry = new Registry([])
   await using definitions = new Definitions(partsOf(async () => sourceOf(told), { registry }))
   await definitions.start()
@@ -126,7 +163,8 @@ test('a name is not free before the list has shown everybody', { timeout: 120_00
   const written: unknown[] = []
   const changeStatus: DefinitionsParts['changeStatus'] = async (_, decide) => {
     const next = decide(definition('early', false))
-    if (next !== undefined) written.push(fieldsOf(fieldsOf(next['status'])['acceptedNames'])['shortNames'])
+    if (next !== undefined)
+      written.push(fieldsOf(fieldsOf(next['status'])['acceptedNames'])['shortNames'])
     return true
   }
   await using definitions = new Definitions(partsOf(async () => source, { changeStatus }))
@@ -140,7 +178,11 @@ test('a name is not free before the list has shown everybody', { timeout: 120_00
 
 test('what a list shows again is cleaned up again', { timeout: 120_000 }, async () => {
   const gone = definition('gone', true)
-  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
+  const metadata = {
+    ...gone.metadata,
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: [cleanupFinalizer],
+  }
   const doomed = { ...gone, metadata }
   const sources = [sourceOf([added(doomed), listEnd]), sourceOf([added(doomed), listEnd])]
   const [first] = sources
@@ -151,7 +193,9 @@ test('what a list shows again is cleaned up again', { timeout: 120_000 }, async 
     else again.resolve()
   }
   const watch = async (): Promise<EventSource> => sources.shift() ?? sourceOf()
-  await using definitions = new Definitions(partsOf(watch, { release, deleteObjects: async () => 0 }))
+  await using definitions = new Definitions(
+    partsOf(watch, { release, deleteObjects: async () => 0 }),
+  )
   await definitions.start()
   await again.promise
 })
@@ -179,9 +223,15 @@ test('what a list shows of another database is served anew, whatever its revisio
   assert.notEqual(parts.registry.inGroup('example.com')[0], served)
 })
 
-test('what is still there after it was cleaned up is cleaned up again', { timeout: 120_000 }, async () => {
+test('what is still there after it was cleaned up is cleaned up again', {
+  timeout: 120_000,
+}, async () => {
   const gone = definition('gone', true)
-  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
+  const metadata = {
+    ...gone.metadata,
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: [cleanupFinalizer],
+  }
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
   let released = 0
   const again = Promise.withResolvers<void>()
@@ -189,7 +239,10 @@ test('what is still there after it was cleaned up is cleaned up again', { timeou
   const release = async (): Promise<void> => {
     if (++released === 2) again.resolve()
   }
-  const timers = { ...systemTimers, after: (_: number, run: () => void) => systemTimers.after(1, run) }
+  const timers = {
+    ...systemTimers,
+    after: (_: number, run: () => void) => systemTimers.after(1, run),
+  }
   const parts = partsOf(async () => source, { release, deleteObjects: async () => 0, timers })
   await using definitions = new Definitions(parts)
   await definitions.start()
@@ -217,7 +270,9 @@ test('what could not be announced is announced again', { timeout: 120_000 }, asy
 
 const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
 
-test('what was announced of a definition that went unseen is taken back', { timeout: 120_000 }, async () => {
+test('what was announced of a definition that went unseen is taken back', {
+  timeout: 120_000,
+}, async () => {
   const told: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: DefinitionsParts['announce'] = async (place, isServed) => {
@@ -225,7 +280,9 @@ test('what was announced of a definition that went unseen is taken back', { time
     if (!isServed) done.resolve()
   }
   const source = sourceOf([added(definition('wheels', true)), listEnd])
-  await using definitions = new Definitions(partsOf(async () => source, { announce, listAnnounced }))
+  await using definitions = new Definitions(
+    partsOf(async () => source, { announce, listAnnounced }),
+  )
   await definitions.start()
   await done.promise
   assert.deepEqual(told, [
@@ -245,7 +302,9 @@ test('nothing is taken back while a definition cannot be read', { timeout: 120_0
   const bogus = itemOf(definition('bogus', true))
   bogus.peek = () => assert.fail('what is stored is no JSON')
   const source = sourceOf([added(wheels), frames.shown('ADDED', 1, bogus), listEnd])
-  await using definitions = new Definitions(partsOf(async () => source, { announce, listAnnounced }))
+  await using definitions = new Definitions(
+    partsOf(async () => source, { announce, listAnnounced }),
+  )
   await definitions.start()
   source.tell(frames.shown('DELETED', 2, itemOf(wheels)))
   for (let turns = 0; turns < 20; turns++) await turn()
@@ -261,15 +320,21 @@ test('nothing is taken back while a definition cannot be read', { timeout: 120_0
   )
 })
 
-test('definitions are served though what was announced cannot be listed', { timeout: 120_000 }, async () => {
+test('definitions are served though what was announced cannot be listed', {
+  timeout: 120_000,
+}, async () => {
   const registry = new Registry([])
   const source = sourceOf([added(definition('wheels', true)), listEnd])
-  await using definitions = new Definitions(partsOf(async () => source, { registry, listAnnounced: unused }))
+  await using definitions = new Definitions(
+    partsOf(async () => source, { registry, listAnnounced: unused }),
+  )
   await definitions.start()
   assert.equal(registry.inGroup('example.com').length, 1)
 })
 
-test('a stop does not wait for a watch; one that comes later is closed', { timeout: 120_000 }, async () => {
+test('a stop does not wait for a watch; one that comes later is closed', {
+  timeout: 120_000,
+}, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()
   const definitions = new Definitions(partsOf(() => promise))
   const started = definitions.start()

@@ -38,7 +38,10 @@ export type DefinitionsParts = CleanupParts & {
   /** Drops what is cached for the resource; if it is gone for good, its metrics, too. */
   readonly forget: (resource: Resource, isGone: boolean) => void
   /** Creates or deletes the APIService of a version of a group. Fails if that could not be done. */
-  readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
+  readonly announce: (
+    place: { readonly group: string; readonly version: string },
+    isServed: boolean,
+  ) => Promise<void>
   /** Versions of groups, as `group/version`, that have an APIService from any server and may no longer be served. */
   readonly listAnnounced: () => Promise<readonly string[]>
   readonly log: Log
@@ -91,17 +94,29 @@ export class Definitions implements AsyncDisposable {
   constructor(parts: DefinitionsParts) {
     const { log, timers = systemTimers } = parts
     this.#parts = parts
-    const queue = (name: string, workersMax: number, work: (key: string) => Promise<number | undefined>): WorkQueue =>
-      new WorkQueue({ name, workersMax, work, log, timers })
-    this.#statuses = queue('the status of a definition', WRITES_MAX, (name) => this.#writeStatus(name))
-    this.#cleanups = queue('the clean-up of a definition', CLEANUPS_MAX, (name) => this.#cleanUp(name))
-    this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) => this.#announce(place))
+    const queue = (
+      name: string,
+      workersMax: number,
+      work: (key: string) => Promise<number | undefined>,
+    ): WorkQueue => new WorkQueue({ name, workersMax, work, log, timers })
+    this.#statuses = queue('the status of a definition', WRITES_MAX, (name) =>
+      this.#writeStatus(name),
+    )
+    this.#cleanups = queue('the clean-up of a definition', CLEANUPS_MAX, (name) =>
+      this.#cleanUp(name),
+    )
+    this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) =>
+      this.#announce(place),
+    )
   }
 
   /** Resolves when all existing definitions are served. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#restored = Restores.current()?.follow({ changesFollowers: true, latest: () => this.latest() })
+    this.#restored = Restores.current()?.follow({
+      changesFollowers: true,
+      latest: () => this.latest(),
+    })
     this.#following = this.#follow(resolve)
     await promise
   }
@@ -146,7 +161,8 @@ export class Definitions implements AsyncDisposable {
         if (signal.aborted) close()
         await this.#takeFrom(watcher, onListed)
       } catch (error) {
-        if (!signal.aborted) this.#parts.log('warn', 'definitions cannot be followed yet', { error: String(error) })
+        if (!signal.aborted)
+          this.#parts.log('warn', 'definitions cannot be followed yet', { error: String(error) })
       }
       // Rejects only when the server stops, which the loop checks.
       await sleep(this.#parts.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(() => undefined)
@@ -163,7 +179,8 @@ export class Definitions implements AsyncDisposable {
       reader.watch({
         range,
         start: { initial: 'latest', markEnd: true },
-        onUnreadable: (key, state) => this.#noteUnreadable(key.slice(key.lastIndexOf('/') + 1), state),
+        onUnreadable: (key, state) =>
+          this.#noteUnreadable(key.slice(key.lastIndexOf('/') + 1), state),
       }),
     )
     const { promise: stopped, reject } = Promise.withResolvers<never>()
@@ -191,7 +208,9 @@ export class Definitions implements AsyncDisposable {
     try {
       this.#announced = await this.#parts.listAnnounced()
     } catch (error) {
-      this.#parts.log('warn', 'the APIServices of definitions cannot be listed', { error: String(error) })
+      this.#parts.log('warn', 'the APIServices of definitions cannot be listed', {
+        error: String(error),
+      })
     }
   }
 
@@ -315,7 +334,10 @@ export class Definitions implements AsyncDisposable {
     const isDoomed = before?.definition.uid === definition.uid && before.isDoomed
     this.#known.set(name, { source, definition, resources, mark, formMark: form, life, isDoomed })
     const was = before?.resources ?? []
-    registry.replace(definition.group, { before: was.filter(isShown), after: resources.filter(isShown) })
+    registry.replace(definition.group, {
+      before: was.filter(isShown),
+      after: resources.filter(isShown),
+    })
     if (before !== undefined && (before.formMark !== form || !isSameDatabase))
       for (const resource of was) forget(resource, false)
     this.#announceChanges(definition.group, was, resources)
@@ -350,7 +372,11 @@ export class Definitions implements AsyncDisposable {
   }
 
   /** Queues the versions that the definition has begun or ceased to serve; `#announce` checks whether another definition serves them. */
-  #announceChanges(group: string, before: readonly CustomResource[], after: readonly CustomResource[]): void {
+  #announceChanges(
+    group: string,
+    before: readonly CustomResource[],
+    after: readonly CustomResource[],
+  ): void {
     const [old, now] = [shownVersions(before), shownVersions(after)]
     for (const version of new Set([...old, ...now])) {
       if (old.has(version) !== now.has(version)) this.#announcements.add(`${group}/${version}`)
@@ -378,7 +404,9 @@ export class Definitions implements AsyncDisposable {
     const object = await known.source.item.peekInParts()
     if (!needsCleanUp(object)) return undefined
     try {
-      return (await cleanUp({ name, object, resources: known.resources }, this.#parts)) ?? LOOK_AGAIN_MS
+      return (
+        (await cleanUp({ name, object, resources: known.resources }, this.#parts)) ?? LOOK_AGAIN_MS
+      )
     } catch (error) {
       // Another replica was faster, and the definition is gone.
       if (this.#known.get(name)?.definition.uid !== known.definition.uid) return undefined

@@ -69,12 +69,22 @@ export function controllerStarts(parts: ControllersParts): (() => AsyncDisposabl
   if (names.length === 0) return []
   if (identity === undefined) return startsOf(parts)
   const lead: ElectionParts['lead'] = (onFailed) => startInTurns(startsOf(parts), { onFailed })
-  return [() => new Election({ handle, readLease: createReadLease(parts), identity, holdsStore, lead, log })]
+  return [
+    () =>
+      new Election({ handle, readLease: createReadLease(parts), identity, holdsStore, lead, log }),
+  ]
 }
 
-function createReadLease({ registry, accessOf }: ControllersParts): (name: string) => Promise<KubeObject | undefined> {
+function createReadLease({
+  registry,
+  accessOf,
+}: ControllersParts): (name: string) => Promise<KubeObject | undefined> {
   return async (name) => {
-    const resource = registry.find({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' })
+    const resource = registry.find({
+      group: 'coordination.k8s.io',
+      version: 'v1',
+      plural: 'leases',
+    })
     if (resource === undefined)
       throw new Error('leases are not served (--runtime-config): no controller can be elected')
     const { keys, reader } = accessOf(resource)
@@ -88,7 +98,10 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
     account: 'bootstrap-signer',
     start: (parts) => signClusterInfo(parts.clock.wallMs, parts),
   },
-  'certificatesigningrequest-approving-controller': { account: 'certificate-controller', start: approveRequests },
+  'certificatesigningrequest-approving-controller': {
+    account: 'certificate-controller',
+    start: approveRequests,
+  },
   'certificatesigningrequest-cleaner-controller': {
     account: 'certificate-controller',
     start: (parts) => cleanRequests(parts.clock.wallMs, parts),
@@ -109,8 +122,14 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
     account: 'legacy-service-account-token-cleaner',
     start: (parts) => cleanLegacyTokens({ ...parts, periodMs: parts.legacyTokenPeriodMs }),
   },
-  'persistentvolume-protection-controller': { account: 'pv-protection-controller', start: protectVolumes },
-  'persistentvolumeclaim-protection-controller': { account: 'pvc-protection-controller', start: protectClaims },
+  'persistentvolume-protection-controller': {
+    account: 'pv-protection-controller',
+    start: protectVolumes,
+  },
+  'persistentvolumeclaim-protection-controller': {
+    account: 'pvc-protection-controller',
+    start: protectClaims,
+  },
   'token-cleaner-controller': {
     account: 'token-cleaner',
     start: (parts) => cleanTokens(parts.clock.wallMs, parts),
@@ -123,7 +142,10 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
     account: 'validatingadmissionpolicy-status-controller',
     start: checkPolicies,
   },
-  'resourcequota-controller': { account: 'resourcequota-controller', start: (parts) => new QuotaController(parts) },
+  'resourcequota-controller': {
+    account: 'resourcequota-controller',
+    start: (parts) => new QuotaController(parts),
+  },
   'root-ca-certificate-publisher-controller': {
     account: 'root-ca-cert-publisher',
     start: (parts) => keepInNamespaces(rootCa(parts.rootCaPem), parts),

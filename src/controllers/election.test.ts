@@ -31,7 +31,9 @@ class VirtualTime {
     const endMs = this.nowMs + ms
     for (;;) {
       await turn()
-      const [next] = [...this.#due].filter(({ atMs }) => atMs <= endMs).toSorted((one, other) => one.atMs - other.atMs)
+      const [next] = [...this.#due]
+        .filter(({ atMs }) => atMs <= endMs)
+        .toSorted((one, other) => one.atMs - other.atMs)
       if (next === undefined) break
       this.nowMs = next.atMs
       this.#due.delete(next)
@@ -48,7 +50,8 @@ class Store {
   #version = 0
 
   write(sent: KubeObject): ApiResponse {
-    if (sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return answer(409, {})
+    if (sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion)
+      return answer(409, {})
     const metadata = { ...sent.metadata, uid: 'u', resourceVersion: String(++this.#version) }
     this.lease = { ...sent, metadata }
     return answer(200, this.lease)
@@ -101,10 +104,18 @@ class Replica implements AsyncDisposable {
   readonly late: (() => void)[] = []
   readonly election: Election
 
-  constructor(identity: string, { time, store, random = Math.random, holdsStore = false }: ReplicaParts) {
+  constructor(
+    identity: string,
+    { time, store, random = Math.random, holdsStore = false }: ReplicaParts,
+  ) {
     const handle: HandleAs = async ({ body, signal }) => {
       const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))
-      const lease = { apiVersion: textOf(apiVersion), kind: textOf(kind), metadata: fieldsOf(metadata), ...rest }
+      const lease = {
+        apiVersion: textOf(apiVersion),
+        kind: textOf(kind),
+        metadata: fieldsOf(metadata),
+        ...rest,
+      }
       this.writes++
       if (this.fault === 'write fails') return answer(500, {})
       if (this.fault === 'write hangs') return never(signal)
@@ -130,7 +141,16 @@ class Replica implements AsyncDisposable {
         },
       }
     }
-    this.election = new Election({ handle, readLease, identity, holdsStore, lead, log, time, random })
+    this.election = new Election({
+      handle,
+      readLease,
+      identity,
+      holdsStore,
+      lead,
+      log,
+      time,
+      random,
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,7 +179,10 @@ for (const fault of faults)
       while (!second.isLeading) {
         await clock.pass(STEP_MS)
         assert.ok(clock.nowMs < 20_000, 'nobody leads')
-        assert.ok(!first.isLeading || clock.nowMs - renewedMs <= LEADS_MS_MAX + STEP_MS, `${fault} at ${atMs}`)
+        assert.ok(
+          !first.isLeading || clock.nowMs - renewedMs <= LEADS_MS_MAX + STEP_MS,
+          `${fault} at ${atMs}`,
+        )
       }
       // What comes late changes nothing.
       first.fault = 'none'
@@ -293,7 +316,9 @@ test('servers that find no database do not all come back to it at once', async (
   const parts = { time: clock.time, store: new Store() }
   const randoms = [0, 0.5, 1]
   await using replicas = new AsyncDisposableStack()
-  const all = randoms.map((random, at) => replicas.use(new Replica(`${at}`, { ...parts, random: () => random })))
+  const all = randoms.map((random, at) =>
+    replicas.use(new Replica(`${at}`, { ...parts, random: () => random })),
+  )
   for (const one of all) one.fault = 'write fails'
   await clock.pass(22_000)
   assert.deepEqual(

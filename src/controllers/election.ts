@@ -93,14 +93,18 @@ export class Election implements AsyncDisposable {
         // A holder has no time to lose.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
-          log('warn', 'the election of who runs controllers failed; it is tried again', { error: String(error) })
+          log('warn', 'the election of who runs controllers failed; it is tried again', {
+            error: String(error),
+          })
       }
       // Rejects only when the server stops.
       await sleep(this.#time, Math.min(pauseMs, this.#leftMs), signal).catch(() => undefined)
       if (this.#leftMs === 0) await this.#stopLeading()
     }
     await this.#release().catch((error: unknown) =>
-      log('warn', 'the Lease of the controllers stays until it is no longer valid', { error: String(error) }),
+      log('warn', 'the Lease of the controllers stays until it is no longer valid', {
+        error: String(error),
+      }),
     )
   }
 
@@ -110,7 +114,9 @@ export class Election implements AsyncDisposable {
 
   /** For how long a holder may still lead if it is not renewed. One that holds nothing has all of it to get it. */
   get #leftMs(): number {
-    return this.#held === undefined ? GIVE_UP_MS : Math.max(0, Math.ceil(GIVE_UP_MS - this.#sinceRenewal))
+    return this.#held === undefined
+      ? GIVE_UP_MS
+      : Math.max(0, Math.ceil(GIVE_UP_MS - this.#sinceRenewal))
   }
 
   /**
@@ -125,9 +131,12 @@ export class Election implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    if (this.#failure !== undefined && this.#leading !== undefined) await this.#giveUp(this.#failure.error)
+    if (this.#failure !== undefined && this.#leading !== undefined)
+      await this.#giveUp(this.#failure.error)
     const { readLease } = this.#parts
-    const [manager, own] = await this.#inTime(() => Promise.all([readLease(managerLease), readLease(ownLease)]))
+    const [manager, own] = await this.#inTime(() =>
+      Promise.all([readLease(managerLease), readLease(ownLease)]),
+    )
     const now = this.#time.monotonicMs()
     this.#manager.see(manager, now)
     this.#own.see(own, now)
@@ -145,7 +154,9 @@ export class Election implements AsyncDisposable {
 
   /** Who holds the Lease and does nothing keeps others from doing it. */
   async #giveUp(error: unknown): Promise<void> {
-    const againMs = this.#jittered(Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX))
+    const againMs = this.#jittered(
+      Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX),
+    )
     this.#startAfterMs = this.#time.monotonicMs() + againMs
     this.#parts.log('error', 'the controllers could not be started; it is tried again', {
       error: String(error),
@@ -161,7 +172,11 @@ export class Election implements AsyncDisposable {
   async #standBack(): Promise<void> {
     if (!this.#isStandingBack) {
       const holder = this.#manager.holder
-      this.#parts.log('info', 'kube-controller-manager runs: the controllers of this server stand back', { holder })
+      this.#parts.log(
+        'info',
+        'kube-controller-manager runs: the controllers of this server stand back',
+        { holder },
+      )
     }
     this.#isStandingBack = true
     await this.#release()
@@ -177,7 +192,10 @@ export class Election implements AsyncDisposable {
       leaseDurationSeconds: VALID_SECONDS,
       acquireTime: now,
       renewTime: now,
-      leaseTransitions: found === undefined || before['holderIdentity'] === identity ? transitions : transitions + 1,
+      leaseTransitions:
+        found === undefined || before['holderIdentity'] === identity
+          ? transitions
+          : transitions + 1,
     }
     const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
     // Another one was first.
@@ -204,9 +222,14 @@ export class Election implements AsyncDisposable {
     const startMs = this.#time.monotonicMs()
     const response = await this.#inTime((signal) => this.#send(lease, signal))
     if (response.status === CONFLICT || response.status === NOT_FOUND) return undefined
-    if (response.status >= FAILURE) throw new Error(`the Lease ${ownLease} answers ${response.status}`)
+    if (response.status >= FAILURE)
+      throw new Error(`the Lease ${ownLease} answers ${response.status}`)
     const { metadata, spec } = fieldsOf(objectOf(response))
-    this.#held = { ...newLease, metadata: { ...fieldsOf(metadata), managedFields: undefined }, spec }
+    this.#held = {
+      ...newLease,
+      metadata: { ...fieldsOf(metadata), managedFields: undefined },
+      spec,
+    }
     // The others count from the write, which is after its start.
     this.#renewedMs = startMs
     return this.#held
@@ -227,7 +250,9 @@ export class Election implements AsyncDisposable {
     try {
       await leading?.[Symbol.asyncDispose]()
     } catch (error) {
-      this.#parts.log('error', 'the controllers of this server did not stop in order', { error: String(error) })
+      this.#parts.log('error', 'the controllers of this server did not stop in order', {
+        error: String(error),
+      })
     }
   }
 

@@ -35,7 +35,11 @@ const claim = (metadata: object = {}): KubeObject => ({
   kind: 'PersistentVolumeClaim',
   metadata: { name: 'c', ...metadata },
 })
-const pod = (volume: Fields, spec: Fields = { nodeName: 'n' }, metadata: Fields = {}): KubeObject => ({
+const pod = (
+  volume: Fields,
+  spec: Fields = { nodeName: 'n' },
+  metadata: Fields = {},
+): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p', uid: 'u', ...metadata },

@@ -13,7 +13,10 @@ const answer = (status: number, body: object): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body)),
 })
 
-const schema = { metadata: { name: 'probes' }, spec: { priorityLevelConfiguration: { name: 'exempt' } } }
+const schema = {
+  metadata: { name: 'probes' },
+  spec: { priorityLevelConfiguration: { name: 'exempt' } },
+}
 
 test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }, async () => {
   const written: string[] = []
@@ -24,7 +27,8 @@ test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
       return answer(500, {})
     }
-    if (path.endsWith('prioritylevelconfigurations')) return answer(503, { kind: 'Status', status: 'Failure' })
+    if (path.endsWith('prioritylevelconfigurations'))
+      return answer(503, { kind: 'Status', status: 'Failure' })
     return answer(200, { items: [schema] })
   }
   const log: Log = (level, message) => void logged.push(`${level} ${message}`)
@@ -50,7 +54,11 @@ test('what could not be told is told again', { timeout: 120_000 }, async () => {
     }
     return answer(200, { items: path.endsWith('flowschemas') ? [schema] : [] })
   }
-  await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', log: silent })
+  await using following = followFlowSchemas({
+    handle,
+    now: () => '2026-01-01T00:00:00Z',
+    log: silent,
+  })
   void following
   await again.promise
 })
@@ -81,7 +89,9 @@ test('a watch that is opened when all is over is closed', { timeout: 120_000 }, 
   assert.equal(closed, 2)
 })
 
-test('servers that do not agree about a schema write it six times a minute each', { timeout: 120_000 }, async () => {
+test('servers that do not agree about a schema write it six times a minute each', {
+  timeout: 120_000,
+}, async () => {
   const time = new SteppedTime()
   let writes = 0
   const ready: (() => void)[] = []
@@ -92,7 +102,8 @@ test('servers that do not agree about a schema write it six times a minute each'
       for (const tell of ready.splice(0)) tell()
       return answer(200, {})
     }
-    if (!query.has('watch')) return answer(200, { items: path.endsWith('flowschemas') ? [schema] : [] })
+    if (!query.has('watch'))
+      return answer(200, { items: path.endsWith('flowschemas') ? [schema] : [] })
     let isClosed = false
     let seen = 0
     const frames = {
@@ -110,7 +121,12 @@ test('servers that do not agree about a schema write it six times a minute each'
     }
     return { status: 200, headers: {}, frames }
   }
-  await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', time, log: silent })
+  await using following = followFlowSchemas({
+    handle,
+    now: () => '2026-01-01T00:00:00Z',
+    time,
+    log: silent,
+  })
   void following
   await settle()
   assert.equal(writes, 6)

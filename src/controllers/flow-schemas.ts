@@ -34,7 +34,12 @@ type Parts = Required<FlowSchemasParts> & { readonly writes: Writes }
 export function followFlowSchemas(given: FlowSchemasParts): AsyncDisposable {
   const parts: Parts = { time: systemTime, ...given, writes: new Writes() }
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
-  return new Loop({ name: 'telling which flow schemas dangle', intervalMs: RETRY_MS, run, log: parts.log })
+  return new Loop({
+    name: 'telling which flow schemas dangle',
+    intervalMs: RETRY_MS,
+    run,
+    log: parts.log,
+  })
 }
 
 /** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
@@ -95,7 +100,9 @@ async function tell(
   signal: AbortSignal,
 ): Promise<number> {
   const wanted = textOf(fieldsOf(fieldsOf(schema['spec'])['priorityLevelConfiguration'])['name'])
-  const known = itemsOf(fieldsOf(schema['status'])['conditions']).find(({ type }) => type === 'Dangling')
+  const known = itemsOf(fieldsOf(schema['status'])['conditions']).find(
+    ({ type }) => type === 'Dangling',
+  )
   const condition = conditionOf(wanted, names.has(wanted))
   if (known?.['status'] === condition.status && known['message'] === condition.message) return 0
   const name = textOf(fieldsOf(schema['metadata'])['name'])
@@ -109,7 +116,14 @@ async function tell(
     status: { conditions: [{ ...condition, lastTransitionTime: now() }] },
   }
   const path = `${schemas}/${name}/status`
-  const { status } = await request(handle, { method: 'PATCH', path, body, manager, isApply: true, signal })
+  const { status } = await request(handle, {
+    method: 'PATCH',
+    path,
+    body,
+    manager,
+    isApply: true,
+    signal,
+  })
   // NotFound: the FlowSchema was deleted meanwhile.
   if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} answers ${status}`)
   return 0
@@ -126,20 +140,38 @@ class Writes {
   }
 
   note(name: string, nowMs: number): void {
-    for (const [other, times] of this.#times) if (nowMs - (times.at(-1) ?? 0) >= WRITES_MS) this.#times.delete(other)
+    for (const [other, times] of this.#times)
+      if (nowMs - (times.at(-1) ?? 0) >= WRITES_MS) this.#times.delete(other)
     this.#times.set(name, [...(this.#times.get(name) ?? []), nowMs].slice(-WRITES_MAX))
   }
 }
 
-function conditionOf(level: string, isThere: boolean): { readonly status: string; readonly message: string } & Fields {
+function conditionOf(
+  level: string,
+  isThere: boolean,
+): { readonly status: string; readonly message: string } & Fields {
   const what = `This FlowSchema references the PriorityLevelConfiguration object named "${level}"`
   return isThere
     ? { type: 'Dangling', status: 'False', reason: 'Found', message: `${what} and it exists` }
-    : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${what} but there is no such object` }
+    : {
+        type: 'Dangling',
+        status: 'True',
+        reason: 'NotFound',
+        message: `${what} but there is no such object`,
+      }
 }
 
-async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
-  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+async function listed(
+  handle: HandleAs,
+  path: string,
+  signal: AbortSignal,
+): Promise<readonly Fields[]> {
+  const response = await request(handle, {
+    method: 'GET',
+    path,
+    query: { resourceVersion: '0' },
+    signal,
+  })
   // A failed list must not be taken for an empty one.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
   return itemsOf(fieldsOf(await objectInSlices(response))['items'])

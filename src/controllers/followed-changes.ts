@@ -60,7 +60,8 @@ export class FollowedChanges implements AsyncDisposable {
       try {
         await this.#followOnce()
       } catch (error) {
-        if (!signal.aborted) log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
+        if (!signal.aborted)
+          log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
       }
       // Rejects only when the server stops.
       await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)

@@ -26,9 +26,19 @@ export async function renewIdentity(
   { now, signal }: { readonly now: string; readonly signal: AbortSignal },
 ): Promise<void> {
   const name = serverName(identity.hostname)
-  const spec = { holderIdentity: `${name}_${identity.uid}`, leaseDurationSeconds: VALID_SECONDS, renewTime: now }
+  const spec = {
+    holderIdentity: `${name}_${identity.uid}`,
+    leaseDurationSeconds: VALID_SECONDS,
+    renewTime: now,
+  }
   const path = `${folder}/${name}`
-  const patched = await request(handle, { method: 'PATCH', path, body: { spec }, isMergePatch: true, signal })
+  const patched = await request(handle, {
+    method: 'PATCH',
+    path,
+    body: { spec },
+    isMergePatch: true,
+    signal,
+  })
   if (patched.status !== NOT_FOUND) return refuseFailure(patched.status)
   const body: Fields = {
     apiVersion: 'coordination.k8s.io/v1',
@@ -72,7 +82,10 @@ function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): 
  * Servers on one host share it.
  */
 export function serverName(hostname: string): string {
-  const hash = createHash('sha256').update(lengthPrefixed(hostname)).update(lengthPrefixed(component)).digest()
+  const hash = createHash('sha256')
+    .update(lengthPrefixed(hostname))
+    .update(lengthPrefixed(component))
+    .digest()
   let bits = BigInt(`0x${hash.subarray(0, 16).toString('hex')}`) << 2n
   let text = ''
   for (let at = 0; at < 26; at++, bits >>= 5n) text = `${base32[Number(bits & 31n)] ?? ''}${text}`

@@ -20,7 +20,11 @@ for (const others of [0, 1000]) {
     const written: string[] = []
     const handle: HandleAs = async ({ method, path }) => {
       if (method !== 'GET') written.push(path)
-      return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ items: [own, ...items] })) }
+      return {
+        status: 200,
+        headers: {},
+        body: Buffer.from(JSON.stringify({ items: [own, ...items] })),
+      }
     }
     await keepFlowControl(handle, [{ collection, object: own }], new AbortController().signal)
     assert.deepEqual(written, [])

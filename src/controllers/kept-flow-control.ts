@@ -15,18 +15,24 @@ const annotation = 'apf.kubernetes.io/autoupdate-spec'
 const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 
 /** Fails when something could not be read or written. */
-export async function keepFlowControl(handle: HandleAs, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
+export async function keepFlowControl(
+  handle: HandleAs,
+  all: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<void> {
   for (const collection of new Set(all.map((one) => one.collection))) {
     const found = await listed(handle, collection, signal)
     // limit: the server's own objects
     const wanted = all.filter((one) => one.collection === collection)
-    for (const one of wanted) await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
+    for (const one of wanted)
+      await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
     const names = new Set(wanted.map(({ object }) => nameOf(object)))
     for (const [name, object] of found) {
       if (names.has(name) || parseGoBoolean(annotationOf(object)) !== true) continue
       const path = `${collection}/${name}`
       const { status } = await request(handle, { method: 'DELETE', path, signal })
-      if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} could not be removed: status ${status}`)
+      if (status !== OK && status !== NOT_FOUND)
+        throw new Error(`${path} could not be removed: status ${status}`)
     }
   }
 }
@@ -58,7 +64,11 @@ function revised(found: Fields, wanted: Fields): Fields | undefined {
   if (isMarked && !isChanged) return undefined
   const metadata = fieldsOf(found['metadata'])
   const annotations = { ...fieldsOf(metadata['annotations']), [annotation]: `${isOurs}` }
-  return { ...found, metadata: { ...metadata, annotations }, ...(isChanged ? { spec: wanted['spec'] ?? {} } : {}) }
+  return {
+    ...found,
+    metadata: { ...metadata, annotations },
+    ...(isChanged ? { spec: wanted['spec'] ?? {} } : {}),
+  }
 }
 
 /** Without an annotation an object is ours for as long as nobody has changed its spec. */
@@ -78,11 +88,22 @@ const nameOf = (object: Fields): string => textOf(fieldsOf(object['metadata'])['
 const annotationOf = (object: Fields): string =>
   textOf(fieldsOf(fieldsOf(object['metadata'])['annotations'])[annotation])
 
-async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<Map<string, Fields>> {
-  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+async function listed(
+  handle: HandleAs,
+  path: string,
+  signal: AbortSignal,
+): Promise<Map<string, Fields>> {
+  const response = await request(handle, {
+    method: 'GET',
+    path,
+    query: { resourceVersion: '0' },
+    signal,
+  })
   // A failed list must not be taken for an empty one.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
-  return new Map(itemsOf(fieldsOf(await objectInSlices(response))['items']).map((item) => [nameOf(item), item]))
+  return new Map(
+    itemsOf(fieldsOf(await objectInSlices(response))['items']).map((item) => [nameOf(item), item]),
+  )
 }
 
 const OK = 200

@@ -18,7 +18,8 @@ function scripted(statuses: readonly number[]): { handle: HandleAs; asked: strin
   return { handle, asked }
 }
 
-const keep = (handle: HandleAs): Promise<void> => keepObjects(handle, [service], new AbortController().signal)
+const keep = (handle: HandleAs): Promise<void> =>
+  keepObjects(handle, [service], new AbortController().signal)
 
 test('what is missing is written', async () => {
   const { handle, asked } = scripted([404, 201])
@@ -33,5 +34,8 @@ test('what is refused because another writer has it half done is looked for agai
 })
 
 test('what is refused and not there is a failure', async () => {
-  await assert.rejects(keep(scripted([404, 422, 404]).handle), /kubernetes is missing .* status 422/)
+  await assert.rejects(
+    keep(scripted([404, 422, 404]).handle),
+    /kubernetes is missing .* status 422/,
+  )
 })

@@ -6,13 +6,18 @@ import { create, pathOf, type Wanted } from './wanted.ts'
 export const KEEP_MS = 10_000
 
 /** Fails when one of them is missing and could not be written. */
-export async function keepObjects(handle: HandleAs, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
+export async function keepObjects(
+  handle: HandleAs,
+  all: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<void> {
   for (const wanted of all) {
     const path = pathOf(wanted)
     const found = await request(handle, { method: 'GET', path, signal })
     if (found.status !== NOT_FOUND) continue
     const refused = await create(handle, wanted, signal)
-    if (refused !== undefined) throw new Error(`${path} is missing and could not be written: status ${refused}`)
+    if (refused !== undefined)
+      throw new Error(`${path} is missing and could not be written: status ${refused}`)
   }
 }
 

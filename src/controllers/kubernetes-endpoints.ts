@@ -92,7 +92,9 @@ export class KubernetesEndpoints implements AsyncDisposable {
     const found = await request(handle, { method: 'GET', path, signal })
     const { metadata: _, ...fields } = wanted
     if (found.status === NOT_FOUND) {
-      refuseFailure(await request(handle, { method: 'POST', path: collection, body: wanted, signal }))
+      refuseFailure(
+        await request(handle, { method: 'POST', path: collection, body: wanted, signal }),
+      )
       return
     }
     refuseFailure(found)

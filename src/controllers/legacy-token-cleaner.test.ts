@@ -28,17 +28,37 @@ function secretOf(
     'kubernetes.io/service-account.name': 'default',
     'kubernetes.io/service-account.uid': name === 'of-another' ? 'other' : 'account',
   }
-  const metadata = { name, namespace: 'n', uid: name, labels, annotations, creationTimestamp: created }
+  const metadata = {
+    name,
+    namespace: 'n',
+    uid: name,
+    labels,
+    annotations,
+    creationTimestamp: created,
+  }
   return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata }
 }
 
 test('a token that nobody used for a year is marked, and deleted after another one', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
-  const metadata = { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' }
-  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { since: '2025-01-01' } })
+  const metadata = {
+    name: 'kube-apiserver-legacy-service-account-token-tracking',
+    namespace: 'kube-system',
+  }
+  await plane.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata,
+    data: { since: '2025-01-01' },
+  })
   const account = { metadata: { name: 'default', namespace: 'n', uid: 'account' } }
   const references = names.filter((name) => name !== 'made-by-hand').map((name) => ({ name }))
-  await plane.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account, secrets: references })
+  await plane.create(accounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    ...account,
+    secrets: references,
+  })
   const volumes = [{ name: 'v', secret: { secretName: 'mounted' } }]
   await plane.create(pods, {
     apiVersion: 'v1',
@@ -46,7 +66,8 @@ test('a token that nobody used for a year is marked, and deleted after another o
     metadata: { name: 'p', namespace: 'n' },
     spec: { volumes },
   })
-  for (const name of ['unused', 'made-by-hand', 'mounted', 'of-another']) await plane.create(secrets, secretOf(name))
+  for (const name of ['unused', 'made-by-hand', 'mounted', 'of-another'])
+    await plane.create(secrets, secretOf(name))
   await plane.create(secrets, secretOf('used', { [lastUsed]: '2025-12-31' }))
   await plane.create(secrets, secretOf('doubtful', { [lastUsed]: 'yesterday' }))
   await plane.create(secrets, secretOf('young', {}, '2025-12-31T00:00:00Z'))
@@ -84,11 +105,24 @@ test('a token that nobody used for a year is marked, and deleted after another o
 
 test('a token that is used during the run is not marked, and Pods are read once for each namespace', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
-  const metadata = { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' }
-  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { since: '2024-01-01' } })
+  const metadata = {
+    name: 'kube-apiserver-legacy-service-account-token-tracking',
+    namespace: 'kube-system',
+  }
+  await plane.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata,
+    data: { since: '2024-01-01' },
+  })
   const account = { metadata: { name: 'default', namespace: 'n', uid: 'account' } }
   const references = ['a', 'b', 'c'].map((name) => ({ name }))
-  await plane.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account, secrets: references })
+  await plane.create(accounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    ...account,
+    secrets: references,
+  })
   for (const { name } of references) await plane.create(secrets, secretOf(name))
   const { signal } = new AbortController()
   let lists = 0
@@ -114,11 +148,16 @@ test('a token that is used during the run is not marked, and Pods are read once 
   }
   const { handle, registry } = plane
   const clock = { wallMs: () => startMs + 365 * DAY_MS }
-  await cleanOnce({ handle, registry, accessOf, periodMs: 300 * DAY_MS, clock, log: silent }, signal)
+  await cleanOnce(
+    { handle, registry, accessOf, periodMs: 300 * DAY_MS, clock, log: silent },
+    signal,
+  )
   assert.equal(lists, 1)
   const { keys, reader } = plane.accessOf(secrets)
   const { items } = await reader.list(keys.range('n'), 'latest')
-  const marked = items.map((item) => item.peek().metadata).filter(({ labels }) => labels?.[invalidSince] !== undefined)
+  const marked = items
+    .map((item) => item.peek().metadata)
+    .filter(({ labels }) => labels?.[invalidSince] !== undefined)
   assert.deepEqual(
     marked.map(({ name }) => name),
     ['a', 'c'],

@@ -51,7 +51,9 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
   const { handle, periodMs, clock, log } = parts
   const nowMs = clock.wallMs()
   if (nowMs < (await trackedSinceMs(handle, signal)) + periodMs) return
-  const [secrets, accounts, pods] = ['secrets', 'serviceaccounts', 'pods'].map((plural) => accessTo(parts, plural))
+  const [secrets, accounts, pods] = ['secrets', 'serviceaccounts', 'pods'].map((plural) =>
+    accessTo(parts, plural),
+  )
   if (secrets === undefined || accounts === undefined || pods === undefined) return
   const slices = new Slices()
   // The list is in the order of namespaces.
@@ -64,7 +66,8 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
     if (!isUnused(secret, nowMs - periodMs)) continue
     const { namespace = '', name = '' } = secret.metadata
     if (!(await isGenerated(secret, accounts))) continue
-    if (mounted?.namespace !== namespace) mounted = { namespace, names: await mountedNames(pods, namespace) }
+    if (mounted?.namespace !== namespace)
+      mounted = { namespace, names: await mountedNames(pods, namespace) }
     if (mounted.names.has(name)) continue
     const invalidSince = textOf(secret.metadata.labels?.[invalidSinceLabel])
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
@@ -75,20 +78,31 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
     // One that is used meanwhile has another version: the use is recorded in it.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
-      ? await request(handle, { method: 'DELETE', path, body: { preconditions: { resourceVersion } }, signal })
+      ? await request(handle, {
+          method: 'DELETE',
+          path,
+          body: { preconditions: { resourceVersion } },
+          signal,
+        })
       : await request(handle, {
           method: 'PATCH',
           path,
-          body: { metadata: { uid, resourceVersion, labels: { [invalidSinceLabel]: dayOf(nowMs) } } },
+          body: {
+            metadata: { uid, resourceVersion, labels: { [invalidSinceLabel]: dayOf(nowMs) } },
+          },
           isMergePatch: true,
           signal,
         })
     // One that has changed is looked at the next time.
-    if (outcomeOf(response) === undefined) log('error', `${what}: it failed`, { error: failureOf(path, response) })
+    if (outcomeOf(response) === undefined)
+      log('error', `${what}: it failed`, { error: failureOf(path, response) })
   }
 }
 
-function accessTo({ registry, accessOf }: LegacyTokenParts, plural: string): ReadAccess | undefined {
+function accessTo(
+  { registry, accessOf }: LegacyTokenParts,
+  plural: string,
+): ReadAccess | undefined {
   const resource = registry.find({ group: '', version: 'v1', plural })
   return resource && accessOf(resource)
 }
@@ -113,18 +127,26 @@ function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
 }
 
 /** Only of those that its account refers to is it known that no person made them. */
-async function isGenerated({ metadata }: KubeObject, { keys, reader }: ReadAccess): Promise<boolean> {
+async function isGenerated(
+  { metadata }: KubeObject,
+  { keys, reader }: ReadAccess,
+): Promise<boolean> {
   const { namespace, name = '', annotations } = metadata
   const ofAccount = annotations?.[accountName] ?? ''
   if (ofAccount === '') return false
-  const account = await (await reader.get(keys.key(namespace, ofAccount), 'latest')).item?.peekInParts()
+  const account = await (
+    await reader.get(keys.key(namespace, ofAccount), 'latest')
+  ).item?.peekInParts()
   const uid = annotations?.[accountUid] ?? ''
   if (account === undefined || (uid !== '' && uid !== account.metadata.uid)) return false
   return itemsOf(account['secrets']).some((reference) => reference['name'] === name)
 }
 
 /** The names of Secrets that Pods of the namespace mount. */
-async function mountedNames({ keys, reader }: ReadAccess, namespace: string): Promise<ReadonlySet<string>> {
+async function mountedNames(
+  { keys, reader }: ReadAccess,
+  namespace: string,
+): Promise<ReadonlySet<string>> {
   const { items } = await reader.list(keys.range(namespace), 'latest')
   const names = new Set<string>()
   const slices = new Slices()

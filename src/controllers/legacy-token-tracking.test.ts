@@ -28,7 +28,10 @@ async function written(found: ApiResponse, laterMs: number, status = 200): Promi
 }
 
 const map = (since?: string): ApiResponse =>
-  answer(200, { metadata: { resourceVersion: '7' }, ...(since === undefined ? {} : { data: { since } }) })
+  answer(200, {
+    metadata: { resourceVersion: '7' },
+    ...(since === undefined ? {} : { data: { since } }),
+  })
 
 test('a valid date stays', async () => {
   assert.deepEqual(await written(map('2020-02-29'), HALF_HOUR_MS), [])

@@ -29,7 +29,10 @@ export const trackingConfigMap = (since: string): Wanted => ({
 export const dayOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10)
 
 /** `wallMs` is that of the bootstrap. */
-export function createTrackingCheck(handle: HandleAs, wallMs: () => number): (signal: AbortSignal) => Promise<void> {
+export function createTrackingCheck(
+  handle: HandleAs,
+  wallMs: () => number,
+): (signal: AbortSignal) => Promise<void> {
   let createdMs = wallMs()
   return async (signal) => {
     const now = wallMs()
@@ -43,12 +46,19 @@ export function createTrackingCheck(handle: HandleAs, wallMs: () => number): (si
       createdMs = now
       return
     }
-    if (found.status >= FAILURE) throw new Error(`${path} could not be read: status ${found.status}`)
+    if (found.status >= FAILURE)
+      throw new Error(`${path} could not be read: status ${found.status}`)
     const { metadata, data } = fieldsOf(objectOf(found))
     if (isDay(textOf(fieldsOf(data)['since']))) return
     const resourceVersion = textOf(fieldsOf(metadata)['resourceVersion'])
     const body = { metadata: { resourceVersion }, data: { since: dayOf(now) } }
-    const { status } = await request(handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
+    const { status } = await request(handle, {
+      method: 'PATCH',
+      path,
+      body,
+      isMergePatch: true,
+      signal,
+    })
     if (status >= FAILURE && status !== CONFLICT && status !== NOT_FOUND) {
       throw new Error(`${path} could not be corrected: status ${status}`)
     }

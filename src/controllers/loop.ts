@@ -41,7 +41,14 @@ export class Loop implements AsyncDisposable {
 
   async #go(): Promise<void> {
     const { signal } = this.#stopping
-    const { name, intervalMs, isDoneAtStart = false, run, log, timers = unrefTimers } = this.#options
+    const {
+      name,
+      intervalMs,
+      isDoneAtStart = false,
+      run,
+      log,
+      timers = unrefTimers,
+    } = this.#options
     // Rejects only when the server stops, which the loop checks.
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
@@ -52,7 +59,8 @@ export class Loop implements AsyncDisposable {
       } catch (error) {
         // It was decided on the state before a restore, and is decided again.
         if (count !== this.#restores?.count) continue
-        if (!signal.aborted) log('warn', `${name} failed; it is tried again`, { error: String(error) })
+        if (!signal.aborted)
+          log('warn', `${name} failed; it is tried again`, { error: String(error) })
       }
       await pause()
     }

@@ -29,10 +29,18 @@ export function rootCa(pem: string): PerNamespaceObject {
     queue: 'root_ca_cert_publisher',
     plural: 'configmaps',
     name: caName,
-    create: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: caName, annotations }, data }),
+    create: () => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: caName, annotations },
+      data,
+    }),
     mend: (object) => {
       if (isRight(object)) return undefined
-      const metadata = { ...object.metadata, annotations: { ...fieldsOf(object.metadata.annotations), ...annotations } }
+      const metadata = {
+        ...object.metadata,
+        annotations: { ...fieldsOf(object.metadata.annotations), ...annotations },
+      }
       return { ...object, metadata, data }
     },
   }

@@ -31,7 +31,11 @@ test('a write that is refused as a conflict, though nobody has changed the objec
       { handle, registry, accessOf, metrics, log: silent },
     ),
   )
-  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } })
+  await plane.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a', namespace: 'n' },
+  })
   await until(() => writes > 0, 'it is written')
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.ok(writes < 15, `${writes} writes in a second`)

@@ -47,7 +47,10 @@ export type WriteObject = {
   /** Through a subresource, by a forced server-side apply of this manager. */
   readonly apply: (subresource: string, body: Fields, manager: string) => Promise<Outcome>
   /** On condition of the uid, and of more if it is given. */
-  readonly delete: (object: KubeObject, options?: { readonly [field: string]: Json }) => Promise<Outcome>
+  readonly delete: (
+    object: KubeObject,
+    options?: { readonly [field: string]: Json },
+  ) => Promise<Outcome>
 }
 
 /** The wait before an object that somebody else has changed is looked at again. */
@@ -68,7 +71,14 @@ export class ObjectController implements AsyncDisposable {
     this.#concern = concern
     this.#parts = parts
     const measured = { metrics, as: queue }
-    this.#queue = new WorkQueue({ name, workersMax, work: (key) => this.#work(key), log, timers, measured })
+    this.#queue = new WorkQueue({
+      name,
+      workersMax,
+      work: (key) => this.#work(key),
+      log,
+      timers,
+      measured,
+    })
     const resource = registry.find({ group, version: 'v1', plural })
     if (resource === undefined) return
     const { keys, reader } = accessOf(resource)
@@ -136,7 +146,14 @@ export class ObjectController implements AsyncDisposable {
         return noted(await request(handle, { method: 'PUT', path: at, body, signal }))
       },
       apply: async (subresource, body, manager) => {
-        const sent = { method: 'PATCH', path: `${path}/${subresource}`, body, manager, isApply: true, signal }
+        const sent = {
+          method: 'PATCH',
+          path: `${path}/${subresource}`,
+          body,
+          manager,
+          isApply: true,
+          signal,
+        }
         return noted(await request(handle, sent))
       },
       delete: async (_, options = {}) => {

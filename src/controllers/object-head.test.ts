@@ -4,10 +4,20 @@ import type { KubeObject } from '../api/object.ts'
 import { Item } from '../cache/item.ts'
 import { headOf } from './object-head.ts'
 
-type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
+type Owner = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+}
 
 const owners = (count: number): readonly Owner[] =>
-  Array.from({ length: count }, (_, at) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: `o${at}`, uid: `u${at}` }))
+  Array.from({ length: count }, (_, at) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: `o${at}`,
+    uid: `u${at}`,
+  }))
 
 /** An item of the cache. `isDecoded`: it was just written. */
 function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {

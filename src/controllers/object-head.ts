@@ -4,7 +4,15 @@
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../api/json-value.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type ObjectMeta, textOf, textsOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type ObjectMeta,
+  textOf,
+  textsOf,
+} from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import { endOfString, endOfValue } from '../codec/json-bytes.ts'
 import { QUOTE } from '../lib/ascii.ts'
@@ -64,7 +72,8 @@ class LongHead implements ObjectHead {
     const fields: Record<string, Json> = {}
     const tail = item.listTail()
     for (const [field, from, to] of metadataMembers(tail)) {
-      if (field === 'ownerReferences') this.ownersDigest = hash('sha256', tail.subarray(from, to), 'base64')
+      if (field === 'ownerReferences')
+        this.ownersDigest = hash('sha256', tail.subarray(from, to), 'base64')
       else if (wanted.has(field)) fields[field] = parseText(tail.toString('utf8', from, to))
     }
     const { uid, isMarked, finalizers } = headFrom(fields)
@@ -103,7 +112,12 @@ const ownersFrom = (references: Json | undefined): readonly OwnerReference[] =>
     fields,
   }))
 
-const wanted: ReadonlySet<string> = new Set(['uid', 'deletionTimestamp', 'finalizers', 'ownerReferences'])
+const wanted: ReadonlySet<string> = new Set([
+  'uid',
+  'deletionTimestamp',
+  'finalizers',
+  'ownerReferences',
+])
 
 /** `tail`: an object after its opening brace. */
 function metadataIn(tail: Buffer): Fields {
@@ -127,11 +141,15 @@ const metadataStart = '"metadata":{'
 function* metadataMembers(tail: Buffer): Generator<readonly [string, number, number], void, void> {
   if (tail.toString('latin1', 0, metadataStart.length) === metadataStart)
     return yield* members(tail, metadataStart.length)
-  for (const [name, start] of members(tail, 0)) if (name === 'metadata') return yield* members(tail, start + 1)
+  for (const [name, start] of members(tail, 0))
+    if (name === 'metadata') return yield* members(tail, start + 1)
 }
 
 /** The members of an object: name, start and end of the value. `start`: after the opening brace. */
-function* members(json: Buffer, start: number): Generator<readonly [string, number, number], void, void> {
+function* members(
+  json: Buffer,
+  start: number,
+): Generator<readonly [string, number, number], void, void> {
   for (let at = start; json[at] === QUOTE; ) {
     const nameEnd = endOfString(json, at + 1)
     const valueEnd = endOfValue(json, nameEnd + 1)

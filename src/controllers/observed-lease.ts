@@ -11,7 +11,8 @@ export class ObservedLease {
   #durationMs = 0
 
   see(lease: KubeObject | undefined, nowMs: number): void {
-    const version = lease === undefined ? undefined : `${lease.metadata.uid}/${lease.metadata.resourceVersion}`
+    const version =
+      lease === undefined ? undefined : `${lease.metadata.uid}/${lease.metadata.resourceVersion}`
     if (version !== this.#version) this.#changedMs = nowMs
     this.#version = version
     const spec = fieldsOf(lease?.['spec'])

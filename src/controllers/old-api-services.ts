@@ -19,12 +19,21 @@ export async function removeOldApiServices(
   const kept = new Set(wanted.map(pathOf))
   // A server that does not serve APIServices has created none.
   if (![...kept].some((path) => path.startsWith(`${collection}/`))) return true
-  const answer = await request(handle, { method: 'GET', path: collection, query: { labelSelector: atStart }, signal })
+  const answer = await request(handle, {
+    method: 'GET',
+    path: collection,
+    query: { labelSelector: atStart },
+    signal,
+  })
   const list = answer.status === OK ? await objectInSlices(answer) : undefined
   if (!isFields(list)) return false
-  const paths = itemsOf(list['items']).map(({ metadata }) => `${collection}/${textOf(fieldsOf(metadata)['name'])}`)
+  const paths = itemsOf(list['items']).map(
+    ({ metadata }) => `${collection}/${textOf(fieldsOf(metadata)['name'])}`,
+  )
   const old = paths.filter((path) => !kept.has(path))
-  const results = await Promise.all(old.map((path) => request(handle, { method: 'DELETE', path, signal })))
+  const results = await Promise.all(
+    old.map((path) => request(handle, { method: 'DELETE', path, signal })),
+  )
   return results.every(({ status }) => status === OK || status === NOT_FOUND)
 }
 

@@ -10,7 +10,11 @@ import { INFO_CHECK_MS } from './authentication-info.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
-import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
+import {
+  isReachable,
+  KubernetesEndpoints,
+  type KubernetesEndpointsParts,
+} from './kubernetes-endpoints.ts'
 import { KEEP_FLOWS_MS, keepFlowControl } from './kept-flow-control.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { createTrackingCheck, TRACKING_CHECK_MS } from './legacy-token-tracking.ts'
@@ -63,7 +67,13 @@ export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
     ...(serviceAddresses === undefined
       ? []
       : [() => followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
-    () => new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
+    () =>
+      new Loop({
+        name: 'the repair of addresses and node ports',
+        intervalMs: REPAIR_MS,
+        run: repairServices,
+        log,
+      }),
     () =>
       new Loop({
         name: 'the check of the objects of the cluster itself',
@@ -110,12 +120,25 @@ export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
 }
 
 /** Renews the Lease of this server and deletes those of servers that no longer run. */
-function identityStarts({ handle, uid, clock, timers, log }: OwnLoopsParts): (() => AsyncDisposable)[] {
+function identityStarts({
+  handle,
+  uid,
+  clock,
+  timers,
+  log,
+}: OwnLoopsParts): (() => AsyncDisposable)[] {
   const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
   return [
-    () => new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
+    () =>
+      new Loop({
+        name: 'renewing the lease of this server',
+        intervalMs: RENEW_MS,
+        run: renew,
+        timers,
+        log,
+      }),
     () =>
       new Loop({
         name: 'the collection of leases of servers that are gone',
@@ -127,7 +150,8 @@ function identityStarts({ handle, uid, clock, timers, log }: OwnLoopsParts): (()
   ]
 }
 
-const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
+const secondTime = (wallMs: number): string =>
+  new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 /** An address that clients can reach; undefined if there is none. */
 function publicAddress(advertised: string): string | undefined {
@@ -135,5 +159,7 @@ function publicAddress(advertised: string): string | undefined {
   const ip = parseIp(advertised)
   if (ip === undefined || ip.value !== 0n) return undefined
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.find(({ address, family, internal }) => family === ip.family && !internal && isReachable(address))?.address
+  return all.find(
+    ({ address, family, internal }) => family === ip.family && !internal && isReachable(address),
+  )?.address
 }

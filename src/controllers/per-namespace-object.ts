@@ -32,7 +32,10 @@ export type PerNamespaceObject = {
   readonly mend?: (object: KubeObject) => KubeObject | undefined
 }
 
-export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespaceParts): AsyncDisposable {
+export function keepInNamespaces(
+  wanted: PerNamespaceObject,
+  parts: PerNamespaceParts,
+): AsyncDisposable {
   const { handle, registry, accessOf, metrics, log } = parts
   const { plural, name, create, mend } = wanted
   const stopping = new AbortController()
@@ -44,9 +47,15 @@ export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespace
   const [ofNamespaces, ofObjects] = [accessOf(namespaces), accessOf(resource)]
 
   const work = async (namespace: string): Promise<undefined> => {
-    const { item } = await ofNamespaces.reader.get(ofNamespaces.keys.key(undefined, namespace), 'any')
-    if (item === undefined || fieldsOf(item.peek()['status'])['phase'] !== 'Active') return undefined
-    const found = (await ofObjects.reader.get(ofObjects.keys.key(namespace, name), 'any')).item?.object()
+    const { item } = await ofNamespaces.reader.get(
+      ofNamespaces.keys.key(undefined, namespace),
+      'any',
+    )
+    if (item === undefined || fieldsOf(item.peek()['status'])['phase'] !== 'Active')
+      return undefined
+    const found = (
+      await ofObjects.reader.get(ofObjects.keys.key(namespace, name), 'any')
+    ).item?.object()
     const body = found === undefined ? create() : mend?.(found)
     if (body === undefined) return undefined
     const { signal } = stopping
@@ -60,7 +69,13 @@ export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespace
     throw new Error(failureOf(place.path, response))
   }
   const measured = { metrics, as: wanted.queue }
-  const queue = new WorkQueue({ name: `${name} in a namespace`, workersMax: WORKERS_MAX, work, log, measured })
+  const queue = new WorkQueue({
+    name: `${name} in a namespace`,
+    workersMax: WORKERS_MAX,
+    work,
+    log,
+    measured,
+  })
 
   const names = new Set<string>()
   const followedNamespaces = new FollowedResource<true>({
@@ -107,4 +122,6 @@ export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespace
 }
 
 const isTerminating = (answer: ReturnType<typeof objectOf>): boolean =>
-  itemsOf(fieldsOf(fieldsOf(answer)['details'])['causes']).some(({ reason }) => reason === 'NamespaceTerminating')
+  itemsOf(fieldsOf(fieldsOf(answer)['details'])['causes']).some(
+    ({ reason }) => reason === 'NamespaceTerminating',
+  )

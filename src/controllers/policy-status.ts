@@ -35,9 +35,17 @@ export const checkPolicies = (parts: ObjectControllerParts): AsyncDisposable =>
 const isUnchecked = ({ metadata, status }: Fields): boolean =>
   numberOf(fieldsOf(metadata)['generation']) > numberOf(fieldsOf(status)['observedGeneration'])
 
-function checked({ apiVersion, kind, metadata }: KubeObject, warnings: Awaited<ReturnType<typeof typeCheck>>): Fields {
+function checked(
+  { apiVersion, kind, metadata }: KubeObject,
+  warnings: Awaited<ReturnType<typeof typeCheck>>,
+): Fields {
   const { name: own = '', generation = 0, uid = '' } = metadata
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings }
   // One of the same name that came meanwhile is checked by itself.
-  return { apiVersion, kind, metadata: { name: own, uid }, status: { observedGeneration: generation, typeChecking } }
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: own, uid },
+    status: { observedGeneration: generation, typeChecking },
+  }
 }

@@ -20,7 +20,9 @@ test('queues of one name are added up, and one that has ended does not count', a
     })
   const shown = (): (number | undefined)[] =>
     ['unfinished_work_seconds', 'longest_running_processor_seconds'].map((name) => {
-      const line = new RegExp(`^workqueue_${name}\\{name="certificate"\\} (.*)$`, 'm').exec(metrics.print())
+      const line = new RegExp(`^workqueue_${name}\\{name="certificate"\\} (.*)$`, 'm').exec(
+        metrics.print(),
+      )
       return line === null ? undefined : Number(line[1])
     })
   const [first, second] = [queue(), queue()]

@@ -1,5 +1,13 @@
 /** The metrics of work queues, as those of client-go. */
-import type { Count, Counter, Distribution, Gauge, Histogram, MetricOptions, Metrics } from '../lib/metrics.ts'
+import type {
+  Count,
+  Counter,
+  Distribution,
+  Gauge,
+  Histogram,
+  MetricOptions,
+  Metrics,
+} from '../lib/metrics.ts'
 
 /** 10 ns to 10 s, each ten times the one before, with the rounding that upstream's have: a bucket is known by its bound. */
 const bounds = [10e-9]
@@ -30,7 +38,9 @@ export class QueueMetrics {
   constructor(metrics: Metrics) {
     this.#depth = metrics.gauge(named('depth', 'Current depth of workqueue'))
     this.#adds = metrics.counter(named('adds_total', 'Total number of adds handled by workqueue'))
-    this.#retries = metrics.counter(named('retries_total', 'Total number of retries handled by workqueue'))
+    this.#retries = metrics.counter(
+      named('retries_total', 'Total number of retries handled by workqueue'),
+    )
     const waitHelp = 'How long in seconds an item stays in workqueue before being requested.'
     this.#wait = metrics.histogram(named('queue_duration_seconds', waitHelp), bounds)
     const workHelp = 'How long in seconds processing an item from workqueue takes.'
@@ -40,7 +50,8 @@ export class QueueMetrics {
     const stuckHelp =
       'Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.'
     this.#unfinished = metrics.gauge(named('unfinished_work_seconds', unfinishedHelp + stuckHelp))
-    const longestHelp = 'How many seconds has the longest running processor for workqueue been running.'
+    const longestHelp =
+      'How many seconds has the longest running processor for workqueue been running.'
     this.#longest = metrics.gauge(named('longest_running_processor_seconds', longestHelp))
     metrics.onPrint(() => this.#update())
   }
@@ -69,4 +80,8 @@ export class QueueMetrics {
   }
 }
 
-const named = (name: string, help: string): MetricOptions => ({ name: `workqueue_${name}`, help, labels: ['name'] })
+const named = (name: string, help: string): MetricOptions => ({
+  name: `workqueue_${name}`,
+  help,
+  labels: ['name'],
+})

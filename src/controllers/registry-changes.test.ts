@@ -13,7 +13,8 @@ test('changes that come together are told once, and none after the end', () => {
   }
   let told = 0
   const listening = onRegistryChange(registry, () => told++, { after })
-  for (let change = 0; change < 3; change++) registry.replace('example.com', { before: [], after: [] })
+  for (let change = 0; change < 3; change++)
+    registry.replace('example.com', { before: [], after: [] })
   assert.deepEqual([due.length, told], [1, 0])
   due.shift()?.()
   assert.equal(told, 1)

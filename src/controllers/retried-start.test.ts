@@ -30,7 +30,12 @@ test('a start that fails is logged and tried again, ever more seldom, until it s
     running++
     return { [Symbol.asyncDispose]: async () => void running-- }
   }
-  const one = new RetriedStart({ name: 'it', start, log: (level, text) => logged.push(`${level} ${text}`), timers })
+  const one = new RetriedStart({
+    name: 'it',
+    start,
+    log: (level, text) => logged.push(`${level} ${text}`),
+    timers,
+  })
   for (let tries = 0; tries < 8; tries++) assert.ok(timers.pass())
   assert.deepEqual(timers.asked.slice(0, 3), [1_000, 2_000, 4_000])
   assert.equal(timers.asked.at(-1), 60_000)
@@ -49,6 +54,8 @@ const fail = (): AsyncDisposable => {
 
 test('what is no longer wanted is not tried again', async () => {
   const timers = new Waits()
-  await new RetriedStart({ name: 'it', start: fail, log: () => undefined, timers })[Symbol.asyncDispose]()
+  await new RetriedStart({ name: 'it', start: fail, log: () => undefined, timers })[
+    Symbol.asyncDispose
+  ]()
   assert.ok(!timers.pass())
 })

@@ -31,7 +31,10 @@ export class RetriedStart implements AsyncDisposable {
     try {
       this.#started = start()
     } catch (error) {
-      log('error', `${name} could not be started; it is tried again`, { error: String(error), againMs })
+      log('error', `${name} could not be started; it is tried again`, {
+        error: String(error),
+        againMs,
+      })
       this.#retry = timers.after(againMs, () => this.#start(Math.min(2 * againMs, RETRY_MS_MAX)))
     }
   }

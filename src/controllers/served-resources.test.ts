@@ -23,9 +23,14 @@ test('each resource once, in its preferred version, if it has the verbs', () => 
   const ids = found.map(({ group, version, plural }) => `${group}/${version}/${plural}`)
   assert.equal(new Set(found.map(({ group, plural }) => `${group}/${plural}`)).size, found.length)
   assert.ok(
-    ids.includes('autoscaling/v2/horizontalpodautoscalers') && !ids.includes('autoscaling/v1/horizontalpodautoscalers'),
+    ids.includes('autoscaling/v2/horizontalpodautoscalers') &&
+      !ids.includes('autoscaling/v1/horizontalpodautoscalers'),
   )
-  assert.ok(ids.includes('/v1/pods') && ids.includes('/v1/events') && ids.includes('events.k8s.io/v1/events'))
+  assert.ok(
+    ids.includes('/v1/pods') &&
+      ids.includes('/v1/events') &&
+      ids.includes('events.k8s.io/v1/events'),
+  )
   assert.ok(!ids.some((id) => /reviews|componentstatuses|v1\/bindings/.test(id)))
   const deployments = found.find(({ plural }) => plural === 'deployments') ?? assert.fail()
   assert.equal(objectPath(deployments, 'n', 'd'), '/apis/apps/v1/namespaces/n/deployments/d')

@@ -30,9 +30,14 @@ const isConvertedByWebhook = ({ converted }: Resource): boolean => converted?.()
 type Named = Pick<Resource, 'group' | 'version' | 'plural'>
 
 /** The path of a collection, in a namespace if there is one. */
-export function collectionPath({ group, version, plural }: Named, namespace: string | undefined): string {
+export function collectionPath(
+  { group, version, plural }: Named,
+  namespace: string | undefined,
+): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  return namespace === undefined || namespace === '' ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`
+  return namespace === undefined || namespace === ''
+    ? `${root}/${plural}`
+    : `${root}/namespaces/${namespace}/${plural}`
 }
 
 /** The path of an object. */

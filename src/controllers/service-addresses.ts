@@ -4,7 +4,13 @@
  * upstream's repair controller; what happened before, or while a watch was down, is found by the periodic repair.
  */
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
-import { type HandleAs, objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
+import {
+  type HandleAs,
+  objectInSlices,
+  objectOf,
+  parseInSlices,
+  request,
+} from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
@@ -30,7 +36,12 @@ export type ServiceAddressesParts = {
 
 export function followServiceAddresses(parts: ServiceAddressesParts): AsyncDisposable {
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
-  return new Loop({ name: 'following the addresses of services', intervalMs: RETRY_MS, run, log: parts.log })
+  return new Loop({
+    name: 'following the addresses of services',
+    intervalMs: RETRY_MS,
+    run,
+    log: parts.log,
+  })
 }
 
 /** Resolves when one of the watches has ended. */
@@ -39,7 +50,12 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
   const ending = new AbortController()
   const both = AbortSignal.any([signal, ending.signal])
   const work = (key: string): Promise<undefined> => check(parts, key, both)
-  await using queue = new WorkQueue({ name: 'taking the addresses of a service', workersMax: WORKERS_MAX, work, log })
+  await using queue = new WorkQueue({
+    name: 'taking the addresses of a service',
+    workersMax: WORKERS_MAX,
+    work,
+    log,
+  })
   const onService = async ({ type, object }: Event): Promise<void> => {
     if (type === 'DELETED') return
     const spec = fieldsOf(object['spec'])
@@ -51,21 +67,30 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
   }
   const onAddress = async ({ type, object }: Event): Promise<void> => {
     const { resource, namespace, name } = fieldsOf(fieldsOf(object['spec'])['parentRef'])
-    if (type === 'DELETED' && resource === 'services') queue.add(`${textOf(namespace)}/${textOf(name)}`)
+    if (type === 'DELETED' && resource === 'services')
+      queue.add(`${textOf(namespace)}/${textOf(name)}`)
   }
   try {
-    await Promise.race([events(handle, servicesPath, onService, both), events(handle, addressesPath, onAddress, both)])
+    await Promise.race([
+      events(handle, servicesPath, onService, both),
+      events(handle, addressesPath, onAddress, both),
+    ])
   } finally {
     ending.abort()
   }
 }
 
 /** The cache may have been stale: the Service is read again. */
-async function check(parts: ServiceAddressesParts, key: string, signal: AbortSignal): Promise<undefined> {
+async function check(
+  parts: ServiceAddressesParts,
+  key: string,
+  signal: AbortSignal,
+): Promise<undefined> {
   const [namespace = '', name = ''] = key.split('/')
   const path = `/api/v1/namespaces/${namespace}/services/${name}`
   const response = await request(parts.handle, { method: 'GET', path, signal })
-  if (response.status === OK) await parts.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
+  if (response.status === OK)
+    await parts.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
   else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
 }
 
@@ -80,7 +105,9 @@ async function events(
 ): Promise<void> {
   const listed = await request(handle, { method: 'GET', path, query: { limit: '1' }, signal })
   if (listed.status !== OK) throw new Error(`${path} answers ${listed.status}`)
-  const resourceVersion = textOf(fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'])
+  const resourceVersion = textOf(
+    fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'],
+  )
   await followWatch(handle, { path, resourceVersion, signal }, async (frames) => {
     for (const line of linesIn(Buffer.concat(frames))) {
       const event = fieldsOf(await parseInSlices(line))

@@ -45,7 +45,9 @@ test('all controllers are told to stop at once, and all are waited for, even if 
 })
 
 test('controllers that all end fail nothing', async () => {
-  await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })], atOnce)[Symbol.asyncDispose]()
+  await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })], atOnce)[
+    Symbol.asyncDispose
+  ]()
 })
 
 test('one is started in each turn, and none after the end', async () => {
@@ -80,5 +82,8 @@ test('one that cannot be started in a later turn is told of, and none is started
   assert.deepEqual(told, ['a starts', 'Error: of the test'])
   await all[Symbol.asyncDispose]()
   assert.deepEqual(told, ['a starts', 'Error: of the test', 'a ends'])
-  assert.throws(() => startInTurns([fails, start('b')], { ...atOnce, onFailed: note }), /of the test/)
+  assert.throws(
+    () => startInTurns([fails, start('b')], { ...atOnce, onFailed: note }),
+    /of the test/,
+  )
 })

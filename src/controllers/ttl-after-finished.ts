@@ -6,8 +6,10 @@ import { type Concern, ObjectController, type ObjectControllerParts } from './ob
 /** Upstream's number. */
 const WORKERS_MAX = 5
 
-export const deleteFinishedJobs = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>
-  new ObjectController(concernOf(wallMs), parts)
+export const deleteFinishedJobs = (
+  wallMs: () => number,
+  parts: ObjectControllerParts,
+): AsyncDisposable => new ObjectController(concernOf(wallMs), parts)
 
 const concernOf = (wallMs: () => number): Concern => ({
   name: 'the deletion of a finished Job',
@@ -21,7 +23,10 @@ const concernOf = (wallMs: () => number): Concern => ({
     if (expiryMs === undefined || job.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = expiryMs - wallMs()
     if (leftMs > 0) return leftMs
-    const preconditions = { uid: job.metadata.uid ?? '', resourceVersion: job.metadata.resourceVersion ?? '' }
+    const preconditions = {
+      uid: job.metadata.uid ?? '',
+      resourceVersion: job.metadata.resourceVersion ?? '',
+    }
     await write.delete(job, { preconditions, propagationPolicy: 'Foreground' })
     return undefined
   },
@@ -32,7 +37,8 @@ export function expiryOf({ spec, status }: Fields): number | undefined {
   const ttl = fieldsOf(spec)['ttlSecondsAfterFinished']
   if (!isNumber(ttl)) return undefined
   const finished = itemsOf(fieldsOf(status)['conditions']).find(
-    (condition) => /^(Complete|Failed)$/.test(textOf(condition['type'])) && condition['status'] === 'True',
+    (condition) =>
+      /^(Complete|Failed)$/.test(textOf(condition['type'])) && condition['status'] === 'True',
   )
   const finishedMs = Date.parse(textOf(finished?.['lastTransitionTime']))
   return Number.isNaN(finishedMs) ? undefined : finishedMs + 1000 * numberOf(ttl)

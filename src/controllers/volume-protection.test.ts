@@ -29,7 +29,8 @@ test('the event loop runs on while a great many pods are asked for a claim', asy
   const keys = new ResourceKeys('/registry/', 'pods', true)
   const items = Array.from(
     { length: 100 },
-    (_, index) => new Item(home, { key: keys.key('n', `p${index}`), revision: 1, createRevision: 1 }),
+    (_, index) =>
+      new Item(home, { key: keys.key('n', `p${index}`), revision: 1, createRevision: 1 }),
   )
   const list = async () => ({ items, revision: 1, more: false, remaining: 0 })
   const asked = isClaimUsed(claim, { keys, reader: { known: none, get: none, watch: none, list } })
@@ -47,10 +48,17 @@ function decodeDivided(): KubeObject {
 
 test('a large pod is decoded in parts and is not kept', async () => {
   const claim: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: { name: 'c', namespace: 'n' } }
-  const home = { codec: { decode: decodeDivided, print }, put: none, view: () => Buffer.alloc(0), keep: none }
+  const home = {
+    codec: { decode: decodeDivided, print },
+    put: none,
+    view: () => Buffer.alloc(0),
+    keep: none,
+  }
   const keys = new ResourceKeys('/registry/', 'pods', true)
   const item = new Item(home, { key: keys.key('n', 'p'), revision: 1, createRevision: 1 })
   item.length = 100_000
   const list = async () => ({ items: [item], revision: 1, more: false, remaining: 0 })
-  assert.ok(await isClaimUsed(claim, { keys, reader: { known: none, get: none, watch: none, list } }))
+  assert.ok(
+    await isClaimUsed(claim, { keys, reader: { known: none, get: none, watch: none, list } }),
+  )
 })

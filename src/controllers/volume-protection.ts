@@ -51,7 +51,9 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
       plural: 'persistentvolumeclaims',
       concerns: (item) => isConcerned(item, claimFinalizer),
       work: async (claim, write) => {
-        const changed = await protectedObject(claim, claimFinalizer, () => isClaimUsed(claim, access))
+        const changed = await protectedObject(claim, claimFinalizer, () =>
+          isClaimUsed(claim, access),
+        )
         if (changed !== undefined) await write.update(changed)
         return undefined
       },
@@ -63,7 +65,8 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
     // To decode a large pod takes longer than to look at all claims again.
     if (item.isLarge) return controller.allAgain()
     const { metadata, spec } = item.peek()
-    for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec))) controller.again(metadata.namespace, name)
+    for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec)))
+      controller.again(metadata.namespace, name)
   }
   stack.use(
     new FollowedChanges({
@@ -94,14 +97,22 @@ async function protectedObject(
   const finalizers = metadata.finalizers ?? []
   const hasIt = finalizers.includes(finalizer)
   if (metadata.deletionTimestamp === undefined) {
-    return hasIt ? undefined : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } }
+    return hasIt
+      ? undefined
+      : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } }
   }
   if (!hasIt || (await isUsed())) return undefined
-  return { ...object, metadata: { ...metadata, finalizers: finalizers.filter((one) => one !== finalizer) } }
+  return {
+    ...object,
+    metadata: { ...metadata, finalizers: finalizers.filter((one) => one !== finalizer) },
+  }
 }
 
 /** Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded. */
-export async function isClaimUsed(claim: KubeObject, { keys, reader }: ReadAccess): Promise<boolean> {
+export async function isClaimUsed(
+  claim: KubeObject,
+  { keys, reader }: ReadAccess,
+): Promise<boolean> {
   const { items } = await reader.list(keys.range(claim.metadata.namespace), 'latest')
   const slices = new Slices()
   for (const item of items) {
@@ -124,4 +135,6 @@ export function usesClaim(pod: KubeObject, claim: KubeObject): boolean {
 }
 
 const isControlledBy = ({ metadata }: KubeObject, pod: KubeObject): boolean =>
-  itemsOf(metadata['ownerReferences']).some(({ uid, controller }) => controller === true && uid === pod.metadata.uid)
+  itemsOf(metadata['ownerReferences']).some(
+    ({ uid, controller }) => controller === true && uid === pod.metadata.uid,
+  )

@@ -13,9 +13,19 @@ export const pathOf = ({ collection, object }: Wanted): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
 /** Creates the object. Returns the status of the failure if it neither was created nor exists. */
-export async function create(handle: HandleAs, wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+export async function create(
+  handle: HandleAs,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const { collection, object, manager } = wanted
-  const { status } = await request(handle, { method: 'POST', path: collection, body: object, manager, signal })
+  const { status } = await request(handle, {
+    method: 'POST',
+    path: collection,
+    body: object,
+    manager,
+    signal,
+  })
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
   // The object may exist although it was refused: another server that creates the same Service takes its address before it stores

@@ -70,7 +70,12 @@ test('a key that is dropped is not processed, now or later, and leaves no timer'
 
 test('what is not done comes back, and not after the end', async () => {
   let looks = 0
-  const queue = new WorkQueue({ name: 'the work', workersMax: 1, work: async () => (looks++, 1), log: silent })
+  const queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 1,
+    work: async () => (looks++, 1),
+    log: silent,
+  })
   queue.add('a')
   while (looks < 3) await sleep(1)
   await queue[Symbol.asyncDispose]()
@@ -96,7 +101,9 @@ test('a key that is being processed at a restore is processed again, and a failu
     if (key === 'fails') throw new Error('its write was refused')
   }
   const log = (): void => void runs.push('a log line')
-  await using queue = restores.within(() => new WorkQueue({ name: 'the work', workersMax: 2, work, log }))
+  await using queue = restores.within(
+    () => new WorkQueue({ name: 'the work', workersMax: 2, work, log }),
+  )
   queue.add('fails')
   queue.add('ends')
   await begun.promise

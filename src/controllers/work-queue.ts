@@ -135,9 +135,15 @@ class Timing implements Disposable {
   readonly #addedMs = new Map<string, number>()
   readonly #begunMs = new Map<string, number>()
 
-  constructor({ metrics, as, monotonicMs = systemTime.monotonicMs }: NonNullable<WorkQueueOptions['measured']>) {
+  constructor({
+    metrics,
+    as,
+    monotonicMs = systemTime.monotonicMs,
+  }: NonNullable<WorkQueueOptions['measured']>) {
     this.#monotonicMs = monotonicMs
-    this.#series = metrics.of(as, () => Array.from(this.#begunMs.values(), (begunMs) => monotonicMs() - begunMs))
+    this.#series = metrics.of(as, () =>
+      Array.from(this.#begunMs.values(), (begunMs) => monotonicMs() - begunMs),
+    )
   }
 
   added(key: string): void {

@@ -23,8 +23,13 @@ export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
  * After 'changed': fails if the version is still the one that was decided on. A conflict may have another reason, such as a webhook that refuses; the
  * write is then a failure, and not made again at once.
  */
-export function requireChange(path: string, before: string | undefined, now: string | undefined): void {
-  if (now === before) throw new Error(`${path} was refused as a conflict, and nobody has changed it`)
+export function requireChange(
+  path: string,
+  before: string | undefined,
+  now: string | undefined,
+): void {
+  if (now === before)
+    throw new Error(`${path} was refused as a conflict, and nobody has changed it`)
 }
 
 export const failureOf = (path: string, response: ApiResponse): string =>

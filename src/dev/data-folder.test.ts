@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -36,7 +44,10 @@ const put = (...path: readonly string[]): void => {
 test('a folder of something else is refused, and nothing is written into it', () => {
   put('store', 'shop.ts')
   put('package.json')
-  assert.throws(() => openDataFolder(dir), /is a folder of something else \(it has .*\): give an empty one, or/)
+  assert.throws(
+    () => openDataFolder(dir),
+    /is a folder of something else \(it has .*\): give an empty one, or/,
+  )
   assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
 })
 
@@ -66,7 +77,10 @@ for (const [name, ours] of [
   test(`--reset removes ${name} if it is a store, and else leaves all as it is`, () => {
     const folder = made(dir)
     put(name, 'shop.ts')
-    assert.throws(() => forgetObjects(folder), /--reset: .* has something else than objects of keelson dev/)
+    assert.throws(
+      () => forgetObjects(folder),
+      /--reset: .* has something else than objects of keelson dev/,
+    )
     assert.ok(existsSync(join(dir, name, 'shop.ts')))
     rmSync(join(dir, name, 'shop.ts'))
     forgetObjects(folder)
@@ -117,7 +131,10 @@ test('what a failure of the machine left empty is made anew, with what depends o
     writeKubeconfig(made(dir), served)
     assert.match(readFileSync(join(dir, name), 'utf8'), /-----BEGIN/, name)
     for (const issued of ['server.crt', 'admin.crt'])
-      assert.ok(certificateIn(issued).verify(certificateIn('ca.crt').publicKey), `${issued} after ${name}`)
+      assert.ok(
+        certificateIn(issued).verify(certificateIn('ca.crt').publicKey),
+        `${issued} after ${name}`,
+      )
   }
 })
 

@@ -63,14 +63,23 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: Filli
   orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
-    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
+    const authority = keepCertificate(join(folder.path, 'ca'), () =>
+      createAuthority('keelson-dev', nowMs),
+    )
     const server = { authority, addresses: addressesOf(bindAddress) }
     keepCertificate(
       join(folder.path, 'server'),
-      () => issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(bindAddress), nowMs }),
+      () =>
+        issue(authority, {
+          commonName: 'kube-apiserver',
+          usage: 'server',
+          hosts: serverHosts(bindAddress),
+          nowMs,
+        }),
       (kept) => isValid(kept, server),
     )
-    if (readWhole(folder.accountKey) === undefined) writeSecret(folder.accountKey, createAccountKey())
+    if (readWhole(folder.accountKey) === undefined)
+      writeSecret(folder.accountKey, createAccountKey())
   })
 }
 
@@ -80,9 +89,12 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
     return use()
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(`${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`, {
-      cause,
-    })
+    throw new Error(
+      `${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`,
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -91,12 +103,16 @@ const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.k
 
 /** The lock is what a first start writes first. */
 const isOurs = (folder: DataFolder): boolean =>
-  existsSync(folder.caCertificate) || hasLock(folder.path) || hasStoreData(folder) || hasEtcdData(folder)
+  existsSync(folder.caCertificate) ||
+  hasLock(folder.path) ||
+  hasStoreData(folder) ||
+  hasEtcdData(folder)
 
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
 /** Whether an etcd has run there: a folder of this name may be anything. */
-export const hasEtcdData = (folder: DataFolder): boolean => existsSync(join(folder.etcdData, 'member'))
+export const hasEtcdData = (folder: DataFolder): boolean =>
+  existsSync(join(folder.etcdData, 'member'))
 
 /** Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched; what is not a store's is refused. */
 export function forgetObjects(folder: DataFolder): void {
@@ -135,12 +151,22 @@ export type Served = {
 }
 
 /** Written at each start, since the address may have changed. */
-export function writeKubeconfig(folder: DataFolder, { serverUrl, context, nowMs }: Served): Kubeconfig {
+export function writeKubeconfig(
+  folder: DataFolder,
+  { serverUrl, context, nowMs }: Served,
+): Kubeconfig {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
   const admin = keepCertificate(
     join(folder.path, 'admin'),
-    () => issue(authority, { commonName: 'admin', organizations: [mastersGroup], usage: 'client', hosts: [], nowMs }),
+    () =>
+      issue(authority, {
+        commonName: 'admin',
+        organizations: [mastersGroup],
+        usage: 'client',
+        hosts: [],
+        nowMs,
+      }),
     (kept) => isValid(kept, { authority, addresses: [] }),
   )
   const kubeconfig = createKubeconfig({
@@ -184,7 +210,9 @@ function serverHosts(bindAddress: string): string[] {
 }
 
 const ownAddresses = (): string[] =>
-  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
+  Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).map(({ address }) => address.replace(/%.*$/, '')),
+  )
 
 /** Where clients find a server that listens there; the machine may have got others since its certificate was made. */
 const addressesOf = (bindAddress: string): readonly string[] =>
@@ -193,17 +221,23 @@ const addressesOf = (bindAddress: string): readonly string[] =>
 const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
 /** Where kubectl on this machine finds it. */
-export const reachableHost = (bindAddress: string): string => (isWildcard(bindAddress) ? '127.0.0.1' : bindAddress)
+export const reachableHost = (bindAddress: string): string =>
+  isWildcard(bindAddress) ? '127.0.0.1' : bindAddress
 
 type Wanted = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
 /** Whether it is of this authority, names all of these addresses, and has its own key: one of the two files may be older than the other. */
-function isValid({ certificatePem, keyPem }: Certificate, { authority, addresses }: Wanted): boolean {
+function isValid(
+  { certificatePem, keyPem }: Certificate,
+  { authority, addresses }: Wanted,
+): boolean {
   try {
     const certificate = new X509Certificate(certificatePem)
     const isIssued = certificate.verify(new X509Certificate(authority.certificatePem).publicKey)
     const isPair = certificate.checkPrivateKey(createPrivateKey(keyPem))
-    return isIssued && isPair && addresses.every((address) => certificate.checkIP(address) !== undefined)
+    return (
+      isIssued && isPair && addresses.every((address) => certificate.checkIP(address) !== undefined)
+    )
   } catch {
     // It is no certificate, or no key, or the address is none.
     return false
@@ -226,7 +260,9 @@ function keepCertificate(
 function readCertificate(base: string): Certificate | undefined {
   const certificatePem = readWhole(`${base}.crt`)
   const keyPem = readWhole(`${base}.key`)
-  return certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem }
+  return certificatePem === undefined || keyPem === undefined
+    ? undefined
+    : { certificatePem, keyPem }
 }
 
 /** A machine that fails soon after a file was written may leave it empty. */
@@ -238,7 +274,8 @@ function createAccountKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-const writeSecret = (path: string, text: string): void => writeFileSync(path, text, { mode: SECRET_MODE })
+const writeSecret = (path: string, text: string): void =>
+  writeFileSync(path, text, { mode: SECRET_MODE })
 
 function writeIfAbsent(path: string, text: string): void {
   if (readIfThere(path) === undefined) writeFileSync(path, text)

@@ -105,9 +105,12 @@ function faultsOf({ found, isEphemeral, isReset, hasServers, context }: Given): 
   if (isEphemeral && (found.has('etcd') || hasServers)) {
     faults.push('--ephemeral keeps objects in memory: leave it, or --etcd and --etcd-servers, out')
   }
-  if (isReset && hasServers) faults.push('--reset is for a store of its own: leave it or --etcd-servers out')
+  if (isReset && hasServers)
+    faults.push('--reset is for a store of its own: leave it or --etcd-servers out')
   if (!contextPattern.test(context)) {
-    faults.push(`--context ${JSON.stringify(context)} is no name of a context: letters, digits, ".", "_", "@" and "-"`)
+    faults.push(
+      `--context ${JSON.stringify(context)} is no name of a context: letters, digits, ".", "_", "@" and "-"`,
+    )
   }
   return faults
 }

@@ -65,13 +65,16 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   const own = splitArgs(args)
   // Flags are checked before anything starts; the store does not matter for that.
   const store = own.hasServers ? [] : ['--store=memory']
-  const { config: checked, warnings } = orFail(checkArgs([...serveDefaults(own), ...store, ...own.rest]))
+  const { config: checked, warnings } = orFail(
+    checkArgs([...serveDefaults(own), ...store, ...own.rest]),
+  )
   const { bindAddress } = checked
   parts.configureLog(checked.logging)
   for (const warning of warnings) parts.log('warn', warning)
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, parts, stack)
-  const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
+  const startsEtcd =
+    !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
   // Its thread starts while this one goes on.
   const opening = isOwnStore ? openStore(folder, checked, parts) : undefined
@@ -88,30 +91,47 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     ...storeArgs(folder, own, etcd),
     ...own.rest,
   ]
-  const server = stack.use(await startOnFreePort({ flags, own, folder, opening, bindAddress, parts }))
+  const server = stack.use(
+    await startOnFreePort({ flags, own, folder, opening, bindAddress, parts }),
+  )
   const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
-  const kubeconfig = writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
+  const kubeconfig = writeKubeconfig(folder, {
+    serverUrl: url,
+    context: own.context,
+    nowMs: parts.nowMs,
+  })
   if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
   const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
   stack.use(
-    noteRunning({ folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid }, parts.index),
+    noteRunning(
+      { folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid },
+      parts.index,
+    ),
   )
   // Who is told that it serves finds it ready.
   await server.bootstrapped
   parts.progress(`serving at ${server.url}`)
   parts.print(
-    own.merges ? `kubectl config use-context ${own.context}` : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
+    own.merges
+      ? `kubectl config use-context ${own.context}`
+      : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
   )
   parts.print('kubectl get ns')
   const all = stack.move()
-  const etcdEnded = etcd?.ended().then(() => 'etcd has ended by itself; etcd.log in the data folder may say why')
+  const etcdEnded = etcd
+    ?.ended()
+    .then(() => 'etcd has ended by itself; etcd.log in the data folder may say why')
   const serverFailed = server.failed.then(messageOf)
   const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
   return { stop: () => all.disposeAsync(), failed }
 }
 
 /** A folder that nobody else uses. */
-async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<DataFolder> {
+async function openFolder(
+  own: Own,
+  parts: DevParts,
+  stack: AsyncDisposableStack,
+): Promise<DataFolder> {
   const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
   const folder = openDataFolder(path)
@@ -121,9 +141,16 @@ async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack
 }
 
 /** Who needs it finds out whether it failed. */
-function openStore({ store }: DataFolder, { etcd: { compactionMs } }: Config, parts: DevParts): Promise<OpenedEngine> {
+function openStore(
+  { store }: DataFolder,
+  { etcd: { compactionMs } }: Config,
+  parts: DevParts,
+): Promise<OpenedEngine> {
   const surroundings = { clock: systemClock, log: parts.log, thread: parts.storeThread }
-  const opening = openEngine({ store: { kind: 'sqlite', folder: store }, compactionMs }, surroundings)
+  const opening = openEngine(
+    { store: { kind: 'sqlite', folder: store }, compactionMs },
+    surroundings,
+  )
   opening.catch(() => undefined)
   return opening
 }
@@ -162,11 +189,19 @@ type Starting = {
 }
 
 /** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
-async function startOnFreePort({ flags, own, folder, opening, bindAddress, parts }: Starting): Promise<Server> {
+async function startOnFreePort({
+  flags,
+  own,
+  folder,
+  opening,
+  bindAddress,
+  parts,
+}: Starting): Promise<Server> {
   let unused = opening
   const startOn = async (port: number): Promise<Server> => {
     const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
-    const seams = unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
+    const seams =
+      unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
     const { log, verbosity } = parts
     const surroundings = { ...realSurroundings(log), verbosity }
@@ -174,7 +209,11 @@ async function startOnFreePort({ flags, own, folder, opening, bindAddress, parts
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown
-  for await (const port of candidatePorts({ last: folder.portFile, bindAddress, isAny: own.port === 0 })) {
+  for await (const port of candidatePorts({
+    last: folder.portFile,
+    bindAddress,
+    isAny: own.port === 0,
+  })) {
     try {
       return await startOn(port)
     } catch (error) {
@@ -195,7 +234,11 @@ function prepared(config: Config, { own, log }: { readonly own: Own; readonly lo
   const state = parseFirstObjects(text, { nowMs: systemClock.wallMs(), authorityPem, port })
   const time = { ...systemTimers, ...systemClock }
   const open = async (): Promise<OpenedEngine> =>
-    openMemory(MemoryEngine.from(await state, { time }), { time, log, intervalMs: config.etcd.compactionMs })
+    openMemory(MemoryEngine.from(await state, { time }), {
+      time,
+      log,
+      intervalMs: config.etcd.compactionMs,
+    })
   return { opening: open(), isPrepared: true }
 }
 
@@ -205,7 +248,9 @@ function serveDefaults({ rest }: Own): string[] {
     '--bind-address=127.0.0.1',
     '--allow-privileged=true',
     // There is no kube-controller-manager.
-    ...(controllers === undefined ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller'] : []),
+    ...(controllers === undefined
+      ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
+      : []),
   ]
   // Without the controller that creates ServiceAccounts no pod could have one. A user that runs that elsewhere enables the plugin.
   const hasAccounts =
@@ -224,7 +269,11 @@ function controllersIn(args: readonly string[]): string[] | undefined {
   return values.length === 0 ? undefined : values.flatMap((value) => value.split(','))
 }
 
-async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
+async function runEtcd(
+  folder: DataFolder,
+  given: string | undefined,
+  parts: DevParts,
+): Promise<EtcdChild> {
   const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
   const etcd = await startEtcd({
     program,
@@ -243,7 +292,11 @@ async function runEtcd(folder: DataFolder, given: string | undefined, parts: Dev
   return etcd
 }
 
-function storeArgs(folder: DataFolder, { hasServers, isEphemeral }: Own, etcd: EtcdChild | undefined): string[] {
+function storeArgs(
+  folder: DataFolder,
+  { hasServers, isEphemeral }: Own,
+  etcd: EtcdChild | undefined,
+): string[] {
   if (hasServers) return []
   if (isEphemeral) return ['--store=memory']
   return etcd === undefined ? [`--data-dir=${folder.store}`] : [`--etcd-servers=${etcd.url}`]
@@ -269,11 +322,15 @@ const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
 const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
   rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
     ? []
-    : [`--cluster-signing-cert-file=${folder.caCertificate}`, `--cluster-signing-key-file=${folder.caKey}`]
+    : [
+        `--cluster-signing-cert-file=${folder.caCertificate}`,
+        `--cluster-signing-key-file=${folder.caKey}`,
+      ]
 
 function orFail(checked: Checked) {
   if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked
 }
 
-const quoteForShell = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+const quoteForShell = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`

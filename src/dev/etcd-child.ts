@@ -4,7 +4,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+} from 'node:fs'
 import { get } from 'node:http'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -58,7 +66,10 @@ export class EtcdChild implements AsyncDisposable {
   readonly #socketPath: string
   readonly #logFile: string
 
-  constructor(child: ChildProcess, { socketsDir, logFile }: Pick<EtcdChildOptions, 'socketsDir' | 'logFile'>) {
+  constructor(
+    child: ChildProcess,
+    { socketsDir, logFile }: Pick<EtcdChildOptions, 'socketsDir' | 'logFile'>,
+  ) {
     this.#child = child
     this.pid = child.pid ?? 0
     this.#logFile = logFile
@@ -85,8 +96,10 @@ export class EtcdChild implements AsyncDisposable {
   async ready(): Promise<void> {
     const until = performance.now() + START_MS_MAX
     while (!(await isHealthy(this.#socketPath))) {
-      if (this.#hasEnded) throw new Error(`etcd ended at once; the end of ${this.#logFile}:\n${this.#tail()}`)
-      if (performance.now() > until) throw new Error(`etcd does not answer; ${this.#logFile} may say why`)
+      if (this.#hasEnded)
+        throw new Error(`etcd ended at once; the end of ${this.#logFile}:\n${this.#tail()}`)
+      if (performance.now() > until)
+        throw new Error(`etcd does not answer; ${this.#logFile} may say why`)
       await sleep(POLL_MS)
     }
   }
@@ -104,7 +117,12 @@ export class EtcdChild implements AsyncDisposable {
   }
 }
 
-export async function startEtcd({ program, dataDir, logFile, socketsDir }: EtcdChildOptions): Promise<EtcdChild> {
+export async function startEtcd({
+  program,
+  dataDir,
+  logFile,
+  socketsDir,
+}: EtcdChildOptions): Promise<EtcdChild> {
   const [clientUrl, peerUrl] = [`unix://${CLIENT_SOCKET}`, `unix://${PEER_SOCKET}`]
   const flags = {
     name: 'keelson',
@@ -122,9 +140,16 @@ export async function startEtcd({ program, dataDir, logFile, socketsDir }: EtcdC
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
   // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must outlive the server.
-  const child = spawn(resolve(program), args, { stdio: ['ignore', log, log], detached: true, cwd: socketsDir })
+  const child = spawn(resolve(program), args, {
+    stdio: ['ignore', log, log],
+    detached: true,
+    cwd: socketsDir,
+  })
   closeSync(log) // The child has its own copy.
-  await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(error))])
+  await Promise.race([
+    once(child, 'spawn'),
+    once(child, 'error').then(([error]) => Promise.reject(error)),
+  ])
   return new EtcdChild(child, { socketsDir, logFile })
 }
 

@@ -157,7 +157,10 @@ test('a leftover of a server whose certificates are gone is replaced', async () 
   mkdirSync(folder)
   const kept = Buffer.from(old.clusters[0]?.cluster['certificate-authority-data'] ?? '', 'base64')
   writeFileSync(join(folder, 'ca.crt'), kept)
-  await assert.rejects(addContext(path, createOwn('keelson', 7001), join(dir, 'other')), /of another server/)
+  await assert.rejects(
+    addContext(path, createOwn('keelson', 7001), join(dir, 'other')),
+    /of another server/,
+  )
   const sameFolder = createOwn('keelson', 7002)
   await addContext(path, sameFolder, folder)
   assert.deepEqual(read(path).users.slice(1), sameFolder.users)
@@ -206,7 +209,8 @@ test('without a current context before there is none after, and kubectl can read
     const own = createOwn('keelson', 1)
     await addContext(path, own, '/data')
     // Somebody removes what was the current one.
-    if (gone) writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
+    if (gone)
+      writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
     await removeContext(path, own)
     assert.ok(!('current-context' in read(path)), readFileSync(path, 'utf8'))
   }
@@ -214,7 +218,18 @@ test('without a current context before there is none after, and kubectl can read
 
 test('characters that some take for the end of a line stay', async () => {
   const path = join(dir, 'config')
-  const odd = ['a\u0085b', 'a \u0085 b', 'a\u2028b\nc', '\u2029', 'a\r\nb', 'tab\t', '\u{1f600}', '\ufeffx', ' x ', '']
+  const odd = [
+    'a\u0085b',
+    'a \u0085 b',
+    'a\u2028b\nc',
+    '\u2029',
+    'a\r\nb',
+    'tab\t',
+    '\u{1f600}',
+    '\ufeffx',
+    ' x ',
+    '',
+  ]
   const preferences = Object.fromEntries(odd.map((text) => [`key ${text}`, text]))
   writeFileSync(path, JSON.stringify({ preferences }))
   const own = createOwn('keelson', 1)
@@ -246,7 +261,10 @@ test('a server whose folder cannot be looked at is not taken for one that is gon
   const file = join(dir, 'no-folder')
   writeFileSync(file, '')
   await addContext(path, createOwn('keelson', 7000), file)
-  await assert.rejects(addContext(path, createOwn('keelson', 7001), join(dir, 'other')), /of another server/)
+  await assert.rejects(
+    addContext(path, createOwn('keelson', 7001), join(dir, 'other')),
+    /of another server/,
+  )
 })
 
 /** nobody of Debian and others. */
@@ -261,7 +279,9 @@ test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('the group of a file stays, and no other one gets its rights', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('the group of a file stays, and no other one gets its rights', {
+  skip: process.getuid?.() !== 0,
+}, async (t) => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   chownSync(path, 0, OTHER_ID)
@@ -281,7 +301,10 @@ test('the group of a file stays, and no other one gets its rights', { skip: proc
       const { gid, mode } = statSync(path)
       assert.deepEqual([gid, mode & 0o777], [0, 0o600])
       chownSync(path, OTHER_ID, OTHER_ID)
-      await assert.rejects(addContext(path, createOwn('keelson', 7002), '/data'), /belongs to another user/)
+      await assert.rejects(
+        addContext(path, createOwn('keelson', 7002), '/data'),
+        /belongs to another user/,
+      )
       assert.equal(statSync(path).uid, OTHER_ID)
     } finally {
       t.mock.restoreAll()
@@ -332,7 +355,9 @@ for (const [what, text] of Object.entries({
 test('two at once both come to be in it', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
-  await Promise.all(['a', 'b', 'c'].map((name, at) => addContext(path, createOwn(name, at + 1), `/${name}`)))
+  await Promise.all(
+    ['a', 'b', 'c'].map((name, at) => addContext(path, createOwn(name, at + 1), `/${name}`)),
+  )
   const names: string[] = read(path).contexts.map(({ name }: { name: string }) => name)
   assert.deepEqual(names.toSorted(), ['a', 'b', 'c', 'work'])
 })

@@ -55,17 +55,27 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
     if (foreign !== undefined) throw new Error(refusal(path, foreign, names))
     const current = textOf(config['current-context'])
     const existing = find(config, 'contexts', names.context)
-    const note = { previous: current === names.context ? (noteOf(existing)?.previous ?? '') : current, folder }
+    const note = {
+      previous: current === names.context ? (noteOf(existing)?.previous ?? '') : current,
+      folder,
+    }
     // A namespace that the user has chosen for it stays.
     const contexts = own.contexts.map(({ name, context }) => ({
       name,
       context: withNote({ ...fieldsOf(existing?.['context']), ...context }, note),
     }))
     const added = { ...own, contexts }
-    const changed: Record<string, Json | undefined> = { apiVersion: 'v1', kind: 'Config', ...config }
+    const changed: Record<string, Json | undefined> = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      ...config,
+    }
     for (const list of lists) {
       const replaced = new Set(added[list].map(({ name }) => name))
-      changed[list] = [...entriesOf(config[list]).filter((entry) => !replaced.has(nameOf(entry))), ...added[list]]
+      changed[list] = [
+        ...entriesOf(config[list]).filter((entry) => !replaced.has(nameOf(entry))),
+        ...added[list],
+      ]
     }
     return { ...changed, 'current-context': names.context }
   })
@@ -88,11 +98,14 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
     const previous = noteOf(find(config, 'contexts', names.context))?.previous ?? ''
     const changed: Record<string, Json | undefined> = { ...config }
     for (const [list, name] of listed(names)) {
-      if (removed[list]) changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
+      if (removed[list])
+        changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
     }
     if (!removed.contexts) return changed
     // One that came after this one goes back to what was before both.
-    changed['contexts'] = entriesOf(changed['contexts']).map((entry) => passOn(entry, names.context, previous))
+    changed['contexts'] = entriesOf(changed['contexts']).map((entry) =>
+      passOn(entry, names.context, previous),
+    )
     if (textOf(config['current-context']) !== names.context) return changed
     const isThere = previous !== '' && find(changed, 'contexts', previous) !== undefined
     return isThere ? { ...changed, 'current-context': previous } : omit(changed, 'current-context')
@@ -102,7 +115,11 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
 type Names = { readonly context: string; readonly cluster: string; readonly user: string }
 
 function namesOf({ clusters, users, contexts }: Kubeconfig): Names {
-  return { context: contexts[0]?.name ?? '', cluster: clusters[0]?.name ?? '', user: users[0]?.name ?? '' }
+  return {
+    context: contexts[0]?.name ?? '',
+    cluster: clusters[0]?.name ?? '',
+    user: users[0]?.name ?? '',
+  }
 }
 
 const listed = ({ context, cluster, user }: Names) =>
@@ -113,16 +130,19 @@ const listed = ({ context, cluster, user }: Names) =>
   ] as const
 
 /** PEM. */
-const authorityOf = ({ clusters }: Kubeconfig): string => decoded(clusters[0]?.cluster['certificate-authority-data'])
+const authorityOf = ({ clusters }: Kubeconfig): string =>
+  decoded(clusters[0]?.cluster['certificate-authority-data'])
 
 /** The first entry of a name of ours that is somebody else's: `cluster "x"`. Undefined: there is none. */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
   const names = namesOf(own)
   const cluster = find(config, 'clusters', names.cluster)
   const authority = isLeftover(config, names, folder) ? authorityIn(cluster) : authorityOf(own)
-  if (cluster !== undefined && !isOfAuthority(cluster, authority)) return `cluster ${JSON.stringify(names.cluster)}`
+  if (cluster !== undefined && !isOfAuthority(cluster, authority))
+    return `cluster ${JSON.stringify(names.cluster)}`
   const user = find(config, 'users', names.user)
-  if (user !== undefined && !isIssuedBy(user, authority)) return `user ${JSON.stringify(names.user)}`
+  if (user !== undefined && !isIssuedBy(user, authority))
+    return `user ${JSON.stringify(names.user)}`
   const context = find(config, 'contexts', names.context)
   const isForeign = context !== undefined && !isOwnContext(config, names, authority)
   return isForeign ? `context ${JSON.stringify(names.context)}` : undefined
@@ -173,16 +193,22 @@ function isOwnContext(config: Fields, names: Names, authority: string): boolean 
   return named === undefined || isOfAuthority(named, authority)
 }
 
-const decoded = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString()
+const decoded = (base64: string | undefined): string =>
+  Buffer.from(base64 ?? '', 'base64').toString()
 
 function withNote(context: Fields, { previous, folder }: Note): Fields {
-  const extension = { 'data-dir': folder, ...(previous === '' ? {} : { 'previous-context': previous }) }
+  const extension = {
+    'data-dir': folder,
+    ...(previous === '' ? {} : { 'previous-context': previous }),
+  }
   const others = entriesOf(context['extensions']).filter((one) => nameOf(one) !== extensionName)
   return { ...context, extensions: [...others, { name: extensionName, extension }] }
 }
 
 function noteOf(entry: Fields | undefined): Note | undefined {
-  const own = itemsOf(fieldsOf(entry?.['context'])['extensions']).find(({ name }) => name === extensionName)
+  const own = itemsOf(fieldsOf(entry?.['context'])['extensions']).find(
+    ({ name }) => name === extensionName,
+  )
   if (own === undefined) return undefined
   const fields = fieldsOf(own['extension'])
   return { previous: textOf(fields['previous-context']), folder: textOf(fields['data-dir']) }
@@ -235,9 +261,12 @@ function readConfig(bytes: Buffer, path: string): Fields {
 }
 
 const unmergeable = (path: string, why: string, cause?: unknown): Error =>
-  new Error(`${path} cannot be merged with (${why}) and was left as it is: mend it, or leave --kubeconfig-merge out`, {
-    cause,
-  })
+  new Error(
+    `${path} cannot be merged with (${why}) and was left as it is: mend it, or leave --kubeconfig-merge out`,
+    {
+      cause,
+    },
+  )
 
 function parseOr(bytes: Buffer, wrong: (cause: unknown) => Error): Json {
   try {
@@ -259,7 +288,9 @@ async function lock(file: string): Promise<Disposable> {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
       if (waitedMs >= LOCK_MS_MAX)
-        throw new Error(`${path} is held by another program: if none runs, remove it`, { cause: error })
+        throw new Error(`${path} is held by another program: if none runs, remove it`, {
+          cause: error,
+        })
       await sleep(POLL_MS)
     }
   }
@@ -293,7 +324,9 @@ function giveLike(draft: number, file: string): void {
   const own = fstatSync(draft)
   const isLike = (own.uid === uid && own.gid === gid) || give(draft, uid, gid)
   if (!isLike && own.uid !== uid)
-    throw new Error(`${file} belongs to another user, and was left as it is: run this as that user, or set KUBECONFIG`)
+    throw new Error(
+      `${file} belongs to another user, and was left as it is: run this as that user, or set KUBECONFIG`,
+    )
   fchmodSync(draft, mode & (isLike ? 0o777 : 0o707))
 }
 

@@ -36,16 +36,22 @@ export async function claimFolder(folder: DataFolder): Promise<Disposable> {
 
 const etcdFile = (folder: DataFolder): string => join(folder.path, 'etcd.pid')
 
-export const noteEtcd = (folder: DataFolder, pid: number): void => writeFileSync(etcdFile(folder), `${pid}\n`)
+export const noteEtcd = (folder: DataFolder, pid: number): void =>
+  writeFileSync(etcdFile(folder), `${pid}\n`)
 export const forgetEtcd = (folder: DataFolder): void => rmSync(etcdFile(folder), { force: true })
 
 async function endLeftEtcd(folder: DataFolder): Promise<void> {
   const pid = readPid(etcdFile(folder))
-  const isOurs = (): boolean => pid !== undefined && commandOf(pid).includes(`--data-dir=${folder.etcdData}`)
+  const isOurs = (): boolean =>
+    pid !== undefined && commandOf(pid).includes(`--data-dir=${folder.etcdData}`)
   if (pid === undefined || !isOurs()) return
   process.kill(pid, 'SIGTERM')
-  for (let waitedMs = 0; isOurs() && waitedMs < STOP_MS_MAX; waitedMs += POLL_MS) await sleep(POLL_MS)
-  if (isOurs()) throw new Error(`an etcd of an earlier run (process ${pid}) holds ${folder.etcdData} and does not end`)
+  for (let waitedMs = 0; isOurs() && waitedMs < STOP_MS_MAX; waitedMs += POLL_MS)
+    await sleep(POLL_MS)
+  if (isOurs())
+    throw new Error(
+      `an etcd of an earlier run (process ${pid}) holds ${folder.etcdData} and does not end`,
+    )
 }
 
 function readPid(path: string): number | undefined {

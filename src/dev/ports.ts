@@ -16,7 +16,11 @@ export type PortOptions = {
 }
 
 /** Those that are free now, the best first. */
-export async function* candidatePorts({ last, bindAddress, isAny }: PortOptions): AsyncGenerator<number> {
+export async function* candidatePorts({
+  last,
+  bindAddress,
+  isAny,
+}: PortOptions): AsyncGenerator<number> {
   const wanted = isAny ? [] : [Number(readIfThere(last) ?? 0), DEFAULT_PORT]
   for (const port of wanted) {
     const isPort = Number.isInteger(port) && port > 0 && port < 65_536

@@ -12,7 +12,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const own: Running = { pid: process.pid, url: 'https://127.0.0.1:1', folder: '/f', store: 'memory', startedMs: 1 }
+const own: Running = {
+  pid: process.pid,
+  url: 'https://127.0.0.1:1',
+  folder: '/f',
+  store: 'memory',
+  startedMs: 1,
+}
 /** Above what Linux and macOS give. */
 const NO_PID = 99_999_999
 

@@ -33,7 +33,8 @@ export function listRunning(index: string): Running[] {
     const path = join(index, name)
     const read = readRunning(readIfThere(path) ?? '')
     if (read !== undefined && isRunning(read)) return [read.running]
-    if (read !== undefined || markOf(Number.parseInt(name, 10)) === '') rmSync(path, { force: true })
+    if (read !== undefined || markOf(Number.parseInt(name, 10)) === '')
+      rmSync(path, { force: true })
     return []
   })
   return found.toSorted((a, b) => a.startedMs - b.startedMs)

@@ -25,7 +25,10 @@ export function describeRunning(running: readonly Running[], nowMs: number): str
     folder,
   ])
   const all = [['PROCESS', 'URL', 'AGE', 'STORE', 'FOLDER'], ...rows]
-  const widths = all.reduce((known, row) => row.map((cell, at) => Math.max(cell.length, known[at] ?? 0)), [0])
+  const widths = all.reduce(
+    (known, row) => row.map((cell, at) => Math.max(cell.length, known[at] ?? 0)),
+    [0],
+  )
   return all
     .map(
       (row) =>

@@ -44,7 +44,8 @@ function choose(args: readonly string[], running: readonly Running[]): readonly 
   const there = running.filter((one) => one.folder === folder)
   if (there.length > 0) return there
   if (given === undefined && running.length === 1) return running
-  const known = running.length === 0 ? 'nothing runs' : 'keelson status lists what runs; --all ends all of it'
+  const known =
+    running.length === 0 ? 'nothing runs' : 'keelson status lists what runs; --all ends all of it'
   throw new Error(`no keelson dev runs in ${folder}: ${known}`)
 }
 
@@ -59,10 +60,13 @@ function end(pid: number): void {
 
 /** The processes themselves: what they note about themselves may go before they do. */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
-  const left = (): number[] => [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))
+  const left = (): number[] =>
+    [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))
   for (let waitedMs = 0; left().length > 0; waitedMs += POLL_MS) {
     if (waitedMs >= STOP_MS_MAX) {
-      throw new Error(`process ${left().join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`)
+      throw new Error(
+        `process ${left().join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`,
+      )
     }
     await sleep(POLL_MS)
   }

@@ -4,7 +4,13 @@
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../api/gates.ts'
-import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, parametersOf } from '../api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  elementsOf,
+  firstHeader,
+  parametersOf,
+} from '../api/request.ts'
 import { parseJson } from '../api/json-value.ts'
 import { printOrdered, printString } from '../codec/json.ts'
 import { jsonType, protobufType, yamlType } from '../codec/negotiate.ts'
@@ -38,20 +44,31 @@ const types: readonly (readonly [string, Media])[] = [
 ]
 
 /** Any clause of Accept that requests aggregated discovery takes precedence over all that do not, wherever it stands. */
-export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: Gates): Form | undefined {
-  const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType') ? (['v2'] as const) : (['v2', 'v2beta1'] as const)
+export function aggregatedForm(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  gates: Gates,
+): Form | undefined {
+  const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType')
+    ? (['v2'] as const)
+    : (['v2', 'v2beta1'] as const)
   const accept = firstHeader(headers, 'accept') ?? ''
   if (!accept.includes('apidiscovery')) return undefined
   for (const clause of elementsOf(accept)) {
     const [type = '', ...parameters] = parametersOf(clause)
     const media = types.find(([name]) => name === type)?.[1]
-    const version = versions.find((one) => wanted(one).every((parameter) => parameters.includes(parameter)))
+    const version = versions.find((one) =>
+      wanted(one).every((parameter) => parameters.includes(parameter)),
+    )
     if (media !== undefined && version !== undefined) return { media, version }
   }
   return undefined
 }
 
-const wanted = (version: Form['version']): readonly string[] => [`g=${ownGroup}`, `v=${version}`, `as=${kind}`]
+const wanted = (version: Form['version']): readonly string[] => [
+  `g=${ownGroup}`,
+  `v=${version}`,
+  `as=${kind}`,
+]
 
 /** `mark`: what it was made from. */
 type Made = {
@@ -68,7 +85,11 @@ type Printed = { readonly type: string; readonly body: Buffer }
 type Shown = { readonly version: string; readonly versionPriority: number; readonly text: string }
 
 /** The versions of a group, and where the group stands. */
-type ShownGroup = { readonly name: string; readonly priority: number; readonly versions: readonly Shown[] }
+type ShownGroup = {
+  readonly name: string
+  readonly priority: number
+  readonly versions: readonly Shown[]
+}
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
@@ -88,7 +109,8 @@ export class AggregatedDiscovery {
     const made = this.#document(which)
     const { tag } = made
     const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' }
-    if (firstHeader(headers, 'if-none-match') === tag) return { status: 304, headers: common, body: Buffer.alloc(0) }
+    if (firstHeader(headers, 'if-none-match') === tag)
+      return { status: 304, headers: common, body: Buffer.alloc(0) }
     const { type, body } = printedOnce(made, form, query)
     const contentType = `${type};${wanted(form.version).join(';')}`
     return { status: 200, headers: { 'content-type': contentType, ...common }, body }
@@ -98,7 +120,9 @@ export class AggregatedDiscovery {
     const mark = `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
     const known = this.#made.get(which)
     if (known?.mark === mark) return known
-    const items = (which === 'core' ? [this.#ownGroup('')] : this.#others()).map(printGroup).join(',')
+    const items = (which === 'core' ? [this.#ownGroup('')] : this.#others())
+      .map(printGroup)
+      .join(',')
     const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
     const made = { mark, json: Buffer.from(`${json}\n`), tag, forms: new Map<string, Printed>() }
@@ -142,7 +166,10 @@ export class AggregatedDiscovery {
 }
 
 /** The version of a remote server stands in the place of one that this server has, too. */
-function withRemote(group: ShownGroup | undefined, { service, resources, isStale }: RemoteVersion): ShownGroup {
+function withRemote(
+  group: ShownGroup | undefined,
+  { service, resources, isStale }: RemoteVersion,
+): ShownGroup {
   const { version } = service
   const own = group?.versions ?? []
   const known = resources === undefined || resources === '[]' ? '' : `"resources":${resources},`
@@ -195,14 +222,26 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
     }
     case 'json': {
       const isIndented = query.get('pretty') === 'true' || query.get('pretty') === '1'
-      return { type: jsonType, body: isIndented ? Buffer.from(indentJson(json.toString().trimEnd())) : json }
+      return {
+        type: jsonType,
+        body: isIndented ? Buffer.from(indentJson(json.toString().trimEnd())) : json,
+      }
     }
   }
 }
 
 /** For built-in kinds an empty group and version mean those of the list; custom kinds have their own. */
 function resourceFields(resource: Resource): Document {
-  const { plural, kind: ownKind, isNamespaced, singular, verbs, shortNames, categories, subresources } = resource
+  const {
+    plural,
+    kind: ownKind,
+    isNamespaced,
+    singular,
+    verbs,
+    shortNames,
+    categories,
+    subresources,
+  } = resource
   const own = resource.isCustom
     ? { group: resource.group, version: resource.version }
     : ({ group: '', version: '' } as const)
@@ -214,7 +253,9 @@ function resourceFields(resource: Resource): Document {
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(subresources.length === 0 ? {} : { subresources: subresources.map((one) => partFields(one, resource, own)) }),
+    ...(subresources.length === 0
+      ? {}
+      : { subresources: subresources.map((one) => partFields(one, resource, own)) }),
   }
 }
 

@@ -83,7 +83,8 @@ const bootstrapHooks: ReadonlySet<string> = new Set([
   'kube-apiserver-autoregistration',
 ])
 
-const unless = (isOk: () => boolean, why: string) => (): string | undefined => (isOk() ? undefined : why)
+const unless = (isOk: () => boolean, why: string) => (): string | undefined =>
+  isOk() ? undefined : why
 const isFine = (): undefined => undefined
 
 export function createChecks({
@@ -105,15 +106,24 @@ export function createChecks({
     { name: 'etcd', fault: etcdFault },
     { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
     ...others,
-    { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
+    {
+      name: 'informer-sync',
+      fault: unless(isFilled, 'the caches are not filled yet'),
+      isForReadiness: true,
+    },
   ]
   const untilDone = (isDone: () => boolean): Pick<HealthCheck, 'fault' | 'livenessFault'> => ({
     fault: unless(isDone, 'not finished'),
     livenessFault: unless(() => isDone() || upMs() <= livezGraceMs, 'not finished'),
   })
   for (const hook of hooks) {
-    if ((hook === reloadHook && !hasProxyClient) || (identityHooks.includes(hook) && !hasIdentity)) continue
-    const isDone = bootstrapHooks.has(hook) ? isBootstrapped : hook === discoveryHook ? areRemotesListed : isStarted
+    if ((hook === reloadHook && !hasProxyClient) || (identityHooks.includes(hook) && !hasIdentity))
+      continue
+    const isDone = bootstrapHooks.has(hook)
+      ? isBootstrapped
+      : hook === discoveryHook
+        ? areRemotesListed
+        : isStarted
     checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone) })
     if (hook === 'kube-apiserver-autoregistration')
       checks.push({ name: 'autoregister-completion', ...untilDone(isBootstrapped) })

@@ -20,15 +20,24 @@ const programs = [
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
 /** The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the whole. */
-export async function checkComponents(etcds: readonly EtcdHealth[]): Promise<readonly KubeObject[]> {
-  const others = programs.map(async ({ name, port }) => statusOf(name, await probe(`127.0.0.1:${port}`)))
+export async function checkComponents(
+  etcds: readonly EtcdHealth[],
+): Promise<readonly KubeObject[]> {
+  const others = programs.map(async ({ name, port }) =>
+    statusOf(name, await probe(`127.0.0.1:${port}`)),
+  )
   const healths = etcds.flatMap(({ servers, fault }) =>
     servers.map(
-      (): Health => (fault === undefined ? { isHealthy: true, message: 'ok' } : { isHealthy: false, error: fault }),
+      (): Health =>
+        fault === undefined
+          ? { isHealthy: true, message: 'ok' }
+          : { isHealthy: false, error: fault },
     ),
   )
   const stores = healths.map((health, at) => statusOf(`etcd-${at}`, health))
-  return [...stores, ...(await Promise.all(others))].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  return [...stores, ...(await Promise.all(others))].toSorted((a, b) =>
+    nameOf(a) < nameOf(b) ? -1 : 1,
+  )
 }
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
@@ -47,7 +56,11 @@ function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`
   return new Promise((resolve) => {
     const fail = (why: string): void => resolve({ isHealthy: false, message: why })
-    const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(PROBE_MS_MAX) }
+    const options = {
+      rejectUnauthorized: false,
+      agent: false,
+      signal: AbortSignal.timeout(PROBE_MS_MAX),
+    }
     get(url, options, (response) => {
       const { statusCode = 0 } = response
       let text = ''
@@ -64,6 +77,7 @@ function probe(address: string): Promise<Health> {
 }
 
 function whyNot(error: Error, address: string): string {
-  if ('code' in error && error.code === 'ECONNREFUSED') return `dial tcp ${address}: connect: connection refused`
+  if ('code' in error && error.code === 'ECONNREFUSED')
+    return `dial tcp ${address}: connect: connection refused`
   return error.name === 'AbortError' ? 'context deadline exceeded' : error.message
 }

@@ -1,7 +1,13 @@
 /** Answers the paths that are not of resources: documents about the server. */
 import type { RequestContext } from '../api/context.ts'
 import type { Gates } from '../api/gates.ts'
-import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
+import {
+  noSuchMethod,
+  notAcceptableHere,
+  noSuchResource,
+  pageNotFound,
+  unhealthy,
+} from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
 import { jsonType } from '../codec/negotiate.ts'
@@ -50,7 +56,10 @@ export type DocumentParts = {
 }
 
 /** `context`: for whom remote servers are asked. */
-export type Documents = (request: ApiRequest, context: RequestContext) => ApiResponse | Promise<ApiResponse>
+export type Documents = (
+  request: ApiRequest,
+  context: RequestContext,
+) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, remote } = parts
@@ -91,14 +100,22 @@ export function createDocuments(parts: DocumentParts): Documents {
   }
 }
 
-const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
+const withoutSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 
 const textType = 'text/plain; charset=utf-8'
 
-async function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): Promise<ApiResponse> {
+async function health(
+  endpoint: Endpoint,
+  { path, query }: ApiRequest,
+  parts: DocumentParts,
+): Promise<ApiResponse> {
   const checks = checksOf(endpoint, parts.checks)
   if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
-  const { isHealthy, text } = await checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
+  const { isHealthy, text } = await checkHealth(endpoint, checks, {
+    query,
+    onChecked: parts.onChecked,
+  })
   if (!isHealthy) throw unhealthy(text)
   const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
   return { status: 200, headers, body: Buffer.from(text) }
@@ -113,14 +130,21 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
   return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
 }
 
-function version(request: ApiRequest, rest: readonly string[], { emulatedMinor }: DocumentParts): ApiResponse {
+function version(
+  request: ApiRequest,
+  rest: readonly string[],
+  { emulatedMinor }: DocumentParts,
+): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
   requireType(request, jsonType)
   return indented(versionDocument(emulatedMinor))
 }
 
-type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery; readonly listed: ListedGroups }
+type ListParts = DocumentParts & {
+  readonly aggregated: AggregatedDiscovery
+  readonly listed: ListedGroups
+}
 
 function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
   const form = rest.length === 0 ? aggregatedForm(request, parts.gates) : undefined
@@ -142,21 +166,32 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   const [groupName, versionName] = rest
   const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
   if (form !== undefined) return parts.aggregated.answer('others', form, request)
-  if (groupName === undefined) return negotiated(groupList(parts.listed), request, { isAggregator: true })
+  if (groupName === undefined)
+    return negotiated(groupList(parts.listed), request, { isAggregator: true })
   const found = parts.listed.find(groupName)
   if (found === undefined) throw pageNotFound()
-  if (versionName === undefined) return negotiated(groupDocument(found), request, { isAggregator: true })
-  const document = resourceList(parts.registry, { group: groupName, version: versionName }, parts.gates)
+  if (versionName === undefined)
+    return negotiated(groupDocument(found), request, { isAggregator: true })
+  const document = resourceList(
+    parts.registry,
+    { group: groupName, version: versionName },
+    parts.gates,
+  )
   const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
   if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
   requireGet(request)
   return negotiated(document, request)
 }
 
-async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
+async function debug(
+  request: ApiRequest,
+  path: string,
+  parts: DocumentParts,
+): Promise<ApiResponse> {
   const { explainAccess, dumpFlows, debugPages } = parts
   const dump = await dumpFlows(request)
-  if (dump !== undefined) return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
+  if (dump !== undefined)
+    return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
   const page = debugPages(request)
   if (page !== undefined) return page
   if (path !== '/debug/authorization') throw pageNotFound()
@@ -169,7 +204,11 @@ const keysPath = '/openid/v1/jwks'
 const issuerPaths = [configurationPath, keysPath]
 
 /** Both documents may be cached by anyone, and have only one media type. */
-function issuer(request: ApiRequest, path: string, { issuer: documents }: DocumentParts): ApiResponse {
+function issuer(
+  request: ApiRequest,
+  path: string,
+  { issuer: documents }: DocumentParts,
+): ApiResponse {
   const isKeys = path === keysPath
   if (documents === null || (!isKeys && path !== configurationPath)) throw pageNotFound()
   const type = isKeys ? 'application/jwk-set+json' : jsonType
@@ -200,7 +239,8 @@ function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
 async function metrics(path: string, parts: DocumentParts): Promise<ApiResponse> {
-  const all = path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
+  const all =
+    path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
   if (all === undefined) throw pageNotFound()
   // Lets a scraper see that the process was restarted, and with it the counters.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
@@ -216,10 +256,15 @@ function requireGet({ method }: ApiRequest): void {
 function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
   const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
-  if (accept !== '' && !types.some((type) => type === wanted || type === '*/*')) throw notAcceptableHere([wanted])
+  if (accept !== '' && !types.some((type) => type === wanted || type === '*/*'))
+    throw notAcceptableHere([wanted])
 }
 
-function negotiated(document: Document, request: ApiRequest, { isAggregator = false } = {}): ApiResponse {
+function negotiated(
+  document: Document,
+  request: ApiRequest,
+  { isAggregator = false } = {},
+): ApiResponse {
   const { type, body } = printDocument(document, request, { isAggregator })
   return { status: 200, headers: { 'content-type': type }, body }
 }

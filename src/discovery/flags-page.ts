@@ -4,5 +4,8 @@ import { plainPage, type TextPage } from './plain-page.ts'
 
 export const flagsPath = '/flagz'
 
-export const flagsPage = (request: Pick<ApiRequest, 'headers'>, flags: ReadonlyMap<string, string>): TextPage =>
+export const flagsPage = (
+  request: Pick<ApiRequest, 'headers'>,
+  flags: ReadonlyMap<string, string>,
+): TextPage =>
   plainPage(request, 'flags', [...flags].map(([name, value]) => `${name}=${value}`).toSorted())

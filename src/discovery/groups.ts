@@ -47,7 +47,9 @@ export function resourceList(
 
 /** The preferred version first. */
 export function versionsOf(registry: Registry, group: string): string[] {
-  return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(compareVersions)
+  return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(
+    compareVersions,
+  )
 }
 
 function groupFields({ name, versions }: ListedGroup): Document {
@@ -70,7 +72,10 @@ function resourceFields(resource: Resource, gates: Gates): Document {
   }
 }
 
-function subresourceFields(resource: Resource, { name, kind, group, version, verbs }: Subresource): Document {
+function subresourceFields(
+  resource: Resource,
+  { name, kind, group, version, verbs }: Subresource,
+): Document {
   const isOwn = group === resource.group && version === resource.version
   return {
     name: `${resource.plural}/${name}`,
@@ -89,4 +94,5 @@ function storageVersionHash({ group, version, kind, storageVersion }: Resource):
 }
 
 /** The hash needs the group of an apiVersion, also the empty one of the core group. */
-const withGroup = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion : `/${apiVersion}`)
+const withGroup = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion : `/${apiVersion}`

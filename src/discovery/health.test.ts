@@ -11,7 +11,13 @@ const cases: readonly [string, typeof good | typeof bad, string, boolean, string
   ['all is well, with words', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
   ['a failure', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
   ['a failure left out', bad, 'exclude=bad', true, 'ok'],
-  ['a failure left out, with words', bad, 'verbose&exclude=bad', true, '[+]bad excluded: ok\nreadyz check passed\n'],
+  [
+    'a failure left out, with words',
+    bad,
+    'verbose&exclude=bad',
+    true,
+    '[+]bad excluded: ok\nreadyz check passed\n',
+  ],
   [
     'leaving out what is not there',
     good,
@@ -22,7 +28,10 @@ const cases: readonly [string, typeof good | typeof bad, string, boolean, string
 ]
 for (const [what, check, query, isHealthy, text] of cases) {
   test(what, async () => {
-    assert.deepEqual(await checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
+    assert.deepEqual(await checkHealth('readyz', [check], { query: new URLSearchParams(query) }), {
+      isHealthy,
+      text,
+    })
   })
 }
 
@@ -43,15 +52,24 @@ test('what is not started yet fails /livez only after the grace period, and the 
     upMs: () => upMs,
   })
   const failing = async (endpoint: Endpoint): Promise<boolean> =>
-    !(await checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() })).isHealthy
-  assert.deepEqual([await failing('livez'), await failing('healthz'), await failing('readyz')], [false, true, true])
+    !(await checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() }))
+      .isHealthy
+  assert.deepEqual(
+    [await failing('livez'), await failing('healthz'), await failing('readyz')],
+    [false, true, true],
+  )
   upMs = 2001
   assert.ok(await failing('livez'))
 })
 
 test('the hook of discovery waits for remote servers; that of the certificate for them is there with one', async () => {
   let areListed = false
-  const fixed = { etcdFault: () => undefined, isStarted: isDone, isFilled: isDone, isBootstrapped: isDone }
+  const fixed = {
+    etcdFault: () => undefined,
+    isStarted: isDone,
+    isFilled: isDone,
+    isBootstrapped: isDone,
+  }
   const vitals = {
     ...fixed,
     areRemotesListed: () => areListed,
@@ -70,7 +88,10 @@ test('the hook of discovery waits for remote servers; that of the certificate fo
   areListed = true
   assert.match(await linesOf(false), /readyz check passed\n$/)
   assert.doesNotMatch(await linesOf(false), /aggregator-reload-proxy-client-cert|excluded/)
-  assert.match(await linesOf(true), /^\[\+\]poststarthook\/aggregator-reload-proxy-client-cert ok$/m)
+  assert.match(
+    await linesOf(true),
+    /^\[\+\]poststarthook\/aggregator-reload-proxy-client-cert ok$/m,
+  )
 })
 
 const identityChecks = (hasIdentity: boolean): readonly string[] =>

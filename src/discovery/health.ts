@@ -21,19 +21,27 @@ export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => voi
 
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
-export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
+export const checksOf = (
+  endpoint: Endpoint,
+  checks: readonly HealthCheck[],
+): readonly HealthCheck[] =>
   checks
     .filter(
       ({ isForReadiness = false, isForLiveness = true }) =>
         (!isForReadiness || endpoint === 'readyz') && (isForLiveness || endpoint !== 'livez'),
     )
-    .map((check) => (endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check))
+    .map((check) =>
+      endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check,
+    )
 
 /** Reasons are left out here: they are for those with access to the log. */
 export async function checkHealth(
   endpoint: Endpoint,
   checks: readonly HealthCheck[],
-  { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
+  {
+    query,
+    onChecked = () => undefined,
+  }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
 ): Promise<Health> {
   const excluded = new Set(query.getAll('exclude'))
   const checked = checks
@@ -48,7 +56,11 @@ export async function checkHealth(
   const isHealthy = results.every(({ isOk }) => isOk)
   if (isHealthy && !query.has('verbose')) return { isHealthy, text: 'ok' }
   const unknown = [...excluded].map((name) => JSON.stringify(name)).join(',')
-  const warning = unknown === '' ? '' : `warn: some health checks cannot be excluded: no matches for ${unknown}\n`
+  const warning =
+    unknown === '' ? '' : `warn: some health checks cannot be excluded: no matches for ${unknown}\n`
   const lines = results.map(({ line }) => line).join('')
-  return { isHealthy, text: `${lines}${warning}${endpoint} check ${isHealthy ? 'passed' : 'failed'}\n` }
+  return {
+    isHealthy,
+    text: `${lines}${warning}${endpoint} check ${isHealthy ? 'passed' : 'failed'}\n`,
+  }
 }

@@ -19,7 +19,12 @@ export type IssuerOptions = {
 }
 
 /** Null if the issuer is not an https URL, where others could not look it up. */
-export function issuerDocuments({ issuer, jwksUri, keys, cacheSeconds }: IssuerOptions): Issuer | null {
+export function issuerDocuments({
+  issuer,
+  jwksUri,
+  keys,
+  cacheSeconds,
+}: IssuerOptions): Issuer | null {
   if (URL.parse(issuer)?.protocol !== 'https:') return null
   return {
     configuration: () => ({
@@ -27,7 +32,9 @@ export function issuerDocuments({ issuer, jwksUri, keys, cacheSeconds }: IssuerO
       jwks_uri: jwksUri,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [...new Set(keys().map(({ algorithm }) => algorithm))].toSorted(),
+      id_token_signing_alg_values_supported: [
+        ...new Set(keys().map(({ algorithm }) => algorithm)),
+      ].toSorted(),
     }),
     keys: () => ({ keys: keys().map(jwk) }),
     cacheSeconds,

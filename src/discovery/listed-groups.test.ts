@@ -10,8 +10,16 @@ const namesOf = (groups: ListedGroups): string[] => Array.from(groups.all, ({ na
 
 test('built-in groups are listed by priority, then by name', () => {
   const names = namesOf(new ListedGroups(new Registry(builtInResources()), noRemoteServers))
-  assert.deepEqual(names.slice(0, 4), ['apiregistration.k8s.io', 'apps', 'events.k8s.io', 'authentication.k8s.io'])
-  assert.equal(names.indexOf('admissionregistration.k8s.io') + 1, names.indexOf('apiextensions.k8s.io'))
+  assert.deepEqual(names.slice(0, 4), [
+    'apiregistration.k8s.io',
+    'apps',
+    'events.k8s.io',
+    'authentication.k8s.io',
+  ])
+  assert.equal(
+    names.indexOf('admissionregistration.k8s.io') + 1,
+    names.indexOf('apiextensions.k8s.io'),
+  )
 })
 
 test('an APIService adds its group where its highest priority is, and its versions by theirs', () => {
@@ -24,7 +32,11 @@ test('an APIService adds its group where its highest priority is, and its versio
     remoteService('v2.a.example.com'),
     remoteService('v1.b.example.com'),
   )
-  assert.deepEqual(namesOf(groups).slice(0, 3), ['apiregistration.k8s.io', 'stable.example.com', 'apps'])
+  assert.deepEqual(namesOf(groups).slice(0, 3), [
+    'apiregistration.k8s.io',
+    'stable.example.com',
+    'apps',
+  ])
   assert.deepEqual(groups.find('stable.example.com')?.versions, ['v1alpha1', 'v1', 'v1beta1'])
   // Of the same priority: by the names of the APIServices, as upstream.
   assert.deepEqual(namesOf(groups).slice(-2), ['b.example.com', 'a.example.com'])

@@ -12,7 +12,10 @@ export type ListedGroup = {
   readonly versions: readonly string[]
 }
 
-type Place = Pick<ListedApiService, 'name' | 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>
+type Place = Pick<
+  ListedApiService,
+  'name' | 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'
+>
 
 /** Of the versions of groups that definitions add. */
 export const CUSTOM_VERSION_PRIORITY = 100
@@ -22,7 +25,12 @@ const firstGroup = 'apiregistration.k8s.io'
 export class ListedGroups {
   readonly #registry: Registry
   readonly #servers: RemoteServers
-  #made: { readonly marks: readonly [number, number]; readonly groups: ReadonlyMap<string, ListedGroup> } | undefined
+  #made:
+    | {
+        readonly marks: readonly [number, number]
+        readonly groups: ReadonlyMap<string, ListedGroup>
+      }
+    | undefined
 
   constructor(registry: Registry, servers: RemoteServers) {
     this.#registry = registry
@@ -40,7 +48,11 @@ export class ListedGroups {
 
   #groups(): ReadonlyMap<string, ListedGroup> {
     const marks = [this.#registry.changes, this.#servers.changes()] as const
-    if (this.#made !== undefined && this.#made.marks[0] === marks[0] && this.#made.marks[1] === marks[1])
+    if (
+      this.#made !== undefined &&
+      this.#made.marks[0] === marks[0] &&
+      this.#made.marks[1] === marks[1]
+    )
       return this.#made.groups
     const groups = new Map(grouped(this.#places()).map((group) => [group.name, group]))
     this.#made = { marks, groups }

@@ -2,13 +2,21 @@
 import { notPlainText } from '../api/errors.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
 
-export type TextPage = { readonly status: number; readonly headers: Record<string, string>; readonly body: Buffer }
+export type TextPage = {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+}
 
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
 /** `name`: of the page, as upstream has it in its title. */
-export function plainPage({ headers }: Pick<ApiRequest, 'headers'>, name: string, lines: readonly string[]): TextPage {
+export function plainPage(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  name: string,
+  lines: readonly string[],
+): TextPage {
   if (!elementsOf(firstHeader(headers, 'accept') ?? '').some(isPlainText)) throw notPlainText()
   const body = Buffer.from(`\nkube-apiserver ${name}\n${warning}\n\n${lines.join('\n')}\n`)
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }

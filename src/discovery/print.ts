@@ -5,7 +5,15 @@ import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered, printQuickly } from '../codec/json.ts'
-import { cborType, type Form, jsonType, negotiate, negotiateError, protobufType, yamlType } from '../codec/negotiate.ts'
+import {
+  cborType,
+  type Form,
+  jsonType,
+  negotiate,
+  negotiateError,
+  protobufType,
+  yamlType,
+} from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
 import { findType } from '../registry/types.ts'
@@ -18,22 +26,33 @@ type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 const offered = [jsonType, yamlType, protobufType]
 
 /** Upstream's two routers refuse media types with different errors. `isAggregator`: the error is that of the aggregator. */
-export function printDocument(document: Json, request: Request, { isAggregator = false } = {}): Printed {
+export function printDocument(
+  document: Json,
+  request: Request,
+  { isAggregator = false } = {},
+): Printed {
   // A conversion (`as=Table`) alone is refused; beside a plain media type it is ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
   if (!isKnown && (isAggregator || clauses.some(isKnownConversion))) throw notAcceptable(offered)
   const accept = (plain.length === 0 ? clauses : plain).join(',')
-  return print(document, negotiate({ query: request.query, headers: { ...request.headers, accept } }))
+  return print(
+    document,
+    negotiate({ query: request.query, headers: { ...request.headers, accept } }),
+  )
 }
 
 const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)
-const isKnownConversion = (clause: string): boolean => isConversion(clause) && knownType.test(clause.trim())
+const isKnownConversion = (clause: string): boolean =>
+  isConversion(clause) && knownType.test(clause.trim())
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /** An error must be answered in any case: a client that accepts none of our media types gets JSON. */
-export function printError(status: Status, request: Request): Printed & { readonly isAccepted: boolean } {
+export function printError(
+  status: Status,
+  request: Request,
+): Printed & { readonly isAccepted: boolean } {
   const form = negotiateError(request)
   return { ...print(status, form), isAccepted: form.isAccepted }
 }
@@ -44,7 +63,11 @@ export function printUntyped({
   apiVersion: _apiVersion,
   ...fields
 }: Status): ReturnType<typeof printError> {
-  return { type: 'text/plain; charset=utf-8', body: Buffer.from(`${printOrdered(fields)}\n`), isAccepted: true }
+  return {
+    type: 'text/plain; charset=utf-8',
+    body: Buffer.from(`${printOrdered(fields)}\n`),
+    isAccepted: true,
+  }
 }
 
 function print(document: Json, { type, isIndented }: Form): Printed {
@@ -55,11 +78,15 @@ function print(document: Json, { type, isIndented }: Form): Printed {
     const typeMeta = { kind: textOf(kind, ''), apiVersion: textOf(apiVersion, 'v1') }
     const struct = findType('meta/v1', typeMeta.kind)
     if (struct !== undefined) {
-      return { type: protobufType, body: encodeObject({ ...fieldsOf(document), ...typeMeta }, struct) }
+      return {
+        type: protobufType,
+        body: encodeObject({ ...fieldsOf(document), ...typeMeta }, struct),
+      }
     }
   }
   const text = printQuickly(document)
   return { type: jsonType, body: Buffer.from(isIndented ? indentJson(text) : `${text}\n`) }
 }
 
-const textOf = (value: Json | undefined, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
+const textOf = (value: Json | undefined, otherwise: string): string =>
+  typeof value === 'string' ? value : otherwise

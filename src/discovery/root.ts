@@ -3,14 +3,22 @@ import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
 import type { ListedGroups } from './listed-groups.ts'
 
 const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
-const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version'].concat(
-  '/openapi/v2',
-  '/openapi/v3',
-  '/openapi/v3/',
-)
+const fixed: readonly string[] = [
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/apis/',
+  '/metrics',
+  '/metrics/slis',
+  '/version',
+].concat('/openapi/v2', '/openapi/v3', '/openapi/v3/')
 
 /** `others`: paths that not every server has. */
-export function rootIndex(listed: ListedGroups, checks: readonly HealthCheck[], others: readonly string[]): string[] {
+export function rootIndex(
+  listed: ListedGroups,
+  checks: readonly HealthCheck[],
+  others: readonly string[],
+): string[] {
   const groups = [...listed.all].flatMap(({ name, versions }) => [
     `/apis/${name}`,
     ...versions.map((version) => `/apis/${name}/${version}`),

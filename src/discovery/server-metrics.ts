@@ -3,11 +3,22 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { OnChecked } from './health.ts'
 import { versionDocument } from './version.ts'
 
-type Gates = { readonly all: readonly { readonly name: string; readonly stage: string; readonly isOn: boolean }[] }
+type Gates = {
+  readonly all: readonly { readonly name: string; readonly stage: string; readonly isOn: boolean }[]
+}
 
 export function addServerMetrics(metrics: Metrics, gates: Gates): void {
-  const { buildDate, compiler, gitCommit, gitTreeState, gitVersion, goVersion, major, minor, platform } =
-    versionDocument()
+  const {
+    buildDate,
+    compiler,
+    gitCommit,
+    gitTreeState,
+    gitVersion,
+    goVersion,
+    major,
+    minor,
+    platform,
+  } = versionDocument()
   const labels = [
     'build_date',
     'compiler',
@@ -19,8 +30,22 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
     'minor',
     'platform',
   ]
-  const build = metrics.gauge({ name: 'kubernetes_build_info', help: 'The version, as labels.', labels })
-  build.with(buildDate, compiler, gitCommit, gitTreeState, gitVersion, goVersion, major, minor, platform).value = 1
+  const build = metrics.gauge({
+    name: 'kubernetes_build_info',
+    help: 'The version, as labels.',
+    labels,
+  })
+  build.with(
+    buildDate,
+    compiler,
+    gitCommit,
+    gitTreeState,
+    gitVersion,
+    goVersion,
+    major,
+    minor,
+    platform,
+  ).value = 1
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
     help: 'Which feature gates are on.',
@@ -28,7 +53,8 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
     labels: ['name', 'stage'],
   })
   metrics.onPrint(() => {
-    for (const { name, stage, isOn } of gates.all) enabled.with(name, stage === 'GA' ? '' : stage).value = isOn ? 1 : 0
+    for (const { name, stage, isOn } of gates.all)
+      enabled.with(name, stage === 'GA' ? '' : stage).value = isOn ? 1 : 0
   })
 }
 

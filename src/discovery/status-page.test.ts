@@ -13,16 +13,27 @@ test('the page begins as upstream and says since when the process runs', () => {
   assert.deepEqual([status, headers], [200, { 'content-type': 'text/plain; charset=utf-8' }])
   assert.deepEqual(lines.slice(0, 2), ['', 'kube-apiserver statusz'])
   assert.match(lines[2] ?? '', /^Warning: This endpoint is not meant to be machine parseable/)
-  assert.deepEqual(lines.slice(4, 6), ['Started: Thu, 01 Jan 2026 10:57:55 GMT', 'Up: 1 hr 02 min 05 sec'])
+  assert.deepEqual(lines.slice(4, 6), [
+    'Started: Thu, 01 Jan 2026 10:57:55 GMT',
+    'Up: 1 hr 02 min 05 sec',
+  ])
   assert.equal(lines.at(-2), 'Emulation version: 1.33')
 })
 
 test('a client must accept plain text', () => {
-  for (const accept of ['*/*', '*', 'text/*', 'text/plain; charset=UTF-8', 'application/json, text/plain;q=0.1'])
+  for (const accept of [
+    '*/*',
+    '*',
+    'text/*',
+    'text/plain; charset=UTF-8',
+    'application/json, text/plain;q=0.1',
+  ])
     assert.equal(statusPage(requestOf(accept), times).status, 200, accept)
   for (const accept of [undefined, 'application/json', 'text/html', 'text/plain; foo=bar'])
     assert.throws(
       () => statusPage(requestOf(accept), times),
-      (error) => error instanceof TextError && error.message === 'media type not acceptable, must be: text/plain\n',
+      (error) =>
+        error instanceof TextError &&
+        error.message === 'media type not acceptable, must be: text/plain\n',
     )
 })

@@ -11,7 +11,11 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { startConnectProxy, startGrpcProxy, type EgressProxyServer } from '../../test/harness/egress-proxies.ts'
+import {
+  startConnectProxy,
+  startGrpcProxy,
+  type EgressProxyServer,
+} from '../../test/harness/egress-proxies.ts'
 import { portOf } from '../../test/harness/port-of.ts'
 import { until } from '../../test/harness/until.ts'
 import type { EgressProxy } from './egress-config.ts'
@@ -29,7 +33,12 @@ const at = (name: string): string => join(folder, name)
 
 const authority = createAuthority('proxies', Date.now())
 const proxyCertificate = createSelfSigned('proxy', ['127.0.0.1'], Date.now())
-const client = issue(authority, { commonName: 'keelson', usage: 'client', hosts: [], nowMs: Date.now() })
+const client = issue(authority, {
+  commonName: 'keelson',
+  usage: 'client',
+  hosts: [],
+  nowMs: Date.now(),
+})
 writeFileSync(at('ca.pem'), proxyCertificate.certificatePem)
 writeFileSync(at('other-ca.pem'), authority.certificatePem)
 writeFileSync(at('client.pem'), client.certificatePem)
@@ -48,29 +57,52 @@ const kinds: { readonly [name: string]: () => Promise<Started> } = {
     const server = await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } })
     return {
       ...server,
-      proxy: { protocol: 'http-connect', transport: 'tcp', address: `127.0.0.1:${server.port}`, tls },
+      proxy: {
+        protocol: 'http-connect',
+        transport: 'tcp',
+        address: `127.0.0.1:${server.port}`,
+        tls,
+      },
     }
   },
   'HTTP CONNECT without TLS': async () => {
     const server = await startConnectProxy({})
     return {
       ...server,
-      proxy: { protocol: 'http-connect', transport: 'tcp', address: `127.0.0.1:${server.port}`, tls: null },
+      proxy: {
+        protocol: 'http-connect',
+        transport: 'tcp',
+        address: `127.0.0.1:${server.port}`,
+        tls: null,
+      },
     }
   },
   'HTTP CONNECT over a Unix domain socket': async () => {
     const path = newPath()
-    return { ...(await startConnectProxy({ path })), proxy: { protocol: 'http-connect', transport: 'uds', path } }
+    return {
+      ...(await startConnectProxy({ path })),
+      proxy: { protocol: 'http-connect', transport: 'uds', path },
+    }
   },
   'gRPC over a Unix domain socket': async () => {
     const path = newPath()
-    return { ...(await startGrpcProxy({ path })), proxy: { protocol: 'grpc', transport: 'uds', path } }
+    return {
+      ...(await startGrpcProxy({ path })),
+      proxy: { protocol: 'grpc', transport: 'uds', path },
+    }
   },
 }
 
-type DialTo = (to: { readonly host: string; readonly port: number }, signal?: AbortSignal) => Promise<Duplex>
+type DialTo = (
+  to: { readonly host: string; readonly port: number },
+  signal?: AbortSignal,
+) => Promise<Duplex>
 
-function dialerOf(proxy: EgressProxy): { readonly dial: DialTo; readonly cluster: Dial; readonly metrics: Metrics } {
+function dialerOf(proxy: EgressProxy): {
+  readonly dial: DialTo
+  readonly cluster: Dial
+  readonly metrics: Metrics
+} {
   const metrics = new Metrics()
   const { cluster } = createEgress({ cluster: proxy }, metrics, systemClock)
   assert.ok(cluster !== undefined)
@@ -184,7 +216,11 @@ for (const [name, start] of Object.entries(kinds)) {
     })
 
     test('TLS and HTTP on it', async () => {
-      const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['hook.default.svc'], Date.now())
+      const { certificatePem: cert, keyPem: key } = createSelfSigned(
+        'hook',
+        ['hook.default.svc'],
+        Date.now(),
+      )
       const hook = createTlsServer({ cert, key }, (asked, response) => response.end(`${asked.url}`))
       hook.listen(0, '127.0.0.1')
       await once(hook, 'listening')
@@ -192,12 +228,26 @@ for (const [name, start] of Object.entries(kinds)) {
       const agent = new DialedTlsAgent(cluster, { keepAlive: true })
       const dialedBefore = server.dialed.length
       for (const path of ['/one', '/two']) {
-        const sent = request({ host: '127.0.0.1', port, path, agent, ca: cert, servername: 'hook.default.svc' }).end()
+        const sent = request({
+          host: '127.0.0.1',
+          port,
+          path,
+          agent,
+          ca: cert,
+          servername: 'hook.default.svc',
+        }).end()
         const [response] = await once(sent, 'response')
         assert.equal((await buffer(response)).toString(), path)
       }
       assert.equal(server.dialed.length, dialedBefore + 1, 'one tunnel serves both requests')
-      const wrong = request({ host: '127.0.0.1', port, path: '/', agent, ca: cert, servername: 'other.svc' }).end()
+      const wrong = request({
+        host: '127.0.0.1',
+        port,
+        path: '/',
+        agent,
+        ca: cert,
+        servername: 'other.svc',
+      }).end()
       const [error] = await once(wrong, 'error')
       assert.match(String(error), /altnames/)
       agent.destroy()
@@ -212,7 +262,10 @@ for (const [name, start] of Object.entries(kinds)) {
       free.close()
       await once(free, 'close')
       await assert.rejects(dial({ host: '127.0.0.1', port }))
-      assert.match(metrics.print(), /dial_failure_count{protocol="\w+",stage="proxy",transport="\w+"} 1/)
+      assert.match(
+        metrics.print(),
+        /dial_failure_count{protocol="\w+",stage="proxy",transport="\w+"} 1/,
+      )
     })
 
     test('who gives up does not wait', async () => {
@@ -235,9 +288,14 @@ for (const [name, start] of Object.entries(kinds)) {
 
 const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<string> => {
   const { dial, metrics } = dialerOf(proxy)
-  const error: unknown = await dial({ host: '192.0.2.1', port: 443 }, signal).catch((reason: unknown) => reason)
+  const error: unknown = await dial({ host: '192.0.2.1', port: 443 }, signal).catch(
+    (reason: unknown) => reason,
+  )
   assert.ok(error instanceof Error)
-  assert.match(metrics.print(), /dial_failure_count{protocol="\w+",stage="connect",transport="\w+"} 1/)
+  assert.match(
+    metrics.print(),
+    /dial_failure_count{protocol="\w+",stage="connect",transport="\w+"} 1/,
+  )
   return error.message
 }
 
@@ -304,7 +362,9 @@ test('a proxy that refuses says so', async () => {
 test('a proxy that opens the tunnel and then says that it cannot', async () => {
   const path = newPath()
   const proxy = createServer((socket) => {
-    socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nHTTP/1.1 500 No\r\n\r\n'))
+    socket.once('data', () =>
+      socket.end('HTTP/1.1 200 Connection Established\r\n\r\nHTTP/1.1 500 No\r\n\r\n'),
+    )
   }).listen(path)
   await once(proxy, 'listening')
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
@@ -330,7 +390,10 @@ test('the words of konnectivity are passed on', async () => {
   await using server = await startGrpcProxy({ path, refusal: 'No agent available' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
   await assert.rejects(dial({ host: '::1', port: 443 }), { message: 'No agent available' })
-  assert.match(metrics.print(), /konnectivity_network_proxy_client_dial_failure_total{reason="endpoint"} 1/)
+  assert.match(
+    metrics.print(),
+    /konnectivity_network_proxy_client_dial_failure_total{reason="endpoint"} 1/,
+  )
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
@@ -360,7 +423,10 @@ test('what was written before the end arrives, although the proxy has no room fo
     },
   })
   const got: Buffer[] = []
-  const far = createServer((socket) => socket.on('data', (chunk) => got.push(chunk))).listen(0, '127.0.0.1')
+  const far = createServer((socket) => socket.on('data', (chunk) => got.push(chunk))).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(far, 'listening')
   const { dial } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
   const socket = await dial({ host: '127.0.0.1', port: portOf(far) })
@@ -383,7 +449,9 @@ test('a proxy that closes the connection at once is connected to again', async (
     opened.push(socket.on('error', () => socket.destroy()))
     // SETTINGS and GOAWAY; it stays open.
     if (++connected === 1)
-      socket.resume().write(Buffer.from(`000000040000000000000008070000000000${'00'.repeat(8)}`, 'hex'))
+      socket
+        .resume()
+        .write(Buffer.from(`000000040000000000000008070000000000${'00'.repeat(8)}`, 'hex'))
     else socket.pipe(opened[opened.push(connect(real)) - 1] ?? socket).pipe(socket)
   }).listen(path)
   const far = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')

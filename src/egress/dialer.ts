@@ -41,7 +41,11 @@ export function createDialer(proxy: EgressProxy, metrics: DialerMetrics): Dial {
     }
     using limit = limited(signal)
     try {
-      const opened = await open(proxy, { host, port }, { signal: limit.signal, onConnected, metrics })
+      const opened = await open(
+        proxy,
+        { host, port },
+        { signal: limit.signal, onConnected, metrics },
+      )
       onOpen()
       return opened
     } catch (error) {
@@ -51,14 +55,21 @@ export function createDialer(proxy: EgressProxy, metrics: DialerMetrics): Dial {
   }
 }
 
-type OpenOptions = { readonly signal: AbortSignal; readonly onConnected: () => void; readonly metrics: DialerMetrics }
+type OpenOptions = {
+  readonly signal: AbortSignal
+  readonly onConnected: () => void
+  readonly metrics: DialerMetrics
+}
 
 async function open(proxy: EgressProxy, to: Address, options: OpenOptions): Promise<Duplex> {
   if (proxy.protocol === 'grpc') return openTunnel(proxy.path, to, options)
   const { signal, onConnected } = options
   const socket = await openProxy(proxy, signal)
   onConnected()
-  return connectTunnel(socket, to, { proxy: proxy.transport === 'tcp' ? proxy.address : proxy.path, signal })
+  return connectTunnel(socket, to, {
+    proxy: proxy.transport === 'tcp' ? proxy.address : proxy.path,
+    signal,
+  })
 }
 
 /** The caller's signal, and the limit of time. */

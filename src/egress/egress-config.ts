@@ -6,7 +6,11 @@ export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
 export type EgressName = (typeof egressNames)[number]
 
 /** The files are read again for every connection. */
-export type ProxyTls = { readonly caPath: string | null; readonly certificatePath: string; readonly keyPath: string }
+export type ProxyTls = {
+  readonly caPath: string | null
+  readonly certificatePath: string
+  readonly keyPath: string
+}
 
 export type EgressProxy =
   | {

@@ -32,7 +32,11 @@ export async function openTunnel(
 }
 
 /** As upstream, which waits for a proxy that is away until the time is over: it may come back. */
-async function connectPatiently(path: string, signal: AbortSignal, metrics: DialerMetrics): Promise<Tunnel> {
+async function connectPatiently(
+  path: string,
+  signal: AbortSignal,
+  metrics: DialerMetrics,
+): Promise<Tunnel> {
   for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= RETRY_FACTOR) {
     try {
       return await connectOnce(path, signal, metrics)
@@ -40,12 +44,18 @@ async function connectPatiently(path: string, signal: AbortSignal, metrics: Dial
       const isOver = signal.aborted || !(await pause(pauseMs, signal))
       if (!isOver) continue
       const desc = JSON.stringify(`transport: Error while dialing: ${messageOf(error)}`)
-      throw new DialError(`context deadline exceeded: connection error: desc = ${desc}`, { cause: error })
+      throw new DialError(`context deadline exceeded: connection error: desc = ${desc}`, {
+        cause: error,
+      })
     }
   }
 }
 
-async function connectOnce(path: string, signal: AbortSignal, metrics: DialerMetrics): Promise<Tunnel> {
+async function connectOnce(
+  path: string,
+  signal: AbortSignal,
+  metrics: DialerMetrics,
+): Promise<Tunnel> {
   const socket = await openSocket(connect({ path }), 'connect', signal, ['unix', path])
   const tunnel = new Tunnel(socket, metrics)
   const abort = (): void => void tunnel.destroy()

@@ -12,7 +12,13 @@ const protocols = { 'http-connect': 'http_connect', grpc: 'grpc' } as const
 export type DialStage = 'connect' | 'proxy'
 
 /** Konnectivity's words for why a dial over gRPC failed. */
-export type DialFailureReason = 'unknown' | 'timeout' | 'context' | 'endpoint' | 'dialclosed' | 'tunnelclosed'
+export type DialFailureReason =
+  | 'unknown'
+  | 'timeout'
+  | 'context'
+  | 'endpoint'
+  | 'dialclosed'
+  | 'tunnelclosed'
 
 export type TunnelStatus = 'created' | 'dialing' | 'ok' | 'closing'
 
@@ -80,7 +86,10 @@ export class DialerMetrics {
       start: () => {
         const startedMs = this.#clock.monotonicMs()
         this.#starts.with(name, transport).add()
-        return () => this.#durations.with(name, transport).observe((this.#clock.monotonicMs() - startedMs) / 1000)
+        return () =>
+          this.#durations
+            .with(name, transport)
+            .observe((this.#clock.monotonicMs() - startedMs) / 1000)
       },
       failed: (stage) => this.#failures.with(name, stage, transport).add(),
     }

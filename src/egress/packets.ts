@@ -25,7 +25,15 @@ const names: ReadonlyMap<number, PacketType> = new Map([
   [packetTypes.DRAIN, 'DRAIN'],
 ])
 
-const payloads = { DIAL_REQ: 2, DIAL_RSP: 3, DATA: 4, CLOSE_REQ: 5, CLOSE_RSP: 6, DIAL_CLS: 7, DRAIN: 8 } as const
+const payloads = {
+  DIAL_REQ: 2,
+  DIAL_RSP: 3,
+  DATA: 4,
+  CLOSE_REQ: 5,
+  CLOSE_RSP: 6,
+  DIAL_CLS: 7,
+  DRAIN: 8,
+} as const
 
 /** What comes from the proxy. Fields that a packet does not have are empty. */
 export type Packet = {

@@ -18,7 +18,14 @@ import { CODE } from '../http2/protocol.ts'
 import { Blocks } from '../lib/blocks.ts'
 import { dialAborted, DialError } from '../lib/dial-error.ts'
 import type { DialerMetrics, DialFailureReason, TunnelStatus } from './metrics.ts'
-import { closeDial, closeRequest, dataPacket, dialRequest, type Packet, readPacket } from './packets.ts'
+import {
+  closeDial,
+  closeRequest,
+  dataPacket,
+  dialRequest,
+  type Packet,
+  readPacket,
+} from './packets.ts'
 
 /** What the proxy may send that is not read yet: enough for a watch of etcd, and all that a stalled reader holds. */
 const WINDOW_BYTES = 1 << 20
@@ -33,7 +40,16 @@ const CLOSE_MS_MAX = 10_000
 const DIAL_MS_MAX = 30_000
 
 const HEADERS = [
-  ...[':method', 'POST', ':scheme', 'http', ':authority', 'localhost', ':path', '/ProxyService/Proxy'],
+  ...[
+    ':method',
+    'POST',
+    ':scheme',
+    'http',
+    ':authority',
+    'localhost',
+    ':path',
+    '/ProxyService/Proxy',
+  ],
   ...['te', 'trailers', 'content-type', 'application/grpc'],
 ] as const
 
@@ -41,7 +57,10 @@ export class Tunnel extends Duplex {
   readonly #socket: Socket
   readonly #metrics: DialerMetrics
   readonly #connection: ClientConnection
-  readonly #frames = new MessageFrames((message) => this.#receive(readPacket(message)), MESSAGE_BYTES_MAX)
+  readonly #frames = new MessageFrames(
+    (message) => this.#receive(readPacket(message)),
+    MESSAGE_BYTES_MAX,
+  )
   readonly #settings = Promise.withResolvers<void>()
   readonly #dialed = Promise.withResolvers<void>()
   #stream: ClientStream | undefined
@@ -138,7 +157,11 @@ export class Tunnel extends Duplex {
     this.#stream?.resume()
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  override _write(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
     this.#touch()
     if (this.#isRemoteClosed || this.#stream === undefined || this.#connectId === undefined) {
       return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
@@ -235,7 +258,13 @@ export class Tunnel extends Duplex {
   #receive({ type, error, connectId, random, data }: Packet): void {
     if (type !== undefined) this.#metrics.packet(type, 'to_client')
     if (type === 'DATA') {
-      if (connectId !== this.#connectId || this.destroyed || this.readableEnded || this.#isRemoteClosed) return
+      if (
+        connectId !== this.#connectId ||
+        this.destroyed ||
+        this.readableEnded ||
+        this.#isRemoteClosed
+      )
+        return
       // A copy: the bytes are the connection's.
       if (data.length > 0 && !this.push(Buffer.from(data))) this.#stream?.pause()
     } else if (type === 'DIAL_RSP' && random === this.#random) {
@@ -269,7 +298,9 @@ export class Tunnel extends Duplex {
     this.#move(undefined)
     if (this.destroyed) return
     // As a connection that is reset: some of what was sent may not have arrived.
-    this.destroy(Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }))
+    this.destroy(
+      Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
+    )
   }
 
   #fail(error: Error): void {
@@ -279,7 +310,8 @@ export class Tunnel extends Duplex {
   }
 
   #failDial(error: Error, reason: DialFailureReason): void {
-    if (this.#connectId !== undefined || this.#status === 'closing' || this.#status === undefined) return
+    if (this.#connectId !== undefined || this.#status === 'closing' || this.#status === undefined)
+      return
     if (this.#status === 'dialing') this.#metrics.tunnelFailed(reason)
     this.#settings.reject(error)
     this.#dialed.reject(error)

@@ -42,11 +42,18 @@ export class Auth {
     await this.#channel.unary(roleAdd, encodeNames(role), call)
   }
 
-  async userGrantRole(grant: { readonly user: string; readonly role: string }, call?: CallOptions): Promise<void> {
+  async userGrantRole(
+    grant: { readonly user: string; readonly role: string },
+    call?: CallOptions,
+  ): Promise<void> {
     await this.#channel.unary(userGrantRole, encodeNames(grant.user, grant.role), call)
   }
 
-  async roleGrantPermission(role: string, permission: Permission, call?: CallOptions): Promise<void> {
+  async roleGrantPermission(
+    role: string,
+    permission: Permission,
+    call?: CallOptions,
+  ): Promise<void> {
     await this.#channel.unary(roleGrantPermission, encodeGrantPermission(role, permission), call)
   }
 }
@@ -82,7 +89,8 @@ export class UserToken implements TokenSource {
 
   readonly isNeeded = (): boolean => this.#token === undefined
 
-  readonly isRefusal = (message: string): boolean => refusals.some((refusal) => message.endsWith(refusal))
+  readonly isRefusal = (message: string): boolean =>
+    refusals.some((refusal) => message.endsWith(refusal))
 
   readonly drop = (): void => {
     this.#token = undefined
@@ -101,7 +109,8 @@ export class UserToken implements TokenSource {
     try {
       this.#token = await this.#auth.authenticate(this.#user, password)
     } catch (error) {
-      const isDisabled = error instanceof EtcdError && error.message === 'etcdserver: authentication is not enabled'
+      const isDisabled =
+        error instanceof EtcdError && error.message === 'etcdserver: authentication is not enabled'
       if (isDisabled) this.#token = null
       else throw unsent(error)
     }

@@ -50,7 +50,11 @@ export type ConnectionCheck = {
   /** The method that `check` calls. */
   readonly method: { readonly path: string; readonly requireLeader: boolean }
   /** Fails if the connection cannot be used. */
-  readonly check: (connection: EtcdConnection, headers: readonly string[], timeoutMs: number) => Promise<void>
+  readonly check: (
+    connection: EtcdConnection,
+    headers: readonly string[],
+    timeoutMs: number,
+  ) => Promise<void>
 }
 
 export type ChannelOptions = {
@@ -143,14 +147,23 @@ export class Channel {
     const away = options.away === true ? this.#lastStreamEndpoint : undefined
     for (let attempt = 1; ; attempt++) {
       try {
-        const connection = await this.#connect({ timeoutMs: this.#timeoutMs, signal: undefined, away })
+        const connection = await this.#connect({
+          timeoutMs: this.#timeoutMs,
+          signal: undefined,
+          away,
+        })
         this.#lastStreamEndpoint = connection.endpoint
         if (options.needsCheck === true) await this.#check(connection)
         const headers = headersOf(connection.endpoint, options, undefined, this.#tokens?.current())
-        return new Duplex(connection, { headers, onMessage: options.onMessage, onEnd: options.onEnd })
+        return new Duplex(connection, {
+          headers,
+          onMessage: options.onMessage,
+          onEnd: options.onEnd,
+        })
       } catch (error) {
         // Nothing has been sent, so each endpoint is tried once.
-        if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count) throw error
+        if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count)
+          throw error
       }
     }
   }
@@ -169,7 +182,12 @@ export class Channel {
     }
   }
 
-  async #attempt<T>(method: Method<T>, frame: Buffer, timeoutMs: number, call: CallOptions): Promise<T> {
+  async #attempt<T>(
+    method: Method<T>,
+    frame: Buffer,
+    timeoutMs: number,
+    call: CallOptions,
+  ): Promise<T> {
     const { signal } = call
     if (signal?.aborted === true) throw cancelled(signal)
     let connection = this.#isTokenMissing(method) ? undefined : this.#endpoints.current()
@@ -180,7 +198,8 @@ export class Channel {
       leftMs = Math.max(1, Math.ceil(timeoutMs - (this.#clock.monotonicMs() - startedMs)))
     }
     const usual = this.#headersFor(method, connection.endpoint, leftMs)
-    const headers = call.headers === undefined ? usual : [...usual, ...Object.entries(call.headers).flat()]
+    const headers =
+      call.headers === undefined ? usual : [...usual, ...Object.entries(call.headers).flat()]
     return callUnary(connection, { headers, frame, read: method.read, timeoutMs: leftMs, signal })
   }
 
@@ -189,7 +208,8 @@ export class Channel {
     const { timeoutMs, signal } = options
     const startedMs = this.#clock.monotonicMs()
     const left = (): number => timeoutMs - (this.#clock.monotonicMs() - startedMs)
-    if (this.#isTokenMissing(options.method)) await within(this.#tokens?.renew() ?? done, left(), signal)
+    if (this.#isTokenMissing(options.method))
+      await within(this.#tokens?.renew() ?? done, left(), signal)
     const connection = await within(this.#endpoints.connect(options.away), left(), signal)
     if (!connection.tryAcquire()) await acquire(connection, left(), signal)
     return connection
@@ -202,7 +222,8 @@ export class Channel {
   #headersFor<T>(method: Method<T>, endpoint: string, timeoutMs: number): readonly string[] {
     const token = method.isTokenless === true ? undefined : this.#tokens?.current()
     const known = this.#headers.get(method)
-    if (known?.timeoutMs === timeoutMs && known.endpoint === endpoint && known.token === token) return known.headers
+    if (known?.timeoutMs === timeoutMs && known.endpoint === endpoint && known.token === token)
+      return known.headers
     const headers = headersOf(endpoint, method, timeoutMs, token)
     this.#headers.set(method, { endpoint, timeoutMs, token, headers })
     return headers
@@ -231,7 +252,16 @@ function headersOf(
   token: string | undefined,
 ): readonly string[] {
   const { protocol, host } = endpoint.startsWith(unixScheme) ? local : new URL(endpoint)
-  const headers = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host, ':path', method.path]
+  const headers = [
+    ':method',
+    'POST',
+    ':scheme',
+    protocol.slice(0, -1),
+    ':authority',
+    host,
+    ':path',
+    method.path,
+  ]
   headers.push('te', 'trailers', 'content-type', 'application/grpc')
   if (timeoutMs !== undefined) headers.push('grpc-timeout', `${timeoutMs}m`)
   if (method.requireLeader) headers.push('hasleader', 'true')

@@ -60,8 +60,22 @@ export class EtcdClient implements AsyncDisposable {
 
   /** Connects when the first call is made. */
   constructor(options: EtcdOptions) {
-    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS, tls, dial, firstStreamId } = options
-    this.#endpoints = new Endpoints({ urls: options.endpoints, tls, dial, clock, log, firstStreamId })
+    const {
+      clock = systemClock,
+      log = silent,
+      timeoutMs = CALL_TIMEOUT_MS,
+      tls,
+      dial,
+      firstStreamId,
+    } = options
+    this.#endpoints = new Endpoints({
+      urls: options.endpoints,
+      tls,
+      dial,
+      clock,
+      log,
+      firstStreamId,
+    })
     const channel = new Channel({
       endpoints: this.#endpoints,
       clock,

@@ -10,8 +10,15 @@ export class EtcdCluster {
   }
 
   /** Linearizable by default: then it also proves that the cluster has a quorum. */
-  async memberList(options: { readonly linearizable?: boolean } = {}, call?: CallOptions): Promise<readonly Member[]> {
-    const { members } = await this.#channel.unary(memberList, encodeMemberList(options.linearizable ?? true), call)
+  async memberList(
+    options: { readonly linearizable?: boolean } = {},
+    call?: CallOptions,
+  ): Promise<readonly Member[]> {
+    const { members } = await this.#channel.unary(
+      memberList,
+      encodeMemberList(options.linearizable ?? true),
+      call,
+    )
     return members
   }
 }

@@ -13,7 +13,12 @@ test('a connection that fails at once is a failure, not the end of the process',
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
   context.after(() => process.off('uncaughtException', note))
-  const endpoints = new Endpoints({ urls: [REFUSED_AT_ONCE], tls: undefined, clock: systemClock, log: silent })
+  const endpoints = new Endpoints({
+    urls: [REFUSED_AT_ONCE],
+    tls: undefined,
+    clock: systemClock,
+    log: silent,
+  })
   const failure = await failureOf(endpoints)
   assert.match(String(failure), /224\.0\.0\.1/)
   assert.deepEqual(uncaught, [])

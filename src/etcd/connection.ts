@@ -115,7 +115,11 @@ export class EtcdConnection {
   /** Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the queue. */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
-      throw new EtcdError('ResourceExhausted', `${WAITING_MAX} calls already wait for a stream`, this)
+      throw new EtcdError(
+        'ResourceExhausted',
+        `${WAITING_MAX} calls already wait for a stream`,
+        this,
+      )
     }
     this.#waiting.push(onFree)
     return () => {
@@ -253,7 +257,10 @@ export class EtcdConnection {
       onGoaway: (code, lastStreamId) => {
         // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
-        this.#log('info', 'the server asks to leave the connection', { endpoint: this.endpoint, code })
+        this.#log('info', 'the server asks to leave the connection', {
+          endpoint: this.endpoint,
+          code,
+        })
         if (this.#state !== 'open') return
         this.#state = 'draining'
         this.#onTrouble()
@@ -277,7 +284,9 @@ export class EtcdConnection {
     this.#quietMs += TICK_MS
     if (this.#isPinging) {
       if (this.#sincePingMs >= PING_TIMEOUT_MS) {
-        this.#log('warn', 'the server does not answer, leaving the connection', { endpoint: this.endpoint })
+        this.#log('warn', 'the server does not answer, leaving the connection', {
+          endpoint: this.endpoint,
+        })
         this.#onTrouble()
         this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
       }
@@ -332,7 +341,11 @@ async function dialSocket(endpoint: string, material: TlsMaterial, dial: Dial): 
   return isTls ? secured(dialed, tlsOptions(host, port, material)) : dialed
 }
 
-function addressOf(endpoint: string): { readonly isTls: boolean; readonly host: string; readonly port: number } {
+function addressOf(endpoint: string): {
+  readonly isTls: boolean
+  readonly host: string
+  readonly port: number
+} {
   const { protocol, hostname, port } = new URL(endpoint)
   return {
     isTls: protocol === 'https:',
@@ -352,6 +365,7 @@ const tlsOptions = (host: string, port: number, material: TlsMaterial): TlsConne
 
 /** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */
 function reasonOf(error: Error): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join('; ')
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map(String).join('; ')
   return error.message
 }

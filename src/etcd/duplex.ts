@@ -55,7 +55,9 @@ export class Duplex implements AnswerListener {
     this.#unsent.push(frame)
     this.#unsentBytes += frame.length
     if (this.#unsentBytes > UNSENT_BYTES_MAX) {
-      this.#giveUp(this.#error('ResourceExhausted', `${this.#connection.endpoint} does not read what is sent`))
+      this.#giveUp(
+        this.#error('ResourceExhausted', `${this.#connection.endpoint} does not read what is sent`),
+      )
     } else this.#sendOn()
   }
 
@@ -120,9 +122,13 @@ export class Duplex implements AnswerListener {
 
   onClose(code: number): void {
     this.#connection.release()
-    if (this.#status === 'ok' && this.#frames.isPartial) this.#end(this.#error('Internal', 'a message is cut off'))
+    if (this.#status === 'ok' && this.#frames.isPartial)
+      this.#end(this.#error('Internal', 'a message is cut off'))
     else if (this.#status === 'ok') this.#end(undefined)
-    else this.#end(this.#status ?? this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM))
+    else
+      this.#end(
+        this.#status ?? this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM),
+      )
   }
 
   #giveUp(error: EtcdError | undefined): void {

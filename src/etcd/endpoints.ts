@@ -72,7 +72,8 @@ export class Endpoints {
   current(): EtcdConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
     if (connection === undefined || !connection.isOpen) return undefined
-    if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs()) return undefined
+    if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs())
+      return undefined
     return connection
   }
 
@@ -106,7 +107,8 @@ export class Endpoints {
   /** The endpoint failed a call: others are preferred for a while. */
   reportFailure(url: string | undefined): void {
     const endpoint = this.#endpoints.find((one) => one.url === url)
-    if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs()) this.#avoid(endpoint)
+    if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs())
+      this.#avoid(endpoint)
   }
 
   /** New calls get new connections, with the certificates as they are now; running calls end on the old ones. */
@@ -119,7 +121,8 @@ export class Endpoints {
 
   close(): void {
     this.#isClosed = true
-    for (const connection of this.#connections) connection.destroy(new Error('the client is closed'))
+    for (const connection of this.#connections)
+      connection.destroy(new Error('the client is closed'))
   }
 
   #connectionOf(endpoint: Endpoint): EtcdConnection {
@@ -175,10 +178,16 @@ function checkedUrl(url: string): string {
   if (url.startsWith(unixScheme)) return url
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
-    throw new EtcdError('InvalidArgument', `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`)
+    throw new EtcdError(
+      'InvalidArgument',
+      `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`,
+    )
   }
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '') {
-    throw new EtcdError('InvalidArgument', `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`)
+    throw new EtcdError(
+      'InvalidArgument',
+      `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`,
+    )
   }
   return parsed.origin
 }

@@ -5,7 +5,14 @@ import { Fragments } from './fragments.ts'
 
 const event = (modRevision: number): EtcdEvent => ({
   type: 'put',
-  kv: { key: Buffer.from('k'), value: Buffer.alloc(0), createRevision: 1, modRevision, version: 1, lease: 0n },
+  kv: {
+    key: Buffer.from('k'),
+    value: Buffer.alloc(0),
+    createRevision: 1,
+    modRevision,
+    version: 1,
+    lease: 0n,
+  },
 })
 const revisions = (events: readonly EtcdEvent[] | undefined): number[] | undefined =>
   events?.map((one) => one.kv.modRevision)
@@ -26,12 +33,17 @@ test('fragments are told together when the last has come', () => {
 test('beyond the limit, complete revisions are told and the last is held', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
-  deepEqual(revisions(fragments.add({ fragment: true, events: [event(6), event(7)] }, 10)), [5, 6, 6])
+  deepEqual(
+    revisions(fragments.add({ fragment: true, events: [event(6), event(7)] }, 10)),
+    [5, 6, 6],
+  )
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [7, 7])
 })
 
 test('one revision beyond the limit is an error', () => {
   const fragments = new Fragments(15)
   fragments.add({ fragment: true, events: [event(5)] }, 10)
-  throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), { code: 'ResourceExhausted' })
+  throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), {
+    code: 'ResourceExhausted',
+  })
 })

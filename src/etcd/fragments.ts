@@ -35,7 +35,10 @@ export class Fragments {
 
   #take(count: number): readonly EtcdEvent[] {
     if (count <= 0) {
-      throw new EtcdError('ResourceExhausted', `the events of one revision are longer than ${this.#bytesMax} bytes`)
+      throw new EtcdError(
+        'ResourceExhausted',
+        `the events of one revision are longer than ${this.#bytesMax} bytes`,
+      )
     }
     const taken = this.#held
     this.#held = taken.splice(count)

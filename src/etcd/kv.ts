@@ -34,7 +34,11 @@ export class Kv {
   }
 
   range(request: RangeRequest, call?: CallOptions): Promise<RangeResponse> {
-    return this.#channel.unary(request.serializable === true ? rangeSerializable : range, encodeRange(request), call)
+    return this.#channel.unary(
+      request.serializable === true ? rangeSerializable : range,
+      encodeRange(request),
+      call,
+    )
   }
 
   /** The cluster's latest revision and ID, by a linearizable range without values. The client must be allowed to read the key. */
@@ -69,6 +73,10 @@ const deleteRange = method('DeleteRange', readDeleteRange)
 const txn = method('Txn', readTxn)
 const compact = method('Compact', readCompact)
 
-function method<T>(name: string, read: (reader: WireReader) => T, { isRead = false } = {}): Method<T> {
+function method<T>(
+  name: string,
+  read: (reader: WireReader) => T,
+  { isRead = false } = {},
+): Method<T> {
   return { path: `/etcdserverpb.KV/${name}`, read, isRead, requireLeader: true }
 }

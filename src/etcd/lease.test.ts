@@ -23,7 +23,10 @@ const unreadable = Buffer.from([0x0a, 0x7f])
 
 test('an answer that cannot be read is an error of the renewal', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
-  await assert.rejects(leases.keepAliveOnce(1n), (error) => error instanceof EtcdError && error.code === 'Internal')
+  await assert.rejects(
+    leases.keepAliveOnce(1n),
+    (error) => error instanceof EtcdError && error.code === 'Internal',
+  )
 })
 
 test('an error that nobody foresaw does not end the process, but the lease', async () => {
@@ -39,7 +42,10 @@ test('a handler that fails is no reason to end the process', async () => {
   const renewed = Buffer.from([0x10, 1, 0x18, 1])
   let renewals = 0
   // Time stands still: the lease does not end, however busy the machine is.
-  const leases = leasesOn(({ onMessage }) => onMessage(renewed), { ...systemClock, monotonicMs: () => 0 })
+  const leases = leasesOn(({ onMessage }) => onMessage(renewed), {
+    ...systemClock,
+    monotonicMs: () => 0,
+  })
   const again = Promise.withResolvers<void>()
   const kept = leases.keepAlive(
     { id: 1n, ttlSeconds: 0.05 },

@@ -41,7 +41,10 @@ export class EtcdLeases {
   }
 
   /** etcd chooses the id unless one is given. */
-  grant(request: { readonly ttlSeconds: number; readonly id?: bigint }, call?: CallOptions): Promise<Lease> {
+  grant(
+    request: { readonly ttlSeconds: number; readonly id?: bigint },
+    call?: CallOptions,
+  ): Promise<Lease> {
     return this.#channel.unary(grant, encodeLeaseGrant(request.ttlSeconds, request.id), call)
   }
 
@@ -49,7 +52,11 @@ export class EtcdLeases {
     return this.#channel.unary(revoke, encodeLeaseId(id), call)
   }
 
-  timeToLive(id: bigint, options: { readonly keys?: boolean } = {}, call?: CallOptions): Promise<LeaseStatus> {
+  timeToLive(
+    id: bigint,
+    options: { readonly keys?: boolean } = {},
+    call?: CallOptions,
+  ): Promise<LeaseStatus> {
     return this.#channel.unary(timeToLive, encodeLeaseTimeToLive(id, options.keys ?? false), call)
   }
 
@@ -61,7 +68,10 @@ export class EtcdLeases {
         path: '/etcdserverpb.Lease/LeaseKeepAlive',
         requireLeader: true,
         onMessage: (message) => settle(() => answer(message)),
-        onEnd: (error) => settle(() => reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered'))),
+        onEnd: (error) =>
+          settle(() =>
+            reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered')),
+          ),
       })
       const answer = (message: Buffer): void => {
         try {
@@ -69,7 +79,12 @@ export class EtcdLeases {
           if (lease.ttlSeconds > 0) resolve(lease)
           else reject(new EtcdError('NotFound', 'etcdserver: requested lease not found'))
         } catch (cause) {
-          reject(new EtcdError('Internal', `unreadable answer: ${messageOf(cause)}`, { ambiguous: true, cause }))
+          reject(
+            new EtcdError('Internal', `unreadable answer: ${messageOf(cause)}`, {
+              ambiguous: true,
+              cause,
+            }),
+          )
         }
       }
       let isSettled = false
@@ -82,9 +97,17 @@ export class EtcdLeases {
         act()
       }
       const onAbort = (): void =>
-        settle(() => reject(new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })))
+        settle(() =>
+          reject(new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })),
+        )
       const timer = setTimeout(() => {
-        settle(() => reject(new EtcdError('DeadlineExceeded', `no answer within ${timeoutMs} ms`, { ambiguous: true })))
+        settle(() =>
+          reject(
+            new EtcdError('DeadlineExceeded', `no answer within ${timeoutMs} ms`, {
+              ambiguous: true,
+            }),
+          ),
+        )
       }, timeoutMs)
       if (signal?.aborted === true) return onAbort()
       signal?.addEventListener('abort', onAbort)
@@ -132,14 +155,20 @@ class KeepAliveLoop implements KeepAlive {
     const sentMs = this.#clock.monotonicMs()
     try {
       const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL
-      const lease = await this.#leases.keepAliveOnce(this.#id, { signal: this.#stopped.signal, timeoutMs })
+      const lease = await this.#leases.keepAliveOnce(this.#id, {
+        signal: this.#stopped.signal,
+        timeoutMs,
+      })
       this.#ttlMs = lease.ttlSeconds * 1000
       this.#renewedMs = sentMs
       this.#handler.onRenewed?.(lease.ttlSeconds)
     } catch (error) {
       if (this.#stopped.signal.aborted) return
       // Whatever it is: nobody waits for this promise, and the lease may still be renewed.
-      const reason = error instanceof EtcdError ? error : new EtcdError('Unknown', messageOf(error), { cause: error })
+      const reason =
+        error instanceof EtcdError
+          ? error
+          : new EtcdError('Unknown', messageOf(error), { cause: error })
       const isOver = this.#clock.monotonicMs() - this.#renewedMs >= this.#ttlMs
       if (reason.code === 'NotFound' || isOver) return this.#handler.onLost(reason)
     }

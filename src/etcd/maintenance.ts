@@ -29,7 +29,10 @@ export class Maintenance {
   }
 
   async defragment(call: CallOptions = {}): Promise<void> {
-    await this.#channel.unary(defragment, emptyRequest(), { timeoutMs: DEFRAGMENT_TIMEOUT_MS, ...call })
+    await this.#channel.unary(defragment, emptyRequest(), {
+      timeoutMs: DEFRAGMENT_TIMEOUT_MS,
+      ...call,
+    })
   }
 
   alarms(call?: CallOptions): Promise<readonly Alarm[]> {
@@ -45,7 +48,9 @@ export class Maintenance {
    * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the next one is requested. The reader
    * sets the pace; leaving the loop ends the call.
    */
-  async *snapshot(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Buffer, void, void> {
+  async *snapshot(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Buffer, void, void> {
     const chunks: Buffer[] = []
     let end: { readonly error: EtcdError | undefined } | undefined
     let wake: (() => void) | undefined
@@ -63,7 +68,11 @@ export class Maintenance {
       },
     })
     const onAbort = (): void => {
-      end = { error: new EtcdError('Cancelled', 'the caller cancelled', { cause: options.signal?.reason }) }
+      end = {
+        error: new EtcdError('Cancelled', 'the caller cancelled', {
+          cause: options.signal?.reason,
+        }),
+      }
       wake?.()
     }
     options.signal?.addEventListener('abort', onAbort)
@@ -96,6 +105,10 @@ const status = method('Status', readStatus, { isRead: true })
 const defragment = method('Defragment', readHeaderOnly)
 const alarm = method('Alarm', readAlarms)
 
-function method<T>(name: string, read: (reader: WireReader) => T, { isRead = false } = {}): Method<T> {
+function method<T>(
+  name: string,
+  read: (reader: WireReader) => T,
+  { isRead = false } = {},
+): Method<T> {
   return { path: `/etcdserverpb.Maintenance/${name}`, read, isRead, requireLeader: false }
 }

@@ -31,7 +31,9 @@ export class StreamHandle {
   send(frame: Buffer): void {
     if (this.#duplex !== undefined) this.#duplex.send(frame)
     else if (this.#unsent.length >= UNSENT_MAX)
-      this.#end(new EtcdError('ResourceExhausted', 'too much is sent before the connection is there'))
+      this.#end(
+        new EtcdError('ResourceExhausted', 'too much is sent before the connection is there'),
+      )
     else if (!this.#isClosed) this.#unsent.push(frame)
   }
 
@@ -64,7 +66,11 @@ export class StreamHandle {
       this.#unsent = []
       if (this.#isFinished) duplex.finish()
     } catch (error) {
-      this.#end(error instanceof EtcdError ? error : new EtcdError('Internal', String(error), { cause: error }))
+      this.#end(
+        error instanceof EtcdError
+          ? error
+          : new EtcdError('Internal', String(error), { cause: error }),
+      )
     }
   }
 

@@ -26,7 +26,11 @@ export type TlsMaterial = Partial<ServerTrustAnchors> & {
 }
 
 export async function loadTls(options: TlsOptions): Promise<TlsMaterial> {
-  const [ca, cert, key] = await Promise.all([load(options.ca), load(options.cert), load(options.key)])
+  const [ca, cert, key] = await Promise.all([
+    load(options.ca),
+    load(options.cert),
+    load(options.key),
+  ])
   const named = options.serverName === undefined ? {} : { servername: options.serverName }
   const own = { ...(cert && { cert }), ...(key && { key }) }
   if (ca === undefined) return { secureContext: systemContext(own), ...named }

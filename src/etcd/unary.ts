@@ -93,7 +93,8 @@ class UnaryCall<T> implements AnswerListener {
     if (this.#isSettled) return
     const failure = statusFailure(fields, this.#connection.endpoint)
     if (failure !== undefined) return this.#fail(failure)
-    if (this.#message === undefined) return this.#fail(this.#error('Internal', 'an answer without a message'))
+    if (this.#message === undefined)
+      return this.#fail(this.#error('Internal', 'an answer without a message'))
     let value: T
     try {
       value = this.#options.read(new WireReader(this.#message))
@@ -106,7 +107,8 @@ class UnaryCall<T> implements AnswerListener {
 
   onClose(code: number): void {
     this.#connection.release()
-    if (!this.#isSettled) this.#fail(this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM))
+    if (!this.#isSettled)
+      this.#fail(this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM))
   }
 
   readonly #onTimeout = (): void => {

@@ -3,7 +3,18 @@ import { test } from 'node:test'
 import { isProgressReliable } from './version.ts'
 
 const reliable = ['3.4.31', '3.4.40', '3.5.13', '3.5.21', '3.6.0', '3.6.0-rc.1', '3.10.0', '4.0.0']
-const unreliable = ['', 'main', '2.3.8', '3.3.27', '3.4.0', '3.4.30', '3.5.0', '3.5.7', '3.5.12', '3.5']
+const unreliable = [
+  '',
+  'main',
+  '2.3.8',
+  '3.3.27',
+  '3.4.0',
+  '3.4.30',
+  '3.5.0',
+  '3.5.7',
+  '3.5.12',
+  '3.5',
+]
 
 test('progress is trusted from the versions on that have both mends', () => {
   for (const version of reliable) assert.equal(isProgressReliable(version), true, version)

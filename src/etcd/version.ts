@@ -34,7 +34,11 @@ export class VersionCheck implements ConnectionCheck {
   readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
 
   /** Fails, not ambiguously, if the progress notifications of this connection cannot be trusted; another endpoint may do. */
-  readonly check = (connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> => {
+  readonly check = (
+    connection: EtcdConnection,
+    headers: readonly string[],
+    timeoutMs: number,
+  ): Promise<void> => {
     const known = this.#checks.get(connection)
     if (known !== undefined) return known
     const checking = ask(connection, headers, timeoutMs)
@@ -44,10 +48,15 @@ export class VersionCheck implements ConnectionCheck {
   }
 }
 
-async function ask(connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> {
+async function ask(
+  connection: EtcdConnection,
+  headers: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
   if (!connection.tryAcquire()) await acquire(connection, timeoutMs, undefined)
   const call = { headers, frame: emptyRequest(), read: readStatus, timeoutMs, signal: undefined }
   const { version } = await callUnary(connection, call)
   const { endpoint } = connection
-  if (!isProgressReliable(version)) throw new EtcdError('Unavailable', unreliable(endpoint, version), { endpoint })
+  if (!isProgressReliable(version))
+    throw new EtcdError('Unavailable', unreliable(endpoint, version), { endpoint })
 }

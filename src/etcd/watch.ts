@@ -159,6 +159,9 @@ export class WatchStream {
     // stream again. Cancelling the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.noteReason(answer.cancelReason)
-    watch.handler.onCanceled({ reason: answer.cancelReason, compactRevision: answer.compactRevision })
+    watch.handler.onCanceled({
+      reason: answer.cancelReason,
+      compactRevision: answer.compactRevision,
+    })
   }
 }

@@ -24,7 +24,11 @@ export async function acquire(
 }
 
 /** The promise's outcome, unless the time runs out or the caller cancels first. Nothing has been sent by then. */
-export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
+export function within<T>(
+  promise: Promise<T>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       promise.catch(() => undefined)
@@ -33,7 +37,9 @@ export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortS
     const onAbort = (): void => settle(() => reject(cancelled(signal)))
     const timer = setTimeout(
       () => {
-        settle(() => reject(new EtcdError('DeadlineExceeded', 'no connection to etcd within the deadline')))
+        settle(() =>
+          reject(new EtcdError('DeadlineExceeded', 'no connection to etcd within the deadline')),
+        )
       },
       Math.max(0, timeoutMs),
     )

@@ -23,7 +23,9 @@ export function allocateSeats(total: number, wants: readonly Want[]): Allocation
   if (lowest > total + EPSILON || highest < total - EPSILON) return undefined
   const targets = wants.map(({ target }) => Math.max(target, TARGET_MIN))
   const at = (fraction: number): number[] =>
-    wants.map(({ min, max }, index) => Math.max(min, Math.min(max, fraction * (targets[index] ?? 0))))
+    wants.map(({ min, max }, index) =>
+      Math.max(min, Math.min(max, fraction * (targets[index] ?? 0))),
+    )
   const fairFraction = fractionOf(total, { wants, targets, sumAt: (fraction) => sum(at(fraction)) })
   return { seats: at(fairFraction), fairFraction }
 }
@@ -36,7 +38,10 @@ type Problem = {
 
 /** What is given out grows with the fraction, along a line between any two fractions at which a level meets one of its bounds. */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
-  const corners = wants.flatMap(({ min, max }, index) => [min / (targets[index] ?? 1), max / (targets[index] ?? 1)])
+  const corners = wants.flatMap(({ min, max }, index) => [
+    min / (targets[index] ?? 1),
+    max / (targets[index] ?? 1),
+  ])
   const sorted = [...new Set(corners)].toSorted((one, other) => one - other)
   let low = sorted[0] ?? 0
   for (const corner of sorted) {

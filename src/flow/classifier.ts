@@ -32,7 +32,9 @@ export class Classifier<T> {
   /** `flowOf` undefined: the level of the schema does not exist, and it counts for nothing. */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
     this.#entries = [...schemas]
-      .toSorted((one, other) => one.precedence - other.precedence || (one.name < other.name ? -1 : 1))
+      .toSorted(
+        (one, other) => one.precedence - other.precedence || (one.name < other.name ? -1 : 1),
+      )
       .flatMap((schema) => {
         const flow = flowOf(schema)
         return flow === undefined ? [] : [{ schema, flow }]

@@ -79,9 +79,17 @@ const queueColumns = [
 /** Upstream has a row for each configured queue. Those that nobody is in do not exist here, and a level may have millions: they are left out. */
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
-    const { index, length, executing, seatsInUse, nextR, initialSeatsSum, seatsSum, workSum } = queue
+    const { index, length, executing, seatsInUse, nextR, initialSeatsSum, seatsSum, workSum } =
+      queue
     const counts = [index, length, executing.length, seatsInUse].map(String)
-    return [spec.name, ...counts, seatSeconds(nextR), `${initialSeatsSum}`, `${seatsSum}`, seatSeconds(workSum)]
+    return [
+      spec.name,
+      ...counts,
+      seatSeconds(nextR),
+      `${initialSeatsSum}`,
+      `${seatsSum}`,
+      seatSeconds(workSum),
+    ]
   })
 
 const requestColumns = [
@@ -96,17 +104,38 @@ const requestColumns = [
   'AdditionalLatency',
   'StartTime',
 ]
-const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
+const detailColumns = [
+  'UserName',
+  'Verb',
+  'APIPath',
+  'Namespace',
+  'Name',
+  'APIVersion',
+  'Resource',
+  'SubResource',
+]
 
 /** Those that execute are in no place of their queue. */
-function* requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime): Generator<string[], void, void> {
+function* requestRows(
+  { spec, queues }: Level,
+  hasDetails: boolean,
+  now: DumpTime,
+): Generator<string[], void, void> {
   const wallAt = (ms: number): string => shownTime(now.wallMs - (now.monotonicMs - ms))
   const row = (request: FlowRequest, queue: Queue | undefined, place: number): string[] => {
     const { series, distinguisher, work, arrivedMs, startedMs, state, asked } = request
     const started = state === 'waiting' ? '0001-01-01T00:00:00Z' : wallAt(startedMs)
     const places = [queue?.index ?? -1, place].map(String)
     const seats = [`${work.initialSeats}`, `${work.finalSeats}`, formatDuration(work.lingerMs)]
-    const columns = [spec.name, series.schema, ...places, distinguisher, wallAt(arrivedMs), ...seats, started]
+    const columns = [
+      spec.name,
+      series.schema,
+      ...places,
+      distinguisher,
+      wallAt(arrivedMs),
+      ...seats,
+      started,
+    ]
     return hasDetails ? [...columns, asked.user.name, ...detailsOf(asked.info)] : columns
   }
   for (const queue of queues.queues()) {
@@ -122,7 +151,15 @@ function detailsOf(info: RequestInfo): string[] {
   const { verb, namespace, name, group, version, plural, subresource } = info
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const path = `${root}${namespace === '' ? '' : `/namespaces/${namespace}`}/${plural}${name === '' ? '' : `/${name}`}`
-  return [verb, path, namespace, name, group === '' ? version : `${group}/${version}`, plural, subresource]
+  return [
+    verb,
+    path,
+    namespace,
+    name,
+    group === '' ? version : `${group}/${version}`,
+    plural,
+    subresource,
+  ]
 }
 
 const MS_PER_SECOND = 1000
@@ -137,7 +174,10 @@ const CELL_MIN = 8
 const CELL_MAX = 256
 
 /** Comma and blanks after each cell but the last, so that columns are aligned. There may be thousands of rows: they are made in slices. */
-async function table(header: readonly string[], rows: Iterable<readonly string[]>): Promise<string> {
+async function table(
+  header: readonly string[],
+  rows: Iterable<readonly string[]>,
+): Promise<string> {
   const slices = new Slices()
   const lines: string[][] = [[...header]]
   const widths = header.map((title) => Math.max(CELL_MIN, title.length + 2))
@@ -155,7 +195,8 @@ async function table(header: readonly string[], rows: Iterable<readonly string[]
   return text
 }
 
-const padded = (cell: string, width: number): string => cell + ' '.repeat(Math.max(0, width - widthOf(cell)))
+const padded = (cell: string, width: number): string =>
+  cell + ' '.repeat(Math.max(0, width - widthOf(cell)))
 
 // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
 const ascii = /^[\x00-\x7f]*$/

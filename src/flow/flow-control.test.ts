@@ -36,7 +36,15 @@ const schema: KubeObject = {
     rules: [
       {
         subjects: [{ kind: 'User', user: { name: '*' } }],
-        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+        resourceRules: [
+          {
+            verbs: ['*'],
+            apiGroups: ['*'],
+            resources: ['*'],
+            namespaces: ['*'],
+            clusterScope: true,
+          },
+        ],
       },
     ],
   },
@@ -50,7 +58,13 @@ class World implements Disposable {
   constructor({ seats = 600, objects = 0 } = {}) {
     const metrics = new FlowMetrics(new Metrics(), 0)
     const countObjects = (): number => objects
-    this.flows = new FlowControl({ time: this.time, metrics, seats, countObjects, requestTimeoutMs: 60_000 })
+    this.flows = new FlowControl({
+      time: this.time,
+      metrics,
+      seats,
+      countObjects,
+      requestTimeoutMs: 60_000,
+    })
     this.flows.setLevel('all', readLevel(level))
     this.flows.setSchema('all', readSchema(schema))
   }
@@ -61,7 +75,14 @@ class World implements Disposable {
 
   enter(name: string, verb = 'get', { timeoutMs = 60_000 } = {}): Seat | Promise<Seat> {
     const user: User = { name, uid: '', groups: ['system:authenticated'] }
-    const place = { group: '', version: 'v1', plural: 'pods', subresource: '', namespace: 'a', name: 'x' }
+    const place = {
+      group: '',
+      version: 'v1',
+      plural: 'pods',
+      subresource: '',
+      namespace: 'a',
+      name: 'x',
+    }
     const info: RequestInfo = {
       kind: 'resource',
       verb,
@@ -73,7 +94,13 @@ class World implements Disposable {
     const flow = this.flows.classify(user, info) ?? assert.fail()
     assert.equal(flow.schema.name, 'all')
     const request = { query: new URLSearchParams(), signal: this.gone.signal, connection: name }
-    return this.flows.enter(flow, { user, info, timeoutMs, nowMs: this.time.monotonicMs(), request })
+    return this.flows.enter(flow, {
+      user,
+      info,
+      timeoutMs,
+      nowMs: this.time.monotonicMs(),
+      request,
+    })
   }
 }
 
@@ -145,27 +172,47 @@ test('lists are as wide as what they read', () => {
 
 test('a dump is as wide as it needs to be, and no wider', async () => {
   using world = new World({ seats: 1 })
-  for (let at = 0; at < 40; at++) void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
+  for (let at = 0; at < 40; at++)
+    void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
   const options = { levels: () => world.flows.levels(), now: { wallMs: 0, monotonicMs: 0 } }
   const page = '/debug/api_priority_and_fairness/dump_requests'
   const text = await dumpFlows(page, new URLSearchParams('includeRequestDetails=1'), options)
   const lines = (text ?? '').trimEnd().split('\n')
   assert.equal(lines.length, 41)
   assert.ok((text ?? '').length < 50_000, `${text?.length}`)
-  assert.equal(dumpFlows('/debug/api_priority_and_fairness/nope', new URLSearchParams(), options), undefined)
+  assert.equal(
+    dumpFlows('/debug/api_priority_and_fairness/nope', new URLSearchParams(), options),
+    undefined,
+  )
 })
 
 test('a flow that is remembered does not keep the path of its request', async () => {
   using world = new World()
-  const byNamespace = { ...schema, spec: { ...Object(schema['spec']), distinguisherMethod: { type: 'ByNamespace' } } }
+  const byNamespace = {
+    ...schema,
+    spec: { ...Object(schema['spec']), distinguisherMethod: { type: 'ByNamespace' } },
+  }
   world.flows.setSchema('all', readSchema(byNamespace))
   const user: User = { name: 'a', uid: '', groups: ['system:authenticated'] }
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {
       const path = `namespace-of-request-${at}/${Buffer.alloc(1 << 20, 'a').toString('latin1')}`
       const [namespace = ''] = Buffer.from(path).toString('latin1').split('/')
-      const place = { group: '', version: 'v1', plural: 'pods', subresource: '', namespace, name: 'x' }
-      const info: RequestInfo = { kind: 'resource', verb: 'get', ...place, segments: [], isWatchPath: false }
+      const place = {
+        group: '',
+        version: 'v1',
+        plural: 'pods',
+        subresource: '',
+        namespace,
+        name: 'x',
+      }
+      const info: RequestInfo = {
+        kind: 'resource',
+        verb: 'get',
+        ...place,
+        segments: [],
+        isWatchPath: false,
+      }
       const flow = world.flows.classify(user, info) ?? assert.fail()
       const request = { query: new URLSearchParams(), signal: world.gone.signal }
       const seat = world.flows.enter(flow, { user, info, timeoutMs: 60_000, nowMs: 0, request })

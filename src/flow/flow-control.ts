@@ -162,7 +162,12 @@ export class FlowControl implements Disposable {
     const work = this.#estimate(flow, entering)
     const isWrite = !isReadOnly(info)
     const { mutating, readOnly } = this.#parts.metrics.kinds
-    const seat = new Seat(level, isWrite ? mutating : readOnly, { series, distinguisher, work, asked: entering })
+    const seat = new Seat(level, isWrite ? mutating : readOnly, {
+      series,
+      distinguisher,
+      work,
+      asked: entering,
+    })
     // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
     if (isExempt) return this.#begin(seat, entering, isWrite)
     const outcome = level.queues.enter(
@@ -203,7 +208,9 @@ export class FlowControl implements Disposable {
     })
     for (const { schema } of this.#shown) {
       // limit: FlowSchemas, which administrators write
-      const isShown = shown.some((flow) => flow.schema.name === schema.name && flow.schema.level === schema.level)
+      const isShown = shown.some(
+        (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
+      )
       if (!isShown) this.#parts.metrics.forgetFlow(schema.name, schema.level)
     }
     this.#shown = shown
@@ -214,7 +221,13 @@ export class FlowControl implements Disposable {
     const level = this.#levels.get(schema.level)
     if (level === undefined) return undefined
     const headers = headersOf(schema.uid, level.spec.uid)
-    return { schema, level, headers, series: this.#parts.metrics.flow(schema.name, schema.level), hands: new Map() }
+    return {
+      schema,
+      level,
+      headers,
+      series: this.#parts.metrics.flow(schema.name, schema.level),
+      hands: new Map(),
+    }
   }
 
   #estimate({ level, series }: Flow, { info, request }: Entering): Work {
@@ -236,7 +249,10 @@ export class FlowControl implements Disposable {
     const known = hands.get(key)
     if (known !== undefined) return known
     const { queuing } = level.spec
-    const hand = queuing === undefined ? this.#onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
+    const hand =
+      queuing === undefined
+        ? this.#onlyQueue
+        : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
     // It may be a part of a path.
     hands.set(ownText(key), hand)
@@ -286,7 +302,9 @@ export class FlowControl implements Disposable {
         reject(this.#refusal(level))
       }
       const onGone = (): void => giveUp('cancelled')
-      const timer = time.after(Math.min(timeoutMs * WAIT_SHARE, WAIT_MS_MAX), () => giveUp('timedOut'))
+      const timer = time.after(Math.min(timeoutMs * WAIT_SHARE, WAIT_MS_MAX), () =>
+        giveUp('timedOut'),
+      )
       const end = (isExecuted: boolean): void => {
         timer.close()
         signal.removeEventListener('abort', onGone)

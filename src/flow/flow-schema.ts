@@ -1,6 +1,14 @@
 /** A FlowSchema as it is matched: whose requests it takes, and which. */
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../api/object.ts'
 import type { User } from '../api/user.ts'
 
 export type FlowSchema = {
@@ -16,7 +24,11 @@ export type FlowSchema = {
 }
 
 /** Which flow of the schema a request is of. */
-export function distinguisherOf({ distinguishedBy }: FlowSchema, user: User, info: RequestInfo): string {
+export function distinguisherOf(
+  { distinguishedBy }: FlowSchema,
+  user: User,
+  info: RequestInfo,
+): string {
   if (distinguishedBy === undefined) return ''
   if (distinguishedBy === 'user') return user.name
   return info.kind === 'resource' ? info.namespace : ''
@@ -48,13 +60,24 @@ type ResourceRule = {
 }
 
 /** `prefixes`: each path covers what is below it, too, unlike in roles. */
-type PathRule = { readonly verbs: Names; readonly paths: Names; readonly prefixes: readonly string[] }
+type PathRule = {
+  readonly verbs: Names
+  readonly paths: Names
+  readonly prefixes: readonly string[]
+}
 
 const everything: FlowRule['resources'] = [
-  { verbs: undefined, groups: undefined, resources: undefined, namespaces: undefined, isOfCluster: true },
+  {
+    verbs: undefined,
+    groups: undefined,
+    resources: undefined,
+    namespaces: undefined,
+    isOfCluster: true,
+  },
 ]
 const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefixes: [] }]
-const groupsNamed = (...names: readonly string[]): readonly Subject[] => names.map((name) => ({ kind: 'Group', name }))
+const groupsNamed = (...names: readonly string[]): readonly Subject[] =>
+  names.map((name) => ({ kind: 'Group', name }))
 
 /** The schemas that count even when their objects do not exist, as upstream. */
 export const mandatorySchemas: readonly FlowSchema[] = [
@@ -83,14 +106,16 @@ export const mandatorySchemas: readonly FlowSchema[] = [
 ]
 
 export function readSchema({ metadata, spec }: KubeObject): FlowSchema {
-  const { matchingPrecedence, priorityLevelConfiguration, distinguisherMethod, rules } = fieldsOf(spec)
+  const { matchingPrecedence, priorityLevelConfiguration, distinguisherMethod, rules } =
+    fieldsOf(spec)
   const method = fieldsOf(distinguisherMethod)['type']
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     precedence: numberOf(matchingPrecedence),
     level: textOf(fieldsOf(priorityLevelConfiguration)['name']),
-    distinguishedBy: method === 'ByUser' ? 'user' : method === 'ByNamespace' ? 'namespace' : undefined,
+    distinguishedBy:
+      method === 'ByUser' ? 'user' : method === 'ByNamespace' ? 'namespace' : undefined,
     rules: itemsOf(rules).map(readRule),
   }
 }
@@ -106,7 +131,9 @@ const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRu
   })),
   paths: itemsOf(nonResourceRules).map((rule) => ({
     verbs: namesOf(rule['verbs']),
-    paths: textsOf(rule['nonResourceURLs']).includes('*') ? undefined : new Set(textsOf(rule['nonResourceURLs'])),
+    paths: textsOf(rule['nonResourceURLs']).includes('*')
+      ? undefined
+      : new Set(textsOf(rule['nonResourceURLs'])),
     prefixes: textsOf(rule['nonResourceURLs']).map(prefixOf),
   })),
 })
@@ -122,7 +149,9 @@ function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | u
   if (kind !== 'ServiceAccount' || serviceAccount === undefined) return undefined
   const { namespace, name } = fieldsOf(serviceAccount)
   const prefix = `system:serviceaccount:${textOf(namespace)}:`
-  return name === '*' ? { kind: 'accounts', prefix } : { kind: 'User', name: `${prefix}${textOf(name)}` }
+  return name === '*'
+    ? { kind: 'accounts', prefix }
+    : { kind: 'User', name: `${prefix}${textOf(name)}` }
 }
 
 /** `*` counts only alone, which validation sees to. */
@@ -143,7 +172,8 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
     // limit: subjects of FlowSchemas, which administrators write
-    else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name)) return true
+    else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
+      return true
   }
   return false
 }
@@ -152,13 +182,21 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
 export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {
     for (const rule of resources) if (takesResource(rule, info)) return true
-  } else for (const rule of paths) if (has(rule.verbs, info.verb) && takesPath(rule, info.path)) return true
+  } else
+    for (const rule of paths)
+      if (has(rule.verbs, info.verb) && takesPath(rule, info.path)) return true
   return false
 }
 
-function takesResource(rule: ResourceRule, { verb, group, plural, subresource, namespace }: ResourceInfo): boolean {
+function takesResource(
+  rule: ResourceRule,
+  { verb, group, plural, subresource, namespace }: ResourceInfo,
+): boolean {
   if (!has(rule.verbs, verb) || !has(rule.groups, group)) return false
-  if (rule.resources !== undefined && !rule.resources.has(subresource === '' ? plural : `${plural}/${subresource}`)) {
+  if (
+    rule.resources !== undefined &&
+    !rule.resources.has(subresource === '' ? plural : `${plural}/${subresource}`)
+  ) {
     return false
   }
   return namespace === '' ? rule.isOfCluster : has(rule.namespaces, namespace)

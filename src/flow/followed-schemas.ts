@@ -51,6 +51,9 @@ export class FollowedSchemas implements AsyncDisposable {
 
   #follow<T>(resource: FlowResource, objects: NamedObjects<T>): FollowedResource<T>[] {
     const { accessOf, log } = this.#parts
-    return followByName({ name: `${resource}.${flowGroup}`, access: accessOf(resource), log }, objects)
+    return followByName(
+      { name: `${resource}.${flowGroup}`, access: accessOf(resource), log },
+      objects,
+    )
   }
 }

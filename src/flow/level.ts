@@ -10,7 +10,11 @@ import { SEATS_MAX } from './work-estimate.ts'
 /** A single request takes at most this share of a level's seats: wide ones would leave most of them unused while they wait for each other. */
 const REQUEST_SHARE_MAX = 0.15
 
-export type LevelParts = { readonly time: Time; readonly metrics: FlowMetrics; readonly onIdle: (level: Level) => void }
+export type LevelParts = {
+  readonly time: Time
+  readonly metrics: FlowMetrics
+  readonly onIdle: (level: Level) => void
+}
 
 export class Level {
   spec: LevelSpec
@@ -48,12 +52,17 @@ export class Level {
     const part = (percent: number): number => Math.round((this.nominal * percent) / 100)
     const lendable = part(lendablePercent)
     this.lower = this.nominal - lendable
-    this.upper = this.nominal + (borrowingLimitPercent === undefined ? serverSeats : part(borrowingLimitPercent))
+    this.upper =
+      this.nominal +
+      (borrowingLimitPercent === undefined ? serverSeats : part(borrowingLimitPercent))
     this.series.nominal.value = this.nominal
     this.series.lower.value = this.lower
     this.series.upper.value = this.upper
     if (queuing !== undefined) {
-      const most = Math.min(Math.ceil(this.nominal * REQUEST_SHARE_MAX), Math.floor(this.nominal / queuing.handSize))
+      const most = Math.min(
+        Math.ceil(this.nominal * REQUEST_SHARE_MAX),
+        Math.floor(this.nominal / queuing.handSize),
+      )
       this.requestSeatsMax = Math.max(1, most)
     } else this.requestSeatsMax = SEATS_MAX
     this.current ??= this.nominal - Math.floor(lendable / 2)
@@ -63,7 +72,8 @@ export class Level {
   get needed(): number {
     const { highWatermark, average, deviation } = this.demand
     // Anybody may send probes of health by the hundred, which are answered at once: unlike upstream, what exempt requests take from others is not their peak.
-    if (this.spec.isExempt) return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
+    if (this.spec.isExempt)
+      return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
     return Math.max(this.lower, Math.min(this.nominal, highWatermark))
   }
 
@@ -83,7 +93,8 @@ export class Level {
     const nowMs = this.#time.monotonicMs()
     // A level without seats is shown by a tenth of the server's.
     const limit = seats > 0 ? seats : Math.max(1, Math.round(serverSeats / 10))
-    for (const ratio of [series.demand, series.seats, series.executing]) ratio.setLimit(limit, nowMs)
+    for (const ratio of [series.demand, series.seats, series.executing])
+      ratio.setLimit(limit, nowMs)
     const { queuing } = spec
     series.waiting.setLimit(queuing === undefined ? 1 : queuing.queues * queuing.lengthMax, nowMs)
     this.queues.configure({ isExempt: spec.isExempt, queuing, seats })

@@ -41,7 +41,12 @@ function worldOf(...specs: readonly LevelSpec[]) {
     Array.from({ length: count }, (_, at) => {
       const info = { kind: 'path', verb: 'get', path: '/' } as const
       const series = metrics.flow('schema', name)
-      const request = new FlowRequest({ series, distinguisher: '', work: oneSeat, asked: { user: { name: '' }, info } })
+      const request = new FlowRequest({
+        series,
+        distinguisher: '',
+        work: oneSeat,
+        asked: { user: { name: '' }, info },
+      })
       level(name).queues.enter(request, new Hand([at % 64]))
       return request
     })

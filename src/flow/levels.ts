@@ -71,11 +71,18 @@ export class Levels {
     for (const level of exempt) level.setCurrent(level.needed, serverSeats)
     if (left > needed) {
       // As upstream, what exempt requests use is not taken from the others as long as their needs are met.
-      const wants = limited.map((level) => ({ target: level.target, min: level.needed, max: level.upper }))
+      const wants = limited.map((level) => ({
+        target: level.target,
+        min: level.needed,
+        max: level.upper,
+      }))
       const allocation = allocateSeats(total, wants)
       metrics.fairFraction.value = allocation?.fairFraction ?? 0
       limited.forEach((level, at) =>
-        level.setCurrent(Math.round(allocation?.seats[at] ?? level.current ?? level.lower), serverSeats),
+        level.setCurrent(
+          Math.round(allocation?.seats[at] ?? level.current ?? level.lower),
+          serverSeats,
+        ),
       )
       return
     }

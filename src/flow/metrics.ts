@@ -94,10 +94,19 @@ export class FlowMetrics {
   constructor(metrics: Metrics, nowMs: number) {
     const prefix = 'apiserver_flowcontrol_'
     const beta = 'BETA' as const
-    const gauge = (name: string, help: string, labels: readonly string[], stability?: typeof beta): Gauge =>
+    const gauge = (
+      name: string,
+      help: string,
+      labels: readonly string[],
+      stability?: typeof beta,
+    ): Gauge =>
       metrics.gauge({ name: `${prefix}${name}`, help, labels, ...(stability && { stability }) })
-    const histogram = (name: string, help: string, labels: readonly string[], bounds: readonly number[]): Histogram =>
-      metrics.histogram({ name: `${prefix}${name}`, help, labels }, bounds)
+    const histogram = (
+      name: string,
+      help: string,
+      labels: readonly string[],
+      bounds: readonly number[],
+    ): Histogram => metrics.histogram({ name: `${prefix}${name}`, help, labels }, bounds)
     this.#ofFlow = {
       dispatched: metrics.counter({
         name: `${prefix}dispatched_requests_total`,
@@ -112,25 +121,59 @@ export class FlowMetrics {
         beta,
       ),
       executingSeats: gauge('current_executing_seats', 'Seats that requests hold.', perFlow, beta),
-      waitingRequests: gauge('current_inqueue_requests', 'Requests that wait in queues.', perFlow, beta),
-      waitingSeats: gauge('current_inqueue_seats', 'Seats that requests in queues wait for.', perFlow),
+      waitingRequests: gauge(
+        'current_inqueue_requests',
+        'Requests that wait in queues.',
+        perFlow,
+        beta,
+      ),
+      waitingSeats: gauge(
+        'current_inqueue_seats',
+        'Seats that requests in queues wait for.',
+        perFlow,
+      ),
     }
     this.#ofLevel = {
-      currentR: gauge('current_r', 'Progress of a level, in seat-seconds for each queue.', perLevel),
+      currentR: gauge(
+        'current_r',
+        'Progress of a level, in seat-seconds for each queue.',
+        perLevel,
+      ),
       dispatchR: gauge('dispatch_r', 'Progress of a level when it last began a request.', perLevel),
       latestS: gauge('latest_s', 'Progress at which the last request was due to begin.', perLevel),
-      nominal: gauge('nominal_limit_seats', 'Seats that a level has by its configuration.', perLevel, beta),
-      lower: gauge('lower_limit_seats', 'Seats that a level keeps however much it lends.', perLevel),
-      upper: gauge('upper_limit_seats', 'Seats that a level may have with all that it may borrow.', perLevel),
+      nominal: gauge(
+        'nominal_limit_seats',
+        'Seats that a level has by its configuration.',
+        perLevel,
+        beta,
+      ),
+      lower: gauge(
+        'lower_limit_seats',
+        'Seats that a level keeps however much it lends.',
+        perLevel,
+      ),
+      upper: gauge(
+        'upper_limit_seats',
+        'Seats that a level may have with all that it may borrow.',
+        perLevel,
+      ),
       current: gauge('current_limit_seats', 'Seats that a level has now.', perLevel),
-      target: gauge('target_seats', 'Seats that a level is to be given, if there are enough.', perLevel),
+      target: gauge(
+        'target_seats',
+        'Seats that a level is to be given, if there are enough.',
+        perLevel,
+      ),
       demandAverage: gauge(
         'demand_seats_average',
         'Seats that a level could use, on average over the last period.',
         perLevel,
       ),
       demandDeviation: gauge('demand_seats_stdev', 'The standard deviation of them.', perLevel),
-      demandHighWatermark: gauge('demand_seats_high_watermark', 'The most of them in the last period.', perLevel),
+      demandHighWatermark: gauge(
+        'demand_seats_high_watermark',
+        'The most of them in the last period.',
+        perLevel,
+      ),
       demandSmoothed: gauge(
         'demand_seats_smoothed',
         'Seats that a level could use, smoothed over the periods.',
@@ -195,14 +238,16 @@ export class FlowMetrics {
       perFlow,
       watchBounds,
     )
-    this.#nextS = gauge('next_s_bounds', 'Least and greatest progress at which queues begin their next request.', [
-      'bound',
-      ...perLevel,
-    ])
-    this.#nextDiscountedS = gauge('next_discounted_s_bounds', 'The same, less what they execute now.', [
-      'bound',
-      ...perLevel,
-    ])
+    this.#nextS = gauge(
+      'next_s_bounds',
+      'Least and greatest progress at which queues begin their next request.',
+      ['bound', ...perLevel],
+    )
+    this.#nextDiscountedS = gauge(
+      'next_discounted_s_bounds',
+      'The same, less what they execute now.',
+      ['bound', ...perLevel],
+    )
     this.#requestUtilization = histogram(
       'priority_level_request_utilization',
       'Nanoseconds by the share of its limit that the requests of a level took.',
@@ -261,7 +306,9 @@ export class FlowMetrics {
       estimatedSeats: once(() => this.#estimatedSeats.with(...labels)),
       watchCounts: once(() => this.#watchCounts.with(...labels)),
       waitSeconds: bothOf((isExecuted) => this.#waitSeconds.with(`${isExecuted}`, ...labels)),
-      executionSeconds: bothOf((isWatch) => this.#executionSeconds.with(...labels, isWatch ? 'watch' : 'regular')),
+      executionSeconds: bothOf((isWatch) =>
+        this.#executionSeconds.with(...labels, isWatch ? 'watch' : 'regular'),
+      ),
       refused: (reason) => this.#refused.with(...labels, reason),
     }
     this.#earlier.executingSeats.adopt(made.executingSeats, ...labels)
@@ -275,10 +322,16 @@ export class FlowMetrics {
     const labels = [schema, level]
     for (const metric of Object.values(this.#ofFlow)) metric.remove(...labels)
     this.#earlier.executingSeats.remove(...labels)
-    for (const metric of [this.#notAccommodated, this.#queueLength, this.#estimatedSeats, this.#watchCounts]) {
+    for (const metric of [
+      this.#notAccommodated,
+      this.#queueLength,
+      this.#estimatedSeats,
+      this.#watchCounts,
+    ]) {
       metric.remove(...labels)
     }
-    for (const reason of ['queue-full', 'concurrency-limit', 'time-out']) this.#refused.remove(...labels, reason)
+    for (const reason of ['queue-full', 'concurrency-limit', 'time-out'])
+      this.#refused.remove(...labels, reason)
     for (const isExecuted of ['true', 'false']) this.#waitSeconds.remove(isExecuted, ...labels)
     for (const type of ['watch', 'regular']) this.#executionSeconds.remove(...labels, type)
   }
@@ -292,7 +345,10 @@ export class FlowMetrics {
     const made: LevelSeries = {
       waiting: new TimeRatio(this.#requestUtilization.with('waiting', name), requests),
       executing: new TimeRatio(this.#requestUtilization.with('executing', name), requests),
-      seats: new TimeRatio(this.#seatUtilization.with('executing', name), { bounds: utilizationBounds, nowMs }),
+      seats: new TimeRatio(this.#seatUtilization.with('executing', name), {
+        bounds: utilizationBounds,
+        nowMs,
+      }),
       demand: new TimeRatio(this.#demand.with(name), { bounds: demandBounds, nowMs }),
       currentR: of('currentR'),
       dispatchR: of('dispatchR'),

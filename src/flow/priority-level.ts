@@ -16,7 +16,11 @@ export type LevelSpec = {
   readonly queuing: Queuing | undefined
 }
 
-export type Queuing = { readonly queues: number; readonly handSize: number; readonly lengthMax: number }
+export type Queuing = {
+  readonly queues: number
+  readonly handSize: number
+  readonly lengthMax: number
+}
 
 const exemptName = 'exempt'
 
@@ -62,7 +66,8 @@ export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined
     }
   }
   if (type !== 'Limited' || limited === undefined) return undefined
-  const { nominalConcurrencyShares, lendablePercent, borrowingLimitPercent, limitResponse } = fieldsOf(limited)
+  const { nominalConcurrencyShares, lendablePercent, borrowingLimitPercent, limitResponse } =
+    fieldsOf(limited)
   const queuing = readQueuing(fieldsOf(limitResponse))
   if (queuing === 'broken') return undefined
   return {
@@ -71,15 +76,23 @@ export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined
     isExempt,
     shares: numberOf(nominalConcurrencyShares),
     lendablePercent: numberOf(lendablePercent),
-    borrowingLimitPercent: typeof borrowingLimitPercent === 'number' ? borrowingLimitPercent : undefined,
+    borrowingLimitPercent:
+      typeof borrowingLimitPercent === 'number' ? borrowingLimitPercent : undefined,
     queuing,
   }
 }
 
-function readQueuing({ type, queuing }: ReturnType<typeof fieldsOf>): Queuing | 'broken' | undefined {
+function readQueuing({
+  type,
+  queuing,
+}: ReturnType<typeof fieldsOf>): Queuing | 'broken' | undefined {
   if (type === 'Reject') return queuing === undefined ? undefined : 'broken'
   if (type !== 'Queue' || queuing === undefined) return 'broken'
   const { queues, handSize, queueLengthLimit } = fieldsOf(queuing)
-  const read = { queues: numberOf(queues), handSize: numberOf(handSize), lengthMax: numberOf(queueLengthLimit) }
+  const read = {
+    queues: numberOf(queues),
+    handSize: numberOf(handSize),
+    lengthMax: numberOf(queueLengthLimit),
+  }
   return read.queues >= 1 && read.handSize >= 1 && read.handSize <= read.queues ? read : 'broken'
 }

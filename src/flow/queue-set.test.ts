@@ -19,21 +19,32 @@ class World {
   readonly #hands = new Map<string, Hand>()
 
   constructor(config: Partial<QueueSetConfig> & { readonly seats: number }) {
-    this.#config = { isExempt: false, queuing: { queues: 64, handSize: 4, lengthMax: 50 }, ...config }
+    this.#config = {
+      isExempt: false,
+      queuing: { queues: 64, handSize: 4, lengthMax: 50 },
+      ...config,
+    }
     const series = this.metrics.level('level', 0)
     this.set = new QueueSet(this.#config, { time: this.time, series, demand: new SeatDemand(0) })
   }
 
   request(work: Work = oneSeat, flow = 'a'): FlowRequest {
     const series = this.metrics.flow('schema', 'level')
-    return new FlowRequest({ series, distinguisher: flow, work, asked: { user: { name: flow }, info } })
+    return new FlowRequest({
+      series,
+      distinguisher: flow,
+      work,
+      asked: { user: { name: flow }, info },
+    })
   }
 
   enter(request: FlowRequest): ReturnType<QueueSet['enter']> {
     const { queuing } = this.#config
     const { distinguisher } = request
     const known = this.#hands.get(distinguisher)
-    const hand = known ?? (queuing === undefined ? new Hand([0]) : handOf(hashOfFlow('schema', distinguisher), queuing))
+    const hand =
+      known ??
+      (queuing === undefined ? new Hand([0]) : handOf(hashOfFlow('schema', distinguisher), queuing))
     this.#hands.set(distinguisher, hand)
     return this.set.enter(request, hand)
   }
@@ -297,7 +308,10 @@ test('who asks for less than his part gets all of it, at once', () => {
   world.time.after(100, ask)
   serveFor(world, 10_000, [{ name: 'a', atOnce: 190, serviceMs: 10 }])
   assert.ok(waits.length > 100)
-  assert.ok(Math.max(...waits) <= 10, `a seat is free within one request of the others: ${Math.max(...waits)} ms`)
+  assert.ok(
+    Math.max(...waits) <= 10,
+    `a seat is free within one request of the others: ${Math.max(...waits)} ms`,
+  )
 })
 
 test('a queue does not save up what it did not use', () => {
@@ -316,13 +330,21 @@ test('random arrivals, widths and ends leave nothing behind', () => {
   for (let seed = 1; seed <= 30; seed++) {
     const generator = new Random(seed)
     const random = (): number => generator.next()
-    const world = new World({ seats: 1 + Math.floor(random() * 12), queuing: { queues: 8, handSize: 3, lengthMax: 4 } })
+    const world = new World({
+      seats: 1 + Math.floor(random() * 12),
+      queuing: { queues: 8, handSize: 3, lengthMax: 4 },
+    })
     const waiting: FlowRequest[] = []
     for (let at = 0; at < 600; at++) {
       const wide = random() < 0.2 ? 1 + Math.floor(random() * 10) : 1
-      const work: Work = { initialSeats: wide, finalSeats: random() < 0.1 ? 6 : 0, lingerMs: random() < 0.1 ? 7 : 0 }
+      const work: Work = {
+        initialSeats: wide,
+        finalSeats: random() < 0.1 ? 6 : 0,
+        lingerMs: random() < 0.1 ? 7 : 0,
+      }
       const request = world.request(work, `flow-${Math.floor(random() * 5)}`)
-      const serve = (): void => void world.time.after(random() * 30, () => world.set.finish(request))
+      const serve = (): void =>
+        void world.time.after(random() * 30, () => world.set.finish(request))
       request.onSeated = serve
       const outcome = world.enter(request)
       if (outcome === 'seated') serve()
@@ -334,11 +356,20 @@ test('random arrivals, widths and ends leave nothing behind', () => {
       world.time.advance(random() * 6)
     }
     world.time.advance(60_000)
-    assert.ok(world.set.isIdle, `seed ${seed}: ${world.set.waiting} wait, ${world.set.executing} execute`)
+    assert.ok(
+      world.set.isIdle,
+      `seed ${seed}: ${world.set.waiting} wait, ${world.set.executing} execute`,
+    )
     assert.equal(world.set.seatsInUse, 0, `seed ${seed}`)
-    for (const queue of world.set.queues()) assert.deepEqual([queue.isActive, queue.seatsInUse], [false, 0])
+    for (const queue of world.set.queues())
+      assert.deepEqual([queue.isActive, queue.seatsInUse], [false, 0])
     const series = world.metrics.flow('schema', 'level')
-    for (const gauge of ['executingRequests', 'executingSeats', 'waitingRequests', 'waitingSeats'] as const) {
+    for (const gauge of [
+      'executingRequests',
+      'executingSeats',
+      'waitingRequests',
+      'waitingSeats',
+    ] as const) {
       assert.equal(series[gauge].value, 0, `seed ${seed}: ${gauge}`)
     }
   }

@@ -5,7 +5,14 @@
  * request is in are not kept beyond the first few hundred, however many the level is configured with.
  */
 import type { Time } from '../lib/timers.ts'
-import { ESTIMATED_MS, type FlowRequest, Queue, RequestLine, type Requests, workOf } from './flow-request.ts'
+import {
+  ESTIMATED_MS,
+  type FlowRequest,
+  Queue,
+  RequestLine,
+  type Requests,
+  workOf,
+} from './flow-request.ts'
 import type { LevelSeries, RefusalReason } from './metrics.ts'
 import type { Queuing } from './priority-level.ts'
 import type { SeatDemand } from './seat-demand.ts'
@@ -101,7 +108,11 @@ export class QueueSet {
     }
     request.hand = hand
     const queue = this.#choose(hand)
-    if (this.#waiting === 0 && this.#seatsInUse + request.seats <= seats && this.#leavesRoom(request)) {
+    if (
+      this.#waiting === 0 &&
+      this.#seatsInUse + request.seats <= seats &&
+      this.#leavesRoom(request)
+    ) {
       this.#beginAtOnce(request, queue)
       return 'seated'
     }
@@ -172,7 +183,8 @@ export class QueueSet {
     const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
       const asked = this.#queuedSeatsInUse + this.#seatsWaiting
-      this.#progressR += (Math.min(asked, this.#config.seats) / this.#activeQueues) * (nowMs - this.#syncedMs)
+      this.#progressR +=
+        (Math.min(asked, this.#config.seats) / this.#activeQueues) * (nowMs - this.#syncedMs)
     }
     this.#syncedMs = nowMs
     return nowMs
@@ -262,11 +274,13 @@ export class QueueSet {
       const { first, executing } = queue
       if (first === undefined || !this.#leavesRoom(first)) continue
       const startR = queue.startR(nowMs)
-      const isNew = executing.length === 0 && startR <= this.#progressR && this.#asksForLittle(first)
+      const isNew =
+        executing.length === 0 && startR <= this.#progressR && this.#asksForLittle(first)
       if (bestIsNew && !isNew) continue
       const endR = startR + workOf(first)
       const distance = (queue.index - this.#servedLast - 1 + queues) % queues
-      const isBetter = isNew !== bestIsNew || endR < bestEndR || (endR === bestEndR && distance < bestDistance)
+      const isBetter =
+        isNew !== bestIsNew || endR < bestEndR || (endR === bestEndR && distance < bestDistance)
       if (!isBetter) continue
       best = queue
       bestIsNew = isNew
@@ -295,7 +309,11 @@ export class QueueSet {
     const { initialSeats, finalSeats, lingerMs } = request.work
     // A level with few seats holds them for longer instead: the work stays the same.
     if (finalSeats > seats)
-      request.work = { initialSeats, finalSeats: seats, lingerMs: (finalSeats * lingerMs) / Math.max(seats, 1) }
+      request.work = {
+        initialSeats,
+        finalSeats: seats,
+        lingerMs: (finalSeats * lingerMs) / Math.max(seats, 1),
+      }
     this.#servedLast = queue.index
     queue.nextR += workOf(request)
     this.#seat(request, nowMs)
@@ -369,7 +387,8 @@ export class QueueSet {
   }
 
   #dropIfEmpty(queue: Queue): void {
-    if (this.#queues.size > QUEUES_KEPT && !queue.isActive && queue.seatsInUse === 0) this.#queues.delete(queue.index)
+    if (this.#queues.size > QUEUES_KEPT && !queue.isActive && queue.seatsInUse === 0)
+      this.#queues.delete(queue.index)
   }
 
   #noteDemand(): void {
@@ -413,7 +432,9 @@ const QUEUES_KEPT = 256
 const MS_PER_SECOND = 1000
 
 /** In seat-seconds. */
-const extremes = (values: readonly number[]): { readonly min: number; readonly max: number } | undefined =>
+const extremes = (
+  values: readonly number[],
+): { readonly min: number; readonly max: number } | undefined =>
   values.length === 0
     ? undefined
     : {

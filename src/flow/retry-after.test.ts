@@ -7,7 +7,8 @@ function told(...perSecond: readonly number[]): number[] {
   const retryAfter = new RetryAfter()
   return perSecond.map((refusals, at) => {
     let seconds = 0
-    for (let count = 0; count < refusals; count++) seconds = retryAfter.refuse((1_000_000 + at) * 1000 + count)
+    for (let count = 0; count < refusals; count++)
+      seconds = retryAfter.refuse((1_000_000 + at) * 1000 + count)
     return seconds
   })
 }

@@ -35,7 +35,8 @@ export class RetryAfter {
   #adjust(now: number): void {
     const seconds = this.#seconds
     let refused = 0
-    for (const one of this.#past) if (one.at < now && now - one.at <= seconds) refused += one.refused
+    for (const one of this.#past)
+      if (one.at < now && now - one.at <= seconds) refused += one.refused
     if (now - this.#raisedAt >= seconds && refused >= OVERLOAD_PER_SECOND * seconds) {
       this.#seconds = Math.min(2 * seconds, SECONDS_MAX)
       this.#raisedAt = now

@@ -32,5 +32,8 @@ test('cards are dealt from what is left of the deck', () => {
 
 test('flows are told apart by schema and distinguisher', () => {
   assert.notEqual(hashOfFlow('a', 'bc'), hashOfFlow('ab', 'c'))
-  assert.equal(hashOfFlow('a', 'b'), createHash('sha256').update('a\0b').digest().readBigUInt64LE(0))
+  assert.equal(
+    hashOfFlow('a', 'b'),
+    createHash('sha256').update('a\0b').digest().readBigUInt64LE(0),
+  )
 })

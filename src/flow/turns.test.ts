@@ -27,7 +27,8 @@ function harness() {
   return { turns, ask, began, nextTurn, due }
 }
 
-const countOf = (names: readonly string[], name: string): number => names.filter((one) => one === name).length
+const countOf = (names: readonly string[], name: string): number =>
+  names.filter((one) => one === name).length
 
 test('a turn begins 32 writes or 256 reads at once, and the next the rest', () => {
   const { ask, began, nextTurn } = harness()

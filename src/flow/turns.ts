@@ -20,7 +20,8 @@ const WRITE_WEIGHT = 8
 const READ_WEIGHT = 1
 
 /** What a request adds to the turn in which it begins. */
-export const weightOf = (isWrite: boolean, seats: number): number => (isWrite ? WRITE_WEIGHT : READ_WEIGHT) * seats
+export const weightOf = (isWrite: boolean, seats: number): number =>
+  (isWrite ? WRITE_WEIGHT : READ_WEIGHT) * seats
 
 /** Requests take turns by `level`, within it by `flow`. */
 export type Beginning = {

@@ -7,7 +7,11 @@ export class WatchCounts {
   /** Returns what is to be called once, when the watch ends. `query`: its field selector may make it one of few objects. */
   add(info: ResourceInfo, query: URLSearchParams): () => void {
     // Pods of one node wake only the watches of that node, which few writes concern.
-    if (info.plural === 'pods' && /(?:^|,)spec\.nodeName==?[^=,]/.test(query.get('fieldSelector') ?? '')) return nothing
+    if (
+      info.plural === 'pods' &&
+      /(?:^|,)spec\.nodeName==?[^=,]/.test(query.get('fieldSelector') ?? '')
+    )
+      return nothing
     const key = keyOf(info, info.namespace, info.name)
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
     return () => {

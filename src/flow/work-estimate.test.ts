@@ -29,9 +29,22 @@ type Asked = Partial<ResourceInfo> & {
 }
 
 function estimated(given: Asked): Work {
-  const { query = '', stored = 950, seatsMax = 10, watches = new WatchCounts(), bodyBytes = 0, ...more } = given
+  const {
+    query = '',
+    stored = 950,
+    seatsMax = 10,
+    watches = new WatchCounts(),
+    bodyBytes = 0,
+    ...more
+  } = given
   const series = new FlowMetrics(new Metrics(), 0).flow('schema', 'level')
-  const asked = { info: { ...info, ...more }, query: new URLSearchParams(query), seatsMax, bodyBytes, series }
+  const asked = {
+    info: { ...info, ...more },
+    query: new URLSearchParams(query),
+    seatsMax,
+    bodyBytes,
+    series,
+  }
   return estimateWork({ countObjects: () => stored, watches }, asked)
 }
 
@@ -45,7 +58,11 @@ test('a list takes a seat for each hundred objects that it reads', () => {
   assert.equal(seatsOf({ seatsMax: 3 }), 3, 'its level allows no more')
   assert.equal(seatsOf({ stored: Infinity }), 10, 'it does not fit into the cache')
   assert.equal(seatsOf({ name: 'one' }), 1, 'a lookup')
-  assert.equal(seatsOf({ query: 'limit=100&resourceVersion=5' }), 2, 'a page from the store, read and shown')
+  assert.equal(
+    seatsOf({ query: 'limit=100&resourceVersion=5' }),
+    2,
+    'a page from the store, read and shown',
+  )
   assert.equal(seatsOf({ query: 'limit=100' }), 10, 'from the cache')
 })
 
@@ -59,14 +76,22 @@ test('a streaming list takes as many as the list, another watch one', () => {
 test('a write keeps seats for the watches that are told; to delete many is one request with one seat', () => {
   const watches = new WatchCounts()
   for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
-  assert.deepEqual(estimated({ verb: 'create', watches }), { initialSeats: 1, finalSeats: 5, lingerMs: 5 })
+  assert.deepEqual(estimated({ verb: 'create', watches }), {
+    initialSeats: 1,
+    finalSeats: 5,
+    lingerMs: 5,
+  })
   assert.deepEqual(estimated({ verb: 'create', watches, seatsMax: 2 }), {
     initialSeats: 1,
     finalSeats: 2,
     lingerMs: 12.5,
   })
   assert.equal(estimated({ verb: 'create' }).finalSeats, 0)
-  assert.deepEqual(estimated({ verb: 'deletecollection', watches }), { initialSeats: 1, finalSeats: 0, lingerMs: 0 })
+  assert.deepEqual(estimated({ verb: 'deletecollection', watches }), {
+    initialSeats: 1,
+    finalSeats: 0,
+    lingerMs: 0,
+  })
 })
 
 test('a write takes a seat for each quarter of a megabyte that it sends, one of ordinary size one', () => {

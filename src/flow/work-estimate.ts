@@ -76,7 +76,8 @@ function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): 
   if (isWatch || !isFromStore(query)) return stored
   const limit = Number(query.get('limit') ?? 0)
   const page = limit > 0 && limit < stored ? limit : stored
-  const isFiltered = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
+  const isFiltered =
+    (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   return isFiltered ? stored + page : 2 * page
 }
 

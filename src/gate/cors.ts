@@ -28,6 +28,8 @@ export class Cors {
 
   /** The configuration has bounded what all patterns take together for an origin of this length. */
   #isAllowed(origin: string): boolean {
-    return origin.length <= ORIGIN_LENGTH_MAX && this.#patterns.some((pattern) => pattern.test(origin))
+    return (
+      origin.length <= ORIGIN_LENGTH_MAX && this.#patterns.some((pattern) => pattern.test(origin))
+    )
   }
 }

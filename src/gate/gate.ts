@@ -69,7 +69,11 @@ export function createGate(parts: GateParts): Gate {
   const { authenticate, authorize, clock } = parts
   const impersonates = ofSharedHeaders(asksToImpersonate)
 
-  const authorized = (arrival: Arrival, context: RequestContext, user: User): Passed | Promise<Passed> => {
+  const authorized = (
+    arrival: Arrival,
+    context: RequestContext,
+    user: User,
+  ): Passed | Promise<Passed> => {
     const startMs = clock.monotonicMs()
     return goOn(authorize(user, arrival.info, context), (decision) => {
       context.decision = decision
@@ -101,18 +105,23 @@ export function createGate(parts: GateParts): Gate {
       const { spent } = context
       const knownMs = clock.monotonicMs()
       spent.authenticationMs = knownMs - startMs
-      if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
+      if (annotations !== undefined)
+        for (const key in annotations) context.annotate(key, annotations[key] ?? '')
       const recording = follower.onAuthenticated(context)
       return goOn(recording, () => {
         const recordedMs = recording === undefined ? knownMs : clock.monotonicMs()
         spent.auditMs = recordedMs - knownMs
-        const acting = impersonates(request.headers) ? impersonate(request, caller, authorize, context) : caller
+        const acting = impersonates(request.headers)
+          ? impersonate(request, caller, authorize, context)
+          : caller
         return goOn(acting, (user) => {
           const identifiedMs = acting === caller ? recordedMs : clock.monotonicMs()
           spent.impersonationMs = identifiedMs - recordedMs
           context.actAs(user)
           for (const warning of warnings ?? []) context.warn(warning)
-          return goOn(follower.onIdentified(user, context, identifiedMs), () => authorized(arrival, context, user))
+          return goOn(follower.onIdentified(user, context, identifiedMs), () =>
+            authorized(arrival, context, user),
+          )
         })
       })
     })
@@ -127,19 +136,36 @@ function passed(
   { registry, isRemote }: GateParts,
 ): Passed {
   const { user } = context
-  if (verdict !== 'allow') throw error === undefined ? refusal(user, info, reason) : undecided(request, error)
+  if (verdict !== 'allow')
+    throw error === undefined ? refusal(user, info, reason) : undecided(request, error)
   if (isRemote(request.path)) return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
   // Such a path is authorized like any other, but kube-apiserver's router serves no path that begins with `//`, and no group without a name.
   if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
-  const { fault, resource, verb, namespace, name, subresource } = resolve(info, request.method, registry)
+  const { fault, resource, verb, namespace, name, subresource } = resolve(
+    info,
+    request.method,
+    registry,
+  )
   const { deprecation } = resource
   if (deprecation !== undefined) {
     context.warn(deprecation)
-    context.deprecatedUntil = resource.isCustom ? '' : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
+    context.deprecatedUntil = resource.isCustom
+      ? ''
+      : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
   }
   if (fault !== undefined) throw fault
-  return { kind: 'resource', resource, verb, namespace, name, subresource, user, context, http: request }
+  return {
+    kind: 'resource',
+    resource,
+    verb,
+    namespace,
+    name,
+    subresource,
+    user,
+    context,
+    http: request,
+  }
 }
 
 /** Any request may have a `timeout`, a Go duration; the server's own timeout is the maximum. */
@@ -148,6 +174,7 @@ function timeoutOf(query: URLSearchParams, info: RequestInfo, maxMs: number): nu
   const text = query.get('timeout') ?? ''
   if (text === '') return maxMs
   const asked = parseDuration(text)
-  if ('fault' in asked) throw badRequest(`invalid timeout specified in the request URL - ${asked.fault}`)
+  if ('fault' in asked)
+    throw badRequest(`invalid timeout specified in the request URL - ${asked.fault}`)
   return asked.ms > 0 ? Math.min(asked.ms, maxMs) : maxMs
 }

@@ -5,7 +5,8 @@ import type { ApiRequest } from '../api/request.ts'
 import { allowed, type Authorize, noOpinion } from '../authorization/authorizer.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
 
-const forMasters: Authorize = ({ groups }) => (groups.includes('system:masters') ? allowed : noOpinion)
+const forMasters: Authorize = ({ groups }) =>
+  groups.includes('system:masters') ? allowed : noOpinion
 
 const admin = { name: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] }
 const bob = { name: 'bob', uid: '2', groups: ['system:authenticated'] }
@@ -35,14 +36,26 @@ const cases: readonly [string, IncomingHttpHeaders, object][] = [
     { ...u, 'impersonate-group': ['b', 'a'] },
     { name: 'u', uid: '', groups: ['b', 'a', auth] },
   ],
-  ['a comma in a group', { ...u, 'impersonate-group': 'a,b' }, { name: 'u', uid: '', groups: ['a,b', auth] }],
+  [
+    'a comma in a group',
+    { ...u, 'impersonate-group': 'a,b' },
+    { name: 'u', uid: '', groups: ['a,b', auth] },
+  ],
   [
     'a comma and a blank in it',
     { ...u, 'impersonate-group': 'cn=a, o=b' },
     { name: 'u', uid: '', groups: ['cn=a, o=b', auth] },
   ],
-  ['a comma in a user', { 'impersonate-user': 'Doe, John' }, { name: 'Doe, John', uid: '', groups: [auth] }],
-  ['system:authenticated once', { ...u, 'impersonate-group': auth }, { name: 'u', uid: '', groups: [auth] }],
+  [
+    'a comma in a user',
+    { 'impersonate-user': 'Doe, John' },
+    { name: 'Doe, John', uid: '', groups: [auth] },
+  ],
+  [
+    'system:authenticated once',
+    { ...u, 'impersonate-group': auth },
+    { name: 'u', uid: '', groups: [auth] },
+  ],
   ['a uid', { ...u, 'impersonate-uid': 'x' }, { name: 'u', uid: 'x', groups: [auth] }],
   [
     'extra fields',
@@ -79,7 +92,11 @@ for (const [what, headers, wanted] of cases) {
 }
 
 test('an extra field may have any name', async () => {
-  const { extra } = await become({ ...u, 'impersonate-extra-constructor': 'x', 'impersonate-extra-__proto__': 'y' })
+  const { extra } = await become({
+    ...u,
+    'impersonate-extra-constructor': 'x',
+    'impersonate-extra-__proto__': 'y',
+  })
   assert.deepEqual(Object.entries(extra ?? {}), [
     ['constructor', ['x']],
     ['__proto__', ['y']],
@@ -91,18 +108,22 @@ test('other requests are let through at once', () => {
 })
 
 test('groups without a user are an error of their own', async () => {
-  await assert.rejects(become({ 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }), {
-    code: 500,
-    message:
-      'Internal Server Error: "/version?a=&lt;b&gt;": requested [{Group  g    } {UserExtra  v  authentication.k8s.io/v1  k} {UID  x  authentication.k8s.io/v1  }] without impersonating a user\n',
-  })
+  await assert.rejects(
+    become({ 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }),
+    {
+      code: 500,
+      message:
+        'Internal Server Error: "/version?a=&lt;b&gt;": requested [{Group  g    } {UserExtra  v  authentication.k8s.io/v1  k} {UID  x  authentication.k8s.io/v1  }] without impersonating a user\n',
+    },
+  )
 })
 
 test('every part needs its right, and the first that is refused is told', async () => {
   const all = { ...u, 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }
   const asked: string[] = []
   const onlyUsers: Authorize = (_, attributes) => {
-    if (attributes.kind === 'resource') asked.push(`${attributes.plural}/${attributes.subresource} ${attributes.name}`)
+    if (attributes.kind === 'resource')
+      asked.push(`${attributes.plural}/${attributes.subresource} ${attributes.name}`)
     return { verdict: asked.length < 4 ? 'allow' : 'no-opinion', reason: '' }
   }
   await assert.rejects(become(all, bob, onlyUsers), {

@@ -38,7 +38,8 @@ export async function impersonate(
   waiting?: Waiting,
 ): Promise<User> {
   const asked = readHeaders(request.headers)
-  const isAsked = asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
+  const isAsked =
+    asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
   if (!isAsked) return user
   if (asked.name === '') throw impersonatesNobody(request, partsOf(asked))
   for (const attributes of rightsFor(asked)) {
@@ -64,12 +65,20 @@ const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 function accountOf(name: string): { namespace: string; account: string } | undefined {
   const [, namespace = '', account = ''] = accountName.exec(name) ?? []
-  const isValid = account !== '' && checkDnsLabel(namespace).length === 0 && checkDnsSubdomain(account).length === 0
+  const isValid =
+    account !== '' &&
+    checkDnsLabel(namespace).length === 0 &&
+    checkDnsSubdomain(account).length === 0
   return isValid ? { namespace, account } : undefined
 }
 
 /** In the order in which they are authorized: the first that is denied is reported. */
-function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
+function* rightsFor({
+  name,
+  uid,
+  groups,
+  extra,
+}: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
   const base = {
     kind: 'resource',
     verb: 'impersonate',
@@ -80,10 +89,17 @@ function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<Acce
   } as const
   const account = accountOf(name)
   if (account === undefined) yield { ...base, plural: 'users', name }
-  else yield { ...base, plural: 'serviceaccounts', namespace: account.namespace, name: account.account }
+  else
+    yield {
+      ...base,
+      plural: 'serviceaccounts',
+      namespace: account.namespace,
+      name: account.account,
+    }
   for (const one of groups) yield { ...base, plural: 'groups', name: one }
   const special = { ...base, group: authenticationGroup, version: 'v1' }
-  for (const [key, value] of extra) yield { ...special, plural: 'userextras', subresource: key, name: value }
+  for (const [key, value] of extra)
+    yield { ...special, plural: 'userextras', subresource: key, name: value }
   if (uid !== '') yield { ...special, plural: 'uids', name: uid }
 }
 

@@ -14,7 +14,13 @@ export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMa
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
-const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
+const longRunningSubresources: ReadonlySet<string> = new Set([
+  'attach',
+  'exec',
+  'proxy',
+  'log',
+  'portforward',
+])
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz'])
 
 export class InFlight {
@@ -95,7 +101,9 @@ class Pool implements RequestPlace {
 /** The client or another server decides how long these take: they have no request timeout either. */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) ||
-  (info.kind === 'resource' ? longRunningSubresources.has(info.subresource) : info.path.startsWith('/debug/pprof/'))
+  (info.kind === 'resource'
+    ? longRunningSubresources.has(info.subresource)
+    : info.path.startsWith('/debug/pprof/'))
 
 function isExempt({ groups }: User, info: RequestInfo): boolean {
   if (groups.includes(mastersGroup) || isLongRunning(info)) return true

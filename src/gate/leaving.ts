@@ -7,7 +7,10 @@ const exemptPaths = /^\/(?:readyz|livez|healthz|metrics)/
 const exemptAgent = 'kube-apiserver/'
 
 /** Undefined: the request is answered. */
-export const refusalOf = ({ path, headers }: Pick<ApiRequest, 'path' | 'headers'>): TextError | undefined =>
+export const refusalOf = ({
+  path,
+  headers,
+}: Pick<ApiRequest, 'path' | 'headers'>): TextError | undefined =>
   exemptPaths.test(path) || firstHeader(headers, 'user-agent')?.startsWith(exemptAgent) === true
     ? undefined
     : shuttingDown()

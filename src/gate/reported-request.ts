@@ -3,15 +3,27 @@ import type { RequestInfo } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 
 /** Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted, too. */
-const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT', deletecollection: 'DELETE' }
+const reported: { readonly [verb: string]: string } = {
+  create: 'POST',
+  update: 'PUT',
+  deletecollection: 'DELETE',
+}
 /** Of these subresources a request is a connection, whatever its verb is. */
 const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
 const applyType = 'application/apply-patch+yaml'
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-type Asked = { readonly verb: string; readonly subresource: string; readonly name: string; readonly namespace: string }
+type Asked = {
+  readonly verb: string
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+}
 
-export function reportedVerb({ verb, subresource }: Pick<Asked, 'verb' | 'subresource'>, http: ApiRequest): string {
+export function reportedVerb(
+  { verb, subresource }: Pick<Asked, 'verb' | 'subresource'>,
+  http: ApiRequest,
+): string {
   if (subresource !== '' && connecting.has(subresource)) return 'CONNECT'
   if (verb === 'patch') return http.headers['content-type'] === applyType ? 'APPLY' : 'PATCH'
   return reported[verb] ?? verb.toUpperCase()
@@ -51,7 +63,9 @@ export function countedPath(path: string): CountedPath | undefined {
     case '/openapi/v3':
       return { subresource: 'openapi/v3', component: '' }
     default:
-      return path.startsWith('/openapi/v3/') ? { subresource: 'openapi/v3/', component: '' } : undefined
+      return path.startsWith('/openapi/v3/')
+        ? { subresource: 'openapi/v3/', component: '' }
+        : undefined
   }
 }
 
@@ -80,7 +94,8 @@ export function endedRequest(
 ): Ended {
   const none = { group: '', version: '', resource: '', subresource: '', scope: '' }
   if (info?.kind !== 'resource') return { ...none, verb: reportedMethod(http.method) }
-  if (!isServed(info)) return { ...none, scope: reportedScope(info), verb: reportedMethod(http.method) }
+  if (!isServed(info))
+    return { ...none, scope: reportedScope(info), verb: reportedMethod(http.method) }
   const { group, version, plural: resource, subresource } = info
   const verb = info.verb === '' ? 'other' : reportedVerb(info, http)
   return { group, version, resource, subresource, scope: reportedScope(info), verb }

@@ -7,7 +7,9 @@ const about = (method: string, target: string): string => {
   const info = requestInfo({ method, path, query: new URLSearchParams(query) })
   if (info.kind === 'path') return `${info.verb} ${info.path}`
   const { verb, group, version, plural, subresource, namespace, name } = info
-  return [verb, `${group}/${version}`, plural, subresource, namespace, name].map((part) => part || '-').join(' ')
+  return [verb, `${group}/${version}`, plural, subresource, namespace, name]
+    .map((part) => part || '-')
+    .join(' ')
 }
 
 const cases: readonly [string, string, string][] = [
@@ -35,14 +37,22 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/namespaces/a/pods/p/log', 'get /v1 pods log a p'],
   ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection /v1 pods - a -'],
   ['DELETE', '/api/v1/namespaces/a/pods/p', 'delete /v1 pods - a p'],
-  ['PATCH', '/apis/apps/v1/namespaces/a/deployments/d/scale', 'patch apps/v1 deployments scale a d'],
+  [
+    'PATCH',
+    '/apis/apps/v1/namespaces/a/deployments/d/scale',
+    'patch apps/v1 deployments scale a d',
+  ],
   ['FOO', '/api/v1/pods', '- /v1 pods - - -'],
   ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'list /v1 pods - - x'],
   ['GET', '/api/v1/pods?watch=1&fieldSelector=a%21%3Db,metadata.name%3Dx', 'watch /v1 pods - - x'],
   ['GET', '/api/v1/pods?fieldSelector=metadata.name%21%3Dx', 'list /v1 pods - - -'],
   ['GET', '/api/v1/pods?fieldSelector=broken', 'list /v1 pods - - -'],
   ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx&limit=many', 'list /v1 pods - - -'],
-  ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx&labelSelector=%3D%3D', 'list /v1 pods - - -'],
+  [
+    'GET',
+    '/api/v1/pods?fieldSelector=metadata.name%3Dx&labelSelector=%3D%3D',
+    'list /v1 pods - - -',
+  ],
   ['GET', '/api/v1/watch/pods?fieldSelector=metadata.name%3Dx', 'watch /v1 pods - - -'],
   ['GET', '/api/v1/proxy/namespaces/a/services/s/more', 'proxy /v1 services - a s'],
   ['GET', '//api/v1/pods', 'list /v1 pods - - -'],
@@ -55,7 +65,10 @@ for (const [method, target, wanted] of cases) {
   test(`${method} ${target}`, () => assert.equal(about(method, target), wanted))
 }
 
-for (const option of ['fieldSelector=metadata.name%3Dx,a%3D', 'fieldSelector=metadata.name%3Dx&labelSelector=a%3D']) {
+for (const option of [
+  'fieldSelector=metadata.name%3Dx,a%3D',
+  'fieldSelector=metadata.name%3Dx&labelSelector=a%3D',
+]) {
   test(`${option} and much more names nobody`, () => {
     assert.equal(about('GET', `/api/v1/pods?${option}b`), 'list /v1 pods - - x')
     assert.equal(about('GET', `/api/v1/pods?${option}${' '.repeat(5_000)}b`), 'list /v1 pods - - -')
@@ -63,7 +76,10 @@ for (const option of ['fieldSelector=metadata.name%3Dx,a%3D', 'fieldSelector=met
 }
 
 test('a path that stops after watch is an error of its own', () => {
-  assert.throws(() => about('GET', '/api/v1/watch'), { code: 500, message: /unable to determine kind and namespace/ })
+  assert.throws(() => about('GET', '/api/v1/watch'), {
+    code: 500,
+    message: /unable to determine kind and namespace/,
+  })
 })
 
 const selectorsOf = (method: string, target: string) => {
@@ -96,7 +112,13 @@ test('lists, watches and deletes of a collection have the selectors of their que
 
 test('a selector that cannot be parsed, or is too long to be parsed here, is left out', () => {
   const labels = [{ key: 'c', operator: 'exists' }]
-  assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), { fields: [], labels })
+  assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), {
+    fields: [],
+    labels,
+  })
   const long = `fieldSelector=a%3Db,${'c%3Dd,'.repeat(2_000)}`
-  assert.deepEqual(selectorsOf('GET', `/api/v1/pods?${long}&labelSelector=c`), { fields: [], labels })
+  assert.deepEqual(selectorsOf('GET', `/api/v1/pods?${long}&labelSelector=c`), {
+    fields: [],
+    labels,
+  })
 })

@@ -63,11 +63,15 @@ type Place = {
   readonly verbWord?: string
 }
 
-function resourceInfo(request: Request, { group, version, segments, verbWord }: Place): ResourceInfo {
+function resourceInfo(
+  request: Request,
+  { group, version, segments, verbWord }: Place,
+): ResourceInfo {
   const { namespace, own } = splitNamespace(segments)
   const [plural = '', name = '', subresource = ''] = own
   const verb = verbWord ?? resolveVerb(request, name)
-  const isCollection = verbWord === undefined && name === '' && (verb === 'list' || verb === 'watch')
+  const isCollection =
+    verbWord === undefined && name === '' && (verb === 'list' || verb === 'watch')
   return {
     kind: 'resource',
     verb,
@@ -83,10 +87,14 @@ function resourceInfo(request: Request, { group, version, segments, verbWord }: 
   }
 }
 
-const isOfMany = (verb: string): boolean => verb === 'list' || verb === 'watch' || verb === 'deletecollection'
+const isOfMany = (verb: string): boolean =>
+  verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
 /** `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x itself. */
-function splitNamespace(segments: readonly string[]): { namespace: string; own: readonly string[] } {
+function splitNamespace(segments: readonly string[]): {
+  namespace: string
+  own: readonly string[]
+} {
   if (segments[0] !== 'namespaces') return { namespace: '', own: segments }
   const [, namespace = '', next = ''] = segments
   const isInside = segments.length > 2 && !namespaceSubresources.has(next)
@@ -101,17 +109,20 @@ function resolveVerb({ method, query }: Request, name: string): string {
 }
 
 /** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
-const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
+const isTrue = (value: string | null): boolean =>
+  value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
 /** A query that cannot be parsed yields no name; the verb refuses it later. */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
   if (!selector.includes('metadata.name')) return ''
   const labelSelector = query.get('labelSelector') ?? ''
-  if (selector.length > SELECTOR_CHARACTERS_MAX || labelSelector.length > SELECTOR_CHARACTERS_MAX) return ''
+  if (selector.length > SELECTOR_CHARACTERS_MAX || labelSelector.length > SELECTOR_CHARACTERS_MAX)
+    return ''
   try {
     const terms = parseFieldSelector(selector)
-    const name = terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
+    const name =
+      terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
     if (name === '' || checkPathSegment(name).length > 0) return ''
     parseLabelSelector(labelSelector)
     return integerOptions.every((option) => isInteger(query.get(option))) ? name : ''
@@ -126,4 +137,5 @@ const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefine
   accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')
 
 const integerOptions = ['limit', 'timeoutSeconds'] as const
-const isInteger = (text: string | null): boolean => text === null || text === '' || /^[+-]?\d{1,18}$/.test(text)
+const isInteger = (text: string | null): boolean =>
+  text === null || text === '' || /^[+-]?\d{1,18}$/.test(text)

@@ -10,8 +10,21 @@ test('names that a client makes up for a server that is not there are not kept i
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const ask = async (subresource: string): Promise<void> => {
-    const place = { group: 'example.com', version: 'v1', plural: 'things', namespace: '', name: 'thing' }
-    const info: RequestInfo = { kind: 'resource', verb: 'get', ...place, subresource, segments: [], isWatchPath: false }
+    const place = {
+      group: 'example.com',
+      version: 'v1',
+      plural: 'things',
+      namespace: '',
+      name: 'thing',
+    }
+    const info: RequestInfo = {
+      kind: 'resource',
+      verb: 'get',
+      ...place,
+      subresource,
+      segments: [],
+      isWatchPath: false,
+    }
     await request(
       async (http) => {
         counted.remoteUnavailable(http, info)
@@ -35,7 +48,14 @@ test('what requests left that were never begun goes with their resource', () => 
     ({ plural }) => plural === 'pods',
   )
   assert.ok(pods)
-  const ended = { group: '', version: 'v1', resource: 'pods', subresource: '', scope: 'cluster', verb: 'LIST' }
+  const ended = {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    subresource: '',
+    scope: 'cluster',
+    verb: 'LIST',
+  }
   counted.dropped(ended, '')
   counted.terminated(ended, 504)
   assert.equal(metrics.print().match(/resource="pods"/g)?.length, 3)

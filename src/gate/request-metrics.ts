@@ -4,7 +4,14 @@ import { followFrames } from '../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { Spent } from '../api/spent.ts'
 import { systemUser } from '../api/user.ts'
-import { Count, type Counter, type Distribution, type Gauge, type Histogram, type Metrics } from '../lib/metrics.ts'
+import {
+  Count,
+  type Counter,
+  type Distribution,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+} from '../lib/metrics.ts'
 import { Peak } from '../lib/peak.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Passed } from './gate.ts'
@@ -20,19 +27,35 @@ import {
 } from './reported-request.ts'
 
 const secondsBounds = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
 ]
 const sliBounds = secondsBounds.slice(2)
 const eventBounds = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
 const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
-const withDryRun = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
+const withDryRun = [
+  'component',
+  'dry_run',
+  'group',
+  'resource',
+  'scope',
+  'subresource',
+  'verb',
+  'version',
+]
 
 const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 const filterBounds = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30]
 
-const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
+const mutating: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+])
 const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** The series of one kind of request: looked up once, then only added to. */
@@ -127,16 +150,32 @@ export class RequestMetrics {
       help: 'Requests of the server itself.',
       labels: ['resource', 'subresource', 'verb'],
     })
-    const seconds = { name: 'apiserver_request_duration_seconds', help: 'Time to an answer.', stability } as const
+    const seconds = {
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time to an answer.',
+      stability,
+    } as const
     this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
     const without = 'Time to an answer, without webhooks and the wait for a seat.'
     const sli = { name: 'apiserver_request_sli_duration_seconds', help: without, labels }
     this.#sliSeconds = metrics.histogram(sli, sliBounds)
-    const slo = { name: 'apiserver_request_slo_duration_seconds', help: without, labels, deprecatedSince: '1.27.0' }
+    const slo = {
+      name: 'apiserver_request_slo_duration_seconds',
+      help: without,
+      labels,
+      deprecatedSince: '1.27.0',
+    }
     this.#sloSeconds = metrics.histogram(slo, sliBounds)
-    const bytes = { name: 'apiserver_response_sizes', help: 'Bytes of answers to reads.', stability } as const
+    const bytes = {
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of answers to reads.',
+      stability,
+    } as const
     this.#bytes = metrics.histogram({ ...bytes, labels }, sizeBounds)
-    const bodies = { name: 'apiserver_request_body_size_bytes', help: 'Bytes of the bodies of requests.' }
+    const bodies = {
+      name: 'apiserver_request_body_size_bytes',
+      help: 'Bytes of the bodies of requests.',
+    }
     this.#bodyBytes = metrics.histogram({ ...bodies, labels: ['resource', 'verb'] }, bodyBounds)
     const filters = metrics.histogram(
       {
@@ -151,7 +190,10 @@ export class RequestMetrics {
       name: 'field_validation_request_duration_seconds',
       help: 'Time to an answer of writes, by how their fields are checked.',
     }
-    this.#fieldValidation = metrics.histogram({ ...validation, labels: ['field_validation'] }, sliBounds)
+    this.#fieldValidation = metrics.histogram(
+      { ...validation, labels: ['field_validation'] },
+      sliBounds,
+    )
     const longRunning = {
       name: 'apiserver_longrunning_requests',
       help: 'Watches and other streams now.',
@@ -160,9 +202,17 @@ export class RequestMetrics {
     this.#longRunning = metrics.gauge({ ...longRunning, labels })
     this.inQueue = this.#addInFlight(metrics)
     const ofKind = ['group', 'kind', 'version']
-    const events = { name: 'apiserver_watch_events_total', help: 'Events that left for watchers.', labels: ofKind }
+    const events = {
+      name: 'apiserver_watch_events_total',
+      help: 'Events that left for watchers.',
+      labels: ofKind,
+    }
     this.#events = metrics.counter(events)
-    const eventBytes = { name: 'apiserver_watch_events_sizes', help: 'Bytes of such events.', labels: ofKind }
+    const eventBytes = {
+      name: 'apiserver_watch_events_sizes',
+      help: 'Bytes of such events.',
+      labels: ofKind,
+    }
     this.#eventBytes = metrics.histogram(eventBytes, eventBounds)
     this.#deprecated = metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
@@ -195,7 +245,8 @@ export class RequestMetrics {
 
   /** A request has passed all filters, or was forbidden by the last of them. */
   filtered({ authenticationMs, auditMs, impersonationMs, queueMs, authorizationMs }: Spent): void {
-    const { authentication, audit, impersonation, priorityandfairness, authorization } = this.#filters
+    const { authentication, audit, impersonation, priorityandfairness, authorization } =
+      this.#filters
     authentication.observe(authenticationMs / 1000)
     audit.observe(auditMs / 1000)
     impersonation.observe(impersonationMs / 1000)
@@ -230,7 +281,11 @@ export class RequestMetrics {
   }
 
   /** It may be the only one with these labels: they are removed with the resource all the same. */
-  #countEnded(counter: Counter, { group, version, resource: plural }: Ended, values: readonly string[]): void {
+  #countEnded(
+    counter: Counter,
+    { group, version, resource: plural }: Ended,
+    values: readonly string[],
+  ): void {
     counter.with(...values).add()
     if (plural === '') return
     const { others } = this.#knownOf({ group, version, plural })
@@ -242,13 +297,18 @@ export class RequestMetrics {
   remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
     const named = terminatedLabels('aggregator', remoteRequest(http, info))
     const key = named.join(' ')
-    if (this.#ofRemote.size < REMOTE_SERIES_MAX && key.length <= REMOTE_CHARACTERS_MAX) this.#ofRemote.add(key)
+    if (this.#ofRemote.size < REMOTE_SERIES_MAX && key.length <= REMOTE_CHARACTERS_MAX)
+      this.#ofRemote.add(key)
     const labels = this.#ofRemote.has(key) ? named : unnamedRemote
     this.#terminated.with('503', ...labels).add()
   }
 
   /** Counts the frames that are sent to watchers of a resource. */
-  countEvents({ group, kind, version }: Resource): (frames: readonly { readonly length: number }[]) => void {
+  countEvents({
+    group,
+    kind,
+    version,
+  }: Resource): (frames: readonly { readonly length: number }[]) => void {
     const { total, bytes } = {
       total: this.#events.with(group, kind, version),
       bytes: this.#eventBytes.with(group, kind, version),
@@ -277,7 +337,9 @@ export class RequestMetrics {
     const { context } = passed
     const isPath = passed.kind === 'path'
     const series = this.#seriesOf(passed)
-    const isLong = series?.longRunning !== undefined || (passed.kind === 'remote' && context.info.verb === 'watch')
+    const isLong =
+      series?.longRunning !== undefined ||
+      (passed.kind === 'remote' && context.info.verb === 'watch')
     const peak = isLong ? undefined : this.#peakOf(passed)
     peak?.add(1, startMs)
     const isOwn = context.knownUser === systemUser
@@ -314,7 +376,10 @@ export class RequestMetrics {
   }
 
   #peakOf(passed: Passed): Peak {
-    const isMutating = passed.kind === 'resource' ? mutating.has(passed.verb) : mutatingMethods.has(passed.http.method)
+    const isMutating =
+      passed.kind === 'resource'
+        ? mutating.has(passed.verb)
+        : mutatingMethods.has(passed.http.method)
     return isMutating ? this.#mutating : this.#readOnly
   }
 
@@ -338,7 +403,16 @@ export class RequestMetrics {
     const found = known.series.get(key)
     if (found !== undefined || known.isForgotten) return found
     const { group, plural, version } = resource
-    const labels = { component: 'apiserver', group, plural, scope, subresource, verb: shownVerb, version, dryRun }
+    const labels = {
+      component: 'apiserver',
+      group,
+      plural,
+      scope,
+      subresource,
+      verb: shownVerb,
+      version,
+      dryRun,
+    }
     const made = this.#make(labels, bodyVerbs[verb])
     known.series.set(key, made)
     return made
@@ -373,7 +447,10 @@ export class RequestMetrics {
     const key = `${verb} ${counted.subresource}`
     const found = this.#ofPath.get(key)
     if (found !== undefined) return found
-    const made = this.#make({ ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' }, undefined)
+    const made = this.#make(
+      { ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' },
+      undefined,
+    )
     this.#ofPath.set(key, made)
     return made
   }
@@ -419,7 +496,15 @@ export class RequestMetrics {
 }
 
 type SeriesLabels = {
-  readonly [name in 'component' | 'group' | 'plural' | 'scope' | 'subresource' | 'verb' | 'version' | 'dryRun']: string
+  readonly [name in
+    | 'component'
+    | 'group'
+    | 'plural'
+    | 'scope'
+    | 'subresource'
+    | 'verb'
+    | 'version'
+    | 'dryRun']: string
 }
 
 /** Verbs whose bodies are measured, by upstream's names. */
@@ -443,7 +528,13 @@ const terminatedLabels = (component: string, ended: Ended): readonly string[] =>
 
 const unnamedRemote = ['aggregator', '', '', '', '', 'other', '']
 
-const filterNames = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization'] as const
+const filterNames = [
+  'authentication',
+  'audit',
+  'impersonation',
+  'priorityandfairness',
+  'authorization',
+] as const
 
 type FilterSeries = { readonly [name in (typeof filterNames)[number]]: Distribution }
 
@@ -457,13 +548,17 @@ const filterSeries = (filters: Histogram): FilterSeries => ({
 
 /** Of `/api` and `/apis` upstream counts only the aggregated documents. */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
-  (path !== '/api' && path !== '/apis') || String(headers['content-type']).includes('g=apidiscovery.k8s.io')
+  (path !== '/api' && path !== '/apis') ||
+  String(headers['content-type']).includes('g=apidiscovery.k8s.io')
 
 type ResourceId = Pick<Resource, 'group' | 'version' | 'plural'>
 
 const idOf = ({ group, version, plural }: ResourceId): string => `${group}/${version}/${plural}`
 
-type Following = { readonly series: Series | undefined; readonly ended: (response: ApiResponse) => void }
+type Following = {
+  readonly series: Series | undefined
+  readonly ended: (response: ApiResponse) => void
+}
 
 /** Counts a stream until it ends, whichever side ends it. */
 function followed(response: ApiResponse, { series, ended }: Following): ApiResponse {

@@ -16,7 +16,9 @@ function route(method: string, target: string): string {
   assert.ok(info.kind === 'resource')
   try {
     const { resource, verb, namespace, name, subresource } = resolve(info, method, registry)
-    return [verb, resource.plural, subresource, namespace, name].map((part) => part || '-').join(' ')
+    return [verb, resource.plural, subresource, namespace, name]
+      .map((part) => part || '-')
+      .join(' ')
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error)
     return `${String(error.code)} ${error.message.trim()}`
@@ -62,10 +64,22 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/namespaces/a/pods/p/eviction', noMethod],
   ['GET', '/api/v1/namespaces/a/pods/p/nothing', absent],
   ['GET', '/api/v1/namespaces/a/pods//log', absent],
-  ['GET', '/api/v1/namespaces/a/configmaps/..', `400 Name parameter invalid: "..": may not be '..'`],
-  ['GET', '/api/v1/namespaces/../configmaps', `400 Namespace parameter invalid: "..": may not be '..'`],
+  [
+    'GET',
+    '/api/v1/namespaces/a/configmaps/..',
+    `400 Name parameter invalid: "..": may not be '..'`,
+  ],
+  [
+    'GET',
+    '/api/v1/namespaces/../configmaps',
+    `400 Namespace parameter invalid: "..": may not be '..'`,
+  ],
   ['GET', '/api/v1/proxy/namespaces/a/services/s', absent],
-  ['GET', '/api/v1/componentstatuses?watch=1', '405 watch is not supported on resources of kind "componentstatuses"'],
+  [
+    'GET',
+    '/api/v1/componentstatuses?watch=1',
+    '405 watch is not supported on resources of kind "componentstatuses"',
+  ],
   ['GET', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', noMethod],
   ['GET', '/apis/authorization.k8s.io/v1/subjectaccessreviews/x', absent],
   ['GET', '/apis/apps/v1beta1/deployments', absent],
@@ -86,7 +100,14 @@ const customs = [names, statuses].flatMap((each) =>
         group: 'ex.com',
         scope: 'Namespaced',
         names: each,
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
       },
       status: { acceptedNames: each },
     }),
@@ -111,8 +132,18 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   const place = `${method} ${target}`
   // OPTIONS goes through a proxy by the right to do anything there, which no verb names.
   const isNameless = method === 'OPTIONS' && subresource === 'proxy' && info.verb === ''
-  const allowed = [isNameless ? 'get' : info.verb, info.group, info.version, info.plural, info.subresource]
-  assert.deepEqual([verb, resource.group, resource.version, resource.plural, subresource], allowed, place)
+  const allowed = [
+    isNameless ? 'get' : info.verb,
+    info.group,
+    info.version,
+    info.plural,
+    info.subresource,
+  ]
+  assert.deepEqual(
+    [verb, resource.group, resource.version, resource.plural, subresource],
+    allowed,
+    place,
+  )
   // Access to a namespace is decided as in that namespace, and to a list of one name as to the object: both say more, not another thing.
   if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
   else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
@@ -122,8 +153,8 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
 }
 
 test('what is done with a custom kind is what access was decided on', () => {
-  const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap((own) =>
-    ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
+  const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap(
+    (own) => ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
   )
   for (const path of paths) for (const method of methods) doneAsAllowed(method, path, withCustoms)
 })
@@ -131,11 +162,18 @@ test('what is done with a custom kind is what access was decided on', () => {
 /** Paths of a resource, of its subresources and beside them, inside of a namespace and outside, also by the words of old releases. */
 function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  const ends = new Set(['', 'proxy/watch/pods', 'status', 'nothing', ...subresources.map(({ name }) => name)])
+  const ends = new Set([
+    '',
+    'proxy/watch/pods',
+    'status',
+    'nothing',
+    ...subresources.map(({ name }) => name),
+  ])
   for (const word of ['/', '/watch/', '/proxy/'])
     for (const place of ['', 'namespaces/ns/', 'namespaces/ns/status/'])
       for (const name of ['', '/a', '/status', '/proxy'])
-        for (const end of ends) yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
+        for (const end of ends)
+          yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
 }
 
 test('what is done with a built-in kind is what access was decided on, on every path with every method', () => {
@@ -150,6 +188,7 @@ test('what is done with a built-in kind is what access was decided on, on every 
       for (const query of queries) reached.add(doneAsAllowed('GET', `${path}${query}`, served))
     }
     for (const part of [{ name: '', verbs }, ...subresources])
-      for (const verb of part.verbs) assert.ok(reached.has(`${verb} ${group} ${version} ${plural} ${part.name}`))
+      for (const verb of part.verbs)
+        assert.ok(reached.has(`${verb} ${group} ${version} ${plural} ${part.name}`))
   }
 })

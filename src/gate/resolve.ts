@@ -32,12 +32,14 @@ export type Route = {
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
   // The removed proxy paths of pods and services: requests for them are still authorized as `proxy`.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
-  if (place === undefined) throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
+  if (place === undefined)
+    throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
   if (place.resource.isCustom) return resolveCustom(place, info, method)
   const verbs = verbsAt(place, info)
   if (verbs.length === 0) throw noSuchResource()
   const verb = verbFor(method, { place, isWatch: info.isWatchPath || info.verb === 'watch' })
-  if (verb === 'watch' && !verbs.includes(verb) && verbs.includes('list')) throw methodNotAllowed(place.resource, verb)
+  if (verb === 'watch' && !verbs.includes(verb) && verbs.includes('list'))
+    throw methodNotAllowed(place.resource, verb)
   if (verb === undefined || !verbs.includes(verb)) throw noSuchMethod()
   const { resource, namespace, name, subresource } = place
   checkSegments(place)
@@ -54,18 +56,33 @@ type Place = {
 }
 
 /** At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of the proxied server. */
-function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
+function findPlace(
+  { group, version, segments }: ResourceInfo,
+  registry: Registry,
+): Place | undefined {
   const [first = '', second = '', third = ''] = segments
   // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows.
-  const isInside = first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
+  const isInside =
+    first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments
   const [plural = '', name = '', subresource = ''] = own
   const resource = registry.find({ group, version, plural })
-  if (resource === undefined || (own.length > 3 && subresource !== 'proxy') || (own.length > 1 && name === ''))
+  if (
+    resource === undefined ||
+    (own.length > 3 && subresource !== 'proxy') ||
+    (own.length > 1 && name === '')
+  )
     return undefined
   if (isInside !== resource.isNamespaced && (isInside || own.length > 1)) return undefined
   const scope = isInside ? 'namespace' : resource.isNamespaced ? 'all-namespaces' : 'cluster'
-  return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }
+  return {
+    resource,
+    scope,
+    namespace: isInside ? second : '',
+    name,
+    subresource,
+    isNamed: own.length > 1,
+  }
 }
 
 const hasBuiltIn = (registry: Registry, group: string): boolean =>
@@ -90,17 +107,25 @@ function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
   checkSegments(place)
   const fault = subresource === '' ? undefined : customPartFault(place, verb)
   if (fault === undefined && verb === undefined)
-    throw method === 'PUT' || method === 'PATCH' ? badRequest('name must be provided') : noSuchMethod()
+    throw method === 'PUT' || method === 'PATCH'
+      ? badRequest('name must be provided')
+      : noSuchMethod()
   if (verb === undefined) throw fault ?? noSuchMethod()
-  if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb)) throw definitionTerminating(resource)
+  if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb))
+    throw definitionTerminating(resource)
   const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
   return fault === undefined ? route : { ...route, fault }
 }
 
-function customPartFault({ resource, name, subresource }: Place, verb: Verb | undefined): Error | undefined {
+function customPartFault(
+  { resource, name, subresource }: Place,
+  verb: Verb | undefined,
+): Error | undefined {
   const part = resource.subresources.find((one) => one.name === subresource)
   if (part === undefined) return notFound(resource, name)
-  return verb !== undefined && !part.verbs.includes(verb) ? methodNotAllowed(resource, verb) : undefined
+  return verb !== undefined && !part.verbs.includes(verb)
+    ? methodNotAllowed(resource, verb)
+    : undefined
 }
 
 const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecollection']
@@ -108,10 +133,14 @@ const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
 const none: readonly Verb[] = []
 
 /** The verbs that have a route here; none if there is no such path. */
-function verbsAt({ resource, scope, subresource, isNamed }: Place, { isWatchPath }: ResourceInfo): readonly Verb[] {
+function verbsAt(
+  { resource, scope, subresource, isNamed }: Place,
+  { isWatchPath }: ResourceInfo,
+): readonly Verb[] {
   const { verbs } = resource
   if (isWatchPath) return verbs.includes('watch') && subresource === '' ? ['watch'] : none
-  if (subresource !== '') return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
+  if (subresource !== '')
+    return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
   if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
   const own = isNamed ? objectVerbs : collectionVerbs
   // limit: there are ten verbs
@@ -144,9 +173,11 @@ function verbFor(
 }
 
 function checkSegments({ scope, namespace, name }: Place): void {
-  if (scope === 'namespace' && namespace === '' && name !== '') throw badRequest('Namespace parameter required.')
+  if (scope === 'namespace' && namespace === '' && name !== '')
+    throw badRequest('Namespace parameter required.')
   const [nameFault] = checkPathSegment(name)
-  if (nameFault !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${nameFault}`)
+  if (nameFault !== undefined)
+    throw badRequest(`Name parameter invalid: ${quote(name)}: ${nameFault}`)
   const [namespaceFault] = checkPathSegment(namespace)
   if (namespaceFault === undefined) return
   throw badRequest(`Namespace parameter invalid: ${quote(namespace)}: ${namespaceFault}`)

@@ -18,7 +18,10 @@ export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
 }
 
 /** Fails with an ApiError. Then the rest of the body is not read. */
-export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax, hasRoom }: BodyLimits): Promise<Buffer> {
+export function readBody(
+  source: BodySource,
+  { bodyBytesMax, bodyMsMax, hasRoom }: BodyLimits,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const received = new GrowingBuffer()
     let timer: NodeJS.Timeout | undefined
@@ -46,6 +49,7 @@ export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax, hasRoom 
       onClose: () => fail(badRequest('the connection ended before the body did')),
     })
     // Most bodies have arrived by now and need no timer.
-    if (!isOver) timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
+    if (!isOver)
+      timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
   })
 }

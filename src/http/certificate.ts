@@ -6,14 +6,23 @@ import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 
-const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
+const ownNames = [
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+] as const
 
 /** If the folder cannot be used, the error says what to do about it. */
 export function loadOrCreateCertificate(
   folder: string,
   addresses: readonly string[],
   nowMs: number,
-): { readonly certificatePath: string; readonly keyPath: string; readonly certificate: Certificate } {
+): {
+  readonly certificatePath: string
+  readonly keyPath: string
+  readonly certificate: Certificate
+} {
   const certificatePath = join(folder, 'apiserver.crt')
   const keyPath = join(folder, 'apiserver.key')
   try {
@@ -43,6 +52,11 @@ export function loadOrCreateCertificate(
  */
 function createChain(hosts: readonly string[], nowMs: number): Certificate {
   const authority = createAuthority(`keelson-ca@${Math.floor(nowMs / 1000)}`, nowMs)
-  const { certificatePem, keyPem } = issue(authority, { commonName: 'keelson', usage: 'server', hosts, nowMs })
+  const { certificatePem, keyPem } = issue(authority, {
+    commonName: 'keelson',
+    usage: 'server',
+    hosts,
+    nowMs,
+  })
   return { certificatePem: `${certificatePem}${authority.certificatePem}`, keyPem }
 }

@@ -5,7 +5,10 @@ const PER_SECOND_MIN = 200
 const TICK_MS = 10
 
 /** Resolves when all are ended, after `graceMs` at the latest; 0: all at once. */
-export async function drain(answers: Iterable<{ readonly close: () => void }>, graceMs: number): Promise<void> {
+export async function drain(
+  answers: Iterable<{ readonly close: () => void }>,
+  graceMs: number,
+): Promise<void> {
   const left = [...answers]
   if (graceMs <= 0) {
     for (const answer of left) answer.close()

@@ -196,7 +196,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     if (this.#isClosed) return false
     const ownBytes = this.#heldBytes
     const counted = Math.min(bytes, Math.max(0, this.#budget.requestMax - ownBytes))
-    if (!this.#budget.take(counted, { holder: this.#holder, isSmall: false, ownBytes })) return false
+    if (!this.#budget.take(counted, { holder: this.#holder, isSmall: false, ownBytes }))
+      return false
     this.#heldBytes += counted
     return true
   }

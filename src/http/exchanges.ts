@@ -145,7 +145,10 @@ export class Exchanges {
       if (exchange.inFlightPlace !== undefined) noteSlow(exchange, sinceMs)
       const stallMsMax = stallMsMaxOf(this.#limits, exchange)
       const taken = exchange.progress - exchange.progressSeen
-      if (!exchange.isWriting || taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000) {
+      if (
+        !exchange.isWriting ||
+        taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000
+      ) {
         exchange.stalledSinceMs = nowMs
         exchange.progressSeen = exchange.progress
       }
@@ -163,7 +166,8 @@ export class Exchanges {
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (response.endsConnection === true) exchange.connection.close()
-      else if (exchange.connection.http2 !== undefined && this.#sendsAway()) exchange.connection.http2.close()
+      else if (exchange.connection.http2 !== undefined && this.#sendsAway())
+        exchange.connection.http2.close()
       if (this.#open.has(exchange)) this.#keep(exchange, response)
       else response.place?.leave()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
@@ -193,12 +197,14 @@ export class Exchanges {
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
     if (hasOwnEnd(response)) return
-    if ('frames' in response || ('tunnel' in response && response.close !== undefined)) this.#watching.add(exchange)
+    if ('frames' in response || ('tunnel' in response && response.close !== undefined))
+      this.#watching.add(exchange)
     else this.#streaming.add(exchange)
   }
 
   #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
-    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing) return exchange.handOver(response)
+    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing)
+      return exchange.handOver(response)
     exchange.abort()
     // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
     response.tunnel(new Duplex().destroy())
@@ -215,7 +221,8 @@ function noteSlow(exchange: Exchange, sinceMs: number): void {
   const { progress, takenSeen } = exchange
   exchange.takenSeen = progress
   if (takenSeen === undefined || !exchange.isWriting) return
-  if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND) exchange.inFlightPlace?.stall?.()
+  if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND)
+    exchange.inFlightPlace?.stall?.()
 }
 
 /** An answer up to this is counted only if its client does not take it at once. */
@@ -232,7 +239,8 @@ const GIVEN_HELD_TIMES = 8
 /** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
-  if (readMethods.has(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
+  if (readMethods.has(exchange.method))
+    return exchange.hold(bytes) ? response : withoutRoom(response)
   exchange.holdAnyway(bytes)
   return response
 }
@@ -253,7 +261,8 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   }
   if (!('body' in response)) return 0
   const { body } = response
-  if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)
+  if (!Buffer.isBuffer(body) && 'chunks' in body)
+    return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length
@@ -286,5 +295,10 @@ function withoutRoom(response: ApiResponse): ApiResponse {
 function unreadable({ connection }: Exchange): ApiResponse {
   const { code, message } = unreadableRequest()
   const headers = { 'content-type': 'text/plain; charset=utf-8' }
-  return { status: code, headers, body: Buffer.from(message), isUnauthenticated: !connection.isAuthenticated }
+  return {
+    status: code,
+    headers,
+    body: Buffer.from(message),
+    isUnauthenticated: !connection.isAuthenticated,
+  }
 }

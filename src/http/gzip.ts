@@ -72,7 +72,8 @@ export class Gzip {
 
   async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
     const { tag, length } = answer
-    const isShared = tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX
+    const isShared =
+      tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX
     if (!isShared) return this.#stream(outgoing, answer)
     const known = this.#shared.get(tag)
     if (known === undefined) return this.#share(outgoing, answer, tag)
@@ -90,7 +91,8 @@ export class Gzip {
   /** Sends a body while it is compressed. */
   async #stream(outgoing: Outgoing, answer: Answer): Promise<void> {
     begin(outgoing, answer)
-    for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, [part]))) return
+    for await (const part of this.#compress(answer.chunks))
+      if (!(await write(outgoing, [part]))) return
     outgoing.end()
   }
 
@@ -147,7 +149,9 @@ export class Gzip {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
     // The reader of the stream gets the failure, too; this keeps it from being an unhandled rejection.
-    feeding.catch((error: unknown) => gzip.destroy(error instanceof Error ? error : new Error(String(error))))
+    feeding.catch((error: unknown) =>
+      gzip.destroy(error instanceof Error ? error : new Error(String(error))),
+    )
     try {
       for await (const part of gzip) yield part
       await feeding
@@ -158,7 +162,11 @@ export class Gzip {
 }
 
 function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number): void {
-  outgoing.writeHead(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, { length })
+  outgoing.writeHead(
+    status,
+    { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+    { length },
+  )
 }
 
 /** Resolves when the client has taken it, or has gone. */

@@ -31,15 +31,29 @@ class SlowSocket extends Socket {
   }
 }
 
-function begin(length = 256 * 1024): { readonly socket: SlowSocket; readonly exchange: Http1Exchange } {
+function begin(length = 256 * 1024): {
+  readonly socket: SlowSocket
+  readonly exchange: Http1Exchange
+} {
   const socket = new SlowSocket()
   const request = new IncomingMessage(socket)
   request.method = 'GET'
   const response = new ServerResponse(request)
   response.assignSocket(socket)
   const connection = new Connection(new TLSSocket(new Socket()), defaultLimits)
-  const head = { method: 'GET', target: { path: '/', query: '' }, headers: {}, connection, limits: defaultLimits }
-  const exchange = new Http1Exchange(head, { request, response, isClosing: () => false, turn: new Turn() })
+  const head = {
+    method: 'GET',
+    target: { path: '/', query: '' },
+    headers: {},
+    connection,
+    limits: defaultLimits,
+  }
+  const exchange = new Http1Exchange(head, {
+    request,
+    response,
+    isClosing: () => false,
+    turn: new Turn(),
+  })
   exchange.writeHead(200, {}, { length })
   return { socket, exchange }
 }
@@ -100,7 +114,18 @@ test('a client that takes a long answer slowly is seen to take it', async () => 
 test('lines of a header that is kept apart are read from the raw headers', () => {
   const request = {
     headers: { origin: 'https://a, https://b', accept: 'x, y' },
-    rawHeaders: ['Origin', 'https://a', 'Accept', 'x', '__proto__', 'b', 'accept', 'y', 'ORIGIN', 'https://b'],
+    rawHeaders: [
+      'Origin',
+      'https://a',
+      'Accept',
+      'x',
+      '__proto__',
+      'b',
+      'accept',
+      'y',
+      'ORIGIN',
+      'https://b',
+    ],
     // As in Node before 24.14.1, for a request with a header `__proto__`.
     get headersDistinct(): never {
       throw new TypeError('dest[field].push is not a function')

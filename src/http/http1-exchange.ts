@@ -60,7 +60,8 @@ export class Http1Exchange extends Exchange {
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
     // Node's type of headers wants mutable lists.
-    for (const [name, value] of Object.entries(headers)) all[name] = typeof value === 'string' ? value : [...value]
+    for (const [name, value] of Object.entries(headers))
+      all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
     // HTTP/1.0 has no chunks, after which trailers could come.
     if (this.#request.httpVersion === '1.0') delete all['trailer']
@@ -90,7 +91,8 @@ export class Http1Exchange extends Exchange {
     }
     const writePiece = (piece: Buffer | undefined): void => {
       if (piece === undefined || response.destroyed) return taken()
-      if (!this.#turn.takes(piece.length)) return this.#turn.later({ goOn: () => writePiece(piece) })
+      if (!this.#turn.takes(piece.length))
+        return this.#turn.later({ goOn: () => writePiece(piece) })
       response.write(piece, () => {
         this.progress += piece.length
         writePiece(left.next().value)

@@ -17,7 +17,11 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
 ])
 
 /** `isAnswering`: another request of the connection is being answered, so that this answer cannot be sent. */
-export function refuseHttp1(socket: Duplex, { code }: NodeJS.ErrnoException, isAnswering: boolean): void {
+export function refuseHttp1(
+  socket: Duplex,
+  { code }: NodeJS.ErrnoException,
+  isAnswering: boolean,
+): void {
   // Bytes that come after a malformed request fail again.
   if (socket.writableEnded) return
   if (isAnswering || !socket.writable) return void socket.destroy()

@@ -3,7 +3,12 @@
  * becomes an Exchange, which `exchanges.ts` answers. `limits.ts` says how much of the server a client may use.
  */
 import { once } from 'node:events'
-import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
+import type {
+  IncomingMessage,
+  Server as Http1Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http'
 import type { Server as TcpServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
@@ -155,7 +160,8 @@ export class Listener implements AsyncDisposable {
       socket.destroy()
     })
     const lookMs =
-      Math.min(stallMsMaxOf(this.#limits, { isUnauthenticated: true }), this.#limits.idleMsMax) / LOOKS_PER_LIMIT
+      Math.min(stallMsMaxOf(this.#limits, { isUnauthenticated: true }), this.#limits.idleMsMax) /
+      LOOKS_PER_LIMIT
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
@@ -280,7 +286,10 @@ export class Listener implements AsyncDisposable {
     if (!this.#countClient(socket)) return
     const peer = peerOf(socket)
     this.#handshaking.set(peer, socket)
-    socket.on('close', () => this.#handshaking.get(peer) === socket && this.#handshaking.delete(peer))
+    socket.on(
+      'close',
+      () => this.#handshaking.get(peer) === socket && this.#handshaking.delete(peer),
+    )
     if (this.#isClosing) socket.destroy()
   }
 
@@ -315,7 +324,10 @@ export class Listener implements AsyncDisposable {
 
   #onSocket(socket: TLSSocket): void {
     this.#handshaking.delete(peerOf(socket))
-    this.#metrics?.connected(socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', socket.isSessionReused())
+    this.#metrics?.connected(
+      socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+      socket.isSessionReused(),
+    )
     const connection = new Connection(socket, this.#limits)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
@@ -340,7 +352,13 @@ export class Listener implements AsyncDisposable {
     }
     const owner = { onRequest, mayReset, mayControl, onFault }
     const isKeptApart = this.#isKeptApart
-    connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner, isKeptApart })
+    connection.http2 = new ServerConnection({
+      ...this.#http2,
+      socket,
+      limits: this.#limits,
+      owner,
+      isKeptApart,
+    })
   }
 
   #onHttp2(stream: ServerStream, connection: Connection): void {
@@ -356,11 +374,17 @@ export class Listener implements AsyncDisposable {
   #createHttp1(): Http1Server {
     // An import would load all of node:http, with a WebSocket and a fetch that are not used here (30 ms and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
-    const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
+    const server = new Server(http1Options(this.#limits), (request, response) =>
+      this.#onHttp1(request, response),
+    )
     server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
     server.on('clientError', (error, socket) => {
       const connection = this.#connections.get(socket)
-      refuseHttp1(socket, error, (connection?.pipeline?.length ?? 0) > 1 || connection?.hasBegunAnswer?.() === true)
+      refuseHttp1(
+        socket,
+        error,
+        (connection?.pipeline?.length ?? 0) > 1 || connection?.hasBegunAnswer?.() === true,
+      )
     })
     // Starts Node's periodic check for requests that exceed headersTimeout.
     server.emit('listening')
@@ -379,11 +403,23 @@ export class Listener implements AsyncDisposable {
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const headers = headersOf(request, this.#isKeptApart)
     // As Go's server, which tells a client of HTTP/1.1 that the connection is closed, and nobody that it is kept.
-    if (response.shouldKeepAlive || request.httpVersion === '1.0') response.removeHeader('connection')
+    if (response.shouldKeepAlive || request.httpVersion === '1.0')
+      response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
-    const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
+    const head = {
+      method: request.method ?? '',
+      target: target ?? noTarget,
+      headers,
+      connection,
+      limits: this.#limits,
+    }
     const isClosing = (): boolean => this.#isClosing || connection.isEnding
-    const exchange = new Http1Exchange(head, { request, response, isClosing, turn: this.#http2.turn })
+    const exchange = new Http1Exchange(head, {
+      request,
+      response,
+      isClosing,
+      turn: this.#http2.turn,
+    })
     connection.hasBegunAnswer = () => response.headersSent && !response.writableFinished
     response.on('close', () => this.#end(exchange))
     this.#exchanges.begin(exchange, target !== undefined)
@@ -404,8 +440,19 @@ export class Listener implements AsyncDisposable {
     response.on('finish', () => socket.destroySoon())
     if (rest.length > 0) socket.unshift(rest)
     const target = readTarget(request.url ?? '')
-    const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
-    const exchange = new UpgradeExchange(head, { request, response, socket, turn: this.#http2.turn })
+    const head = {
+      method: request.method ?? '',
+      target: target ?? noTarget,
+      headers,
+      connection,
+      limits: this.#limits,
+    }
+    const exchange = new UpgradeExchange(head, {
+      request,
+      response,
+      socket,
+      turn: this.#http2.turn,
+    })
     socket.on('close', () => this.#end(exchange))
     this.#exchanges.begin(exchange, target !== undefined)
   }
@@ -428,7 +475,11 @@ export class Listener implements AsyncDisposable {
     }
   }
 
-  #endIfIdle({ open, idleSinceMs, socket }: Connection, http2: ServerConnection, nowMs: number): void {
+  #endIfIdle(
+    { open, idleSinceMs, socket }: Connection,
+    http2: ServerConnection,
+    nowMs: number,
+  ): void {
     const idleMs = open > 0 ? 0 : nowMs - idleSinceMs
     if (idleMs > 2 * this.#limits.idleMsMax) socket.destroy()
     else if (idleMs >= this.#limits.idleMsMax) http2.close()
@@ -436,12 +487,17 @@ export class Listener implements AsyncDisposable {
 
   #endIfHeadersStall(http2: ServerConnection, nowMs: number): void {
     const { fieldBlockSinceMs } = http2
-    if (fieldBlockSinceMs === undefined || nowMs - fieldBlockSinceMs < this.#limits.headMsMax) return
+    if (fieldBlockSinceMs === undefined || nowMs - fieldBlockSinceMs < this.#limits.headMsMax)
+      return
     http2.fail(new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block did not come in time'))
   }
 
   /** A client that reads nothing at all, not even control frames, has vanished. */
-  #endIfUnresponsive(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
+  #endIfUnresponsive(
+    connection: Connection,
+    { waitingBytes, writes }: ServerConnection,
+    nowMs: number,
+  ): void {
     if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
     connection.writesSeen = writes
     if (

@@ -10,7 +10,10 @@ export class ListenerMetrics {
   constructor(metrics: Metrics) {
     this.#metrics = metrics
     this.#failed = metrics
-      .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
+      .counter({
+        name: 'apiserver_tls_handshake_errors_total',
+        help: 'TLS handshakes that failed.',
+      })
       .with()
     this.#handshakes = metrics.counter({
       name: 'keelson_tls_handshakes_total',
@@ -26,7 +29,10 @@ export class ListenerMetrics {
 
   /** To be called once, by the listener. */
   show(listener: { readonly openConnections: number; readonly openRequests: number }): void {
-    const connections = this.#metrics.gauge({ name: 'keelson_open_connections', help: 'Connections of clients now.' })
+    const connections = this.#metrics.gauge({
+      name: 'keelson_open_connections',
+      help: 'Connections of clients now.',
+    })
     const requests = this.#metrics.gauge({
       name: 'keelson_open_requests',
       help: 'Requests whose answer is not yet sent as a whole, watches among them.',

@@ -16,7 +16,10 @@ export type ContextFor = (asked: string) => SecureContext | undefined
  * `choice`: with the server's own certificate. Fails if a key is not that of its certificate. The first certificate of a name counts. As upstream, one that the flag
  * gives names is still chosen by its own, where no other is, not even that of the server.
  */
-export function contextsByName(certificates: readonly NamedCertificate[], choice: TlsChoice): ContextFor {
+export function contextsByName(
+  certificates: readonly NamedCertificate[],
+  choice: TlsChoice,
+): ContextFor {
   const [explicit, own] = [new Map<string, SecureContext>(), new Map<string, SecureContext>()]
   const renamed: { readonly certificate: X509Certificate; readonly context: SecureContext }[] = []
   for (const { certificatePem, keyPem, names } of certificates) {
@@ -25,13 +28,16 @@ export function contextsByName(certificates: readonly NamedCertificate[], choice
     for (const name of names.length > 0 ? names : namesOf(certificatePem)) {
       if (!byName.has(name)) byName.set(name, context)
     }
-    if (names.length > 0) renamed.push({ certificate: new X509Certificate(certificatePem), context })
+    if (names.length > 0)
+      renamed.push({ certificate: new X509Certificate(certificatePem), context })
   }
   const all = new Map([...own, ...explicit])
   if (renamed.length === 0) return (asked) => contextOf(all, asked)
   const main = new X509Certificate(choice.certificatePem)
   const ofRenamed: ContextFor = (asked) =>
-    isFor(main, asked) ? undefined : renamed.find(({ certificate }) => isFor(certificate, asked))?.context
+    isFor(main, asked)
+      ? undefined
+      : renamed.find(({ certificate }) => isFor(certificate, asked))?.context
   return (asked) => contextOf(all, asked) ?? ofRenamed(asked)
 }
 
@@ -39,7 +45,10 @@ const isFor = (certificate: X509Certificate, host: string): boolean =>
   certificate.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
 
 /** A name itself, then with its labels replaced by `*` from the left, one more each time. */
-function contextOf(contexts: ReadonlyMap<string, SecureContext>, asked: string): SecureContext | undefined {
+function contextOf(
+  contexts: ReadonlyMap<string, SecureContext>,
+  asked: string,
+): SecureContext | undefined {
   const labels = asked.toLowerCase().replace(/\.$/, '').split('.', LABELS_MAX)
   for (let stars = 0; stars <= labels.length; stars++) {
     const context = contexts.get(labels.fill('*', 0, stars).join('.'))
@@ -60,4 +69,5 @@ function namesOf(certificatePem: string): string[] {
 }
 
 /** Not an IPv4 address: the last label of a name is not a number. */
-const isHost = /^(?:\*|(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/
+const isHost =
+  /^(?:\*|(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/

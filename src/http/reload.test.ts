@@ -14,7 +14,11 @@ test('what an earlier look has read does not replace what a later one has', asyn
   await writeFile(join(dir, 'next'), 'new')
   const used: (string | undefined)[] = []
   const use = ([text]: readonly string[]): void => void used.push(text?.slice(0, 3))
-  using reloader = new FileReloader([{ path, text: 'old' }], { use, what: 'it', log: () => undefined })
+  using reloader = new FileReloader([{ path, text: 'old' }], {
+    use,
+    what: 'it',
+    log: () => undefined,
+  })
   const first = reloader.look()
   await sleep(5)
   await rename(join(dir, 'next'), path)

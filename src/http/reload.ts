@@ -28,7 +28,8 @@ export class FileReloader implements Disposable {
       ...(parts.lookMs === undefined ? {} : { lookMs: parts.lookMs }),
       onUnwatched: (folder, error) =>
         parts.log('debug', 'a folder cannot be watched', { folder, error: String(error) }),
-      onFailed: (error) => parts.log('error', `${parts.what} cannot be checked`, { error: String(error) }),
+      onFailed: (error) =>
+        parts.log('error', `${parts.what} cannot be checked`, { error: String(error) }),
     })
   }
 

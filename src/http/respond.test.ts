@@ -63,7 +63,9 @@ class SlowClient implements Outgoing {
   }
 }
 
-const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) => Buffer.from(`${at}:${'x'.repeat(2000)}`))
+const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) =>
+  Buffer.from(`${at}:${'x'.repeat(2000)}`),
+)
 
 /** A client that takes nothing until it goes on. */
 class StillClient extends SlowClient {
@@ -173,7 +175,11 @@ test('a large body is compressed for who asks for it, and for all of one tag onc
   assert.equal(made, 2)
   for (const client of clients) {
     assert.ok(gunzipSync(Buffer.concat(client.received)).toString() === text)
-    assert.deepEqual(client.head?.headers, { a: 'b', 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+    assert.deepEqual(client.head?.headers, {
+      a: 'b',
+      'content-encoding': 'gzip',
+      vary: 'Accept-Encoding',
+    })
     assert.equal(client.head?.length, Buffer.concat(client.received).length)
   }
   const untagged = new SlowClient({ takesGzip: true })
@@ -190,7 +196,11 @@ test('compressed lists that are kept hold no memory but their own, and none by a
   const ask = async (tag: string): Promise<SlowClient> => {
     made++
     const client = new SlowClient({ takesGzip: true })
-    const body = { tag: () => tag, length: 200_000, chunks: [[Buffer.alloc(200_000, String(made))]] }
+    const body = {
+      tag: () => tag,
+      length: 200_000,
+      chunks: [[Buffer.alloc(200_000, String(made))]],
+    }
     await responder.respond(client, { status: 200, headers: {}, body })
     return client
   }
@@ -201,7 +211,9 @@ test('compressed lists that are kept hold no memory but their own, and none by a
   )
   assert.deepEqual((await ask('short')).received, received)
   const long = 'x'.repeat(5_000)
-  const [first, second] = [await ask(long), await ask(long)].map((client) => gunzipSync(Buffer.concat(client.received)))
+  const [first, second] = [await ask(long), await ask(long)].map((client) =>
+    gunzipSync(Buffer.concat(client.received)),
+  )
   assert.deepEqual([first?.toString('utf8', 0, 1), second?.toString('utf8', 0, 1)], ['3', '4'])
 })
 
@@ -250,7 +262,10 @@ test('a list that fails while it is made is an error, compressed or not', async 
       throw new Error('broken')
     })()
     const body = { length: 10_000_000, chunks, ...(takesGzip ? { tag: () => 'broken' } : {}) }
-    await assert.rejects(async () => new Responder().respond(client, { status: 200, headers: {}, body }), /broken/)
+    await assert.rejects(
+      async () => new Responder().respond(client, { status: 200, headers: {}, body }),
+      /broken/,
+    )
   }
 })
 
@@ -333,7 +348,14 @@ test('frames are closed if their head cannot be written', async () => {
     throw new TypeError('a header cannot be written')
   }
   let isClosed = false
-  const frames = { take: () => undefined, onReady: () => undefined, close: () => void (isClosed = true) }
-  await assert.rejects(async () => new Responder().respond(client, { status: 200, headers: {}, frames }), /header/)
+  const frames = {
+    take: () => undefined,
+    onReady: () => undefined,
+    close: () => void (isClosed = true),
+  }
+  await assert.rejects(
+    async () => new Responder().respond(client, { status: 200, headers: {}, frames }),
+    /header/,
+  )
   assert.equal(isClosed, true)
 })

@@ -14,7 +14,10 @@ export class Responder {
   }
 
   /** Resolves when everything has been handed to the socket, or the client has gone away; undefined if that is so already. */
-  respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
+  respond(
+    outgoing: Outgoing,
+    response: Exclude<ApiResponse, { tunnel: unknown }>,
+  ): Promise<void> | undefined {
     if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
       else if ('stream' in response) void leave(response.stream)

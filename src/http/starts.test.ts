@@ -23,7 +23,11 @@ function harness(): { add: (request: Named) => void; began: string[]; nextTurn: 
 }
 
 const writes = (connection: string, count: number): Named[] =>
-  Array.from({ length: count }, (_, at) => ({ connection, method: 'POST', name: `${connection}${at}` }))
+  Array.from({ length: count }, (_, at) => ({
+    connection,
+    method: 'POST',
+    name: `${connection}${at}`,
+  }))
 
 test('a request begins at once when there is nothing else', () => {
   const { add, began } = harness()

@@ -68,7 +68,11 @@ export class Starts<Connection, Request extends Starting<Connection>> {
     this.#left = TURN_WEIGHT
     for (const [connection, queue] of this.#waiting) {
       // Requests whose clients have gone are dropped.
-      for (let request = queue.shift(); request !== undefined && !this.#begin(request); request = queue.shift());
+      for (
+        let request = queue.shift();
+        request !== undefined && !this.#begin(request);
+        request = queue.shift()
+      );
       // A connection with more requests is moved to the end, where this loop comes to it again.
       this.#waiting.delete(connection)
       if (queue.length > 0) this.#waiting.set(connection, queue)

@@ -38,17 +38,22 @@ const PAIRS_MAX = 10_000
 /** Go's server drops a pair that has a semicolon or a bad escape in it, and keeps the others. */
 export function parseQuery(query: string): URLSearchParams {
   if (query.length <= SHORT_CHARACTERS) {
-    return new URLSearchParams(/[;%]/.test(query) ? query.split('&').filter(isTaken).join('&') : query)
+    return new URLSearchParams(
+      /[;%]/.test(query) ? query.split('&').filter(isTaken).join('&') : query,
+    )
   }
   const pairs = query.split('&', PAIRS_MAX + 1)
   return new URLSearchParams(pairs.length > PAIRS_MAX ? [] : pairs.filter(isTaken).map(decodePair))
 }
 
-const isTaken = (pair: string): boolean => pair !== '' && !pair.includes(';') && !/%(?![0-9a-fA-F]{2})/.test(pair)
+const isTaken = (pair: string): boolean =>
+  pair !== '' && !pair.includes(';') && !/%(?![0-9a-fA-F]{2})/.test(pair)
 
 function decodePair(pair: string): [string, string] {
   const mark = pair.indexOf('=')
-  return mark === -1 ? [decode(pair), ''] : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
+  return mark === -1
+    ? [decode(pair), '']
+    : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
 }
 
 /** Decodes in place: the result is never longer. */

@@ -11,14 +11,31 @@ import { tlsOptions } from './tls-options.ts'
 const nowMs = Date.now()
 const authority = createAuthority('clients', nowMs)
 const signer = new SigningAuthority(authority.certificatePem, authority.keyPem)
-const choice = { ...createSelfSigned('server', ['127.0.0.1'], nowMs), clientCaPem: authority.certificatePem }
+const choice = {
+  ...createSelfSigned('server', ['127.0.0.1'], nowMs),
+  clientCaPem: authority.certificatePem,
+}
 
 /** Whether the server gets the certificate of a client with these keys. */
-async function isSeen({ publicKey, privateKey }: KeyPairKeyObjectResult, version: SecureVersion): Promise<boolean> {
+async function isSeen(
+  { publicKey, privateKey }: KeyPairKeyObjectResult,
+  version: SecureVersion,
+): Promise<boolean> {
   const names = { dns: [], emails: [], addresses: [], uris: [] }
   const cert = await signer.issue(
-    { commonName: 'x', organizations: [], subject: [{ id: '550403', text: 'x' }], names, publicKey },
-    { notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 3_600_000, usageBits: 1, extendedUsages: [] },
+    {
+      commonName: 'x',
+      organizations: [],
+      subject: [{ id: '550403', text: 'x' }],
+      names,
+      publicKey,
+    },
+    {
+      notBeforeMs: nowMs - 60_000,
+      notAfterMs: nowMs + 3_600_000,
+      usageBits: 1,
+      extendedUsages: [],
+    },
   )
   const server = createServer(tlsOptions(choice, defaultLimits))
   const seen = new Promise<boolean>((resolve) => {
@@ -35,7 +52,14 @@ async function isSeen({ publicKey, privateKey }: KeyPairKeyObjectResult, version
   const { port } = address
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
   const versions = { minVersion: version, maxVersion: version }
-  const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, cert, key, ...versions })
+  const client = connect({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    cert,
+    key,
+    ...versions,
+  })
   client.on('error', () => undefined).resume()
   try {
     return await seen
@@ -64,7 +88,13 @@ async function agreedOn(ciphers: string): Promise<string | undefined> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const client = connect({ port, host: '127.0.0.1', ciphers, maxVersion: 'TLSv1.2', rejectUnauthorized: false })
+  const client = connect({
+    port,
+    host: '127.0.0.1',
+    ciphers,
+    maxVersion: 'TLSv1.2',
+    rejectUnauthorized: false,
+  })
   try {
     const agreed = new Promise<string>((resolve, reject) => {
       client.once('secureConnect', () => resolve(client.getCipher().name)).once('error', reject)
@@ -78,7 +108,12 @@ async function agreedOn(ciphers: string): Promise<string | undefined> {
 
 test('by default only cipher suites with forward secrecy and authenticated encryption are offered', async () => {
   assert.match((await agreedOn('DEFAULT')) ?? '', /^ECDHE-\w+-(AES\d+-GCM|CHACHA20)/)
-  for (const weak of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-RSA-AES256-SHA384', 'AES128-GCM-SHA256', 'AES256-SHA']) {
+  for (const weak of [
+    'ECDHE-ECDSA-AES128-SHA',
+    'ECDHE-RSA-AES256-SHA384',
+    'AES128-GCM-SHA256',
+    'AES256-SHA',
+  ]) {
     assert.equal(await agreedOn(weak), undefined, weak)
   }
 })

@@ -70,7 +70,15 @@ export function secureContext({
   // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers ?? strongCiphers
-  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, sigalgs, ciphers }
+  return {
+    cert: certificatePem,
+    key: keyPem,
+    ca,
+    minVersion: tlsMinVersion,
+    secureOptions,
+    sigalgs,
+    ciphers,
+  }
 }
 
 export function tlsOptions(choice: TlsChoice, limits: Limits): TlsOptions {

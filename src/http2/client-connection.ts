@@ -1,6 +1,11 @@
 /** The client side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
-import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
+import {
+  Http2Connection,
+  type ConnectionParts,
+  type FieldBlock,
+  protocolError,
+} from './connection.ts'
 import type { HeaderField } from './field.ts'
 import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
 import type { Send } from './sending-stream.ts'
@@ -42,7 +47,13 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   /** The data of a PING that is to be answered. */
   #pinged: Buffer | undefined
 
-  constructor({ owner, streamWindow, connectionWindow, firstStreamId = FIRST_ID, ...parts }: ClientConnectionParts) {
+  constructor({
+    owner,
+    streamWindow,
+    connectionWindow,
+    firstStreamId = FIRST_ID,
+    ...parts
+  }: ClientConnectionParts) {
     super(parts, {
       isServer: false,
       window: connectionWindow,
@@ -69,7 +80,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     const stream = new ClientStream(this, { id, listener, ...windows })
     this.streams.add(stream)
     const head = this.sender.beginHead()
-    for (let at = 0; at < headers.length; at += 2) head.field(headers[at] ?? '', headers[at + 1] ?? '')
+    for (let at = 0; at < headers.length; at += 2)
+      head.field(headers[at] ?? '', headers[at + 1] ?? '')
     this.sender.sendHead(stream, false)
     return stream
   }
@@ -137,7 +149,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
     // Streams above the last one are not processed (RFC 9113, 6.8).
-    for (const stream of this.streams.all()) if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
+    for (const stream of this.streams.all())
+      if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
 
   protected override onSettings(): void {

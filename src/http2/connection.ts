@@ -118,7 +118,12 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
     // Our requests have secrets in their headers, which are not to lie in the tables of others.
-    this.sender = new Sender({ ...shared, socket, hasTable: isServer, onFinished: (stream) => this.onSent(stream.id) })
+    this.sender = new Sender({
+      ...shared,
+      socket,
+      hasTable: isServer,
+      onFinished: (stream) => this.onSent(stream.id),
+    })
     this.#reader = new FrameReader(isServer, this.#onFrame)
     this.#window = window
     this.#receiveWindow = window
@@ -232,7 +237,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (this.#openBlock !== undefined && type !== FRAME.CONTINUATION)
       throw protocolError('a field block is interrupted by another frame than CONTINUATION')
     if (!this.#hasSettings) {
-      if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK)) throw protocolError('the first frame is not SETTINGS')
+      if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK))
+        throw protocolError('the first frame is not SETTINGS')
       this.#hasSettings = true
     }
     if (type === FRAME.HEADERS) this.#onHeaders(frame)
@@ -254,7 +260,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     const { start, end } = unpadded(frame)
     const priorityBytes = hasFlag(frame, FLAG.PRIORITY) ? PRIORITY_BYTES : 0
     if (end - start < priorityBytes) throw wrongSize('HEADERS')
-    if (priorityBytes > 0 && dependsOnItself(frame, start)) throw protocolError('a stream depends on itself')
+    if (priorityBytes > 0 && dependsOnItself(frame, start))
+      throw protocolError('a stream depends on itself')
     const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const block = bytes.subarray(start + priorityBytes, end)
     if (hasFlag(frame, FLAG.END_HEADERS)) this.#onBlock(stream, isEnd, block)
@@ -276,7 +283,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     const { length } = open.bytes
     const size = frame.end - frame.start
     if (length + size > this.limits.headerBytesMax || open.frames > CONTINUATIONS_MAX) {
-      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block is too long, or in too many CONTINUATION frames')
+      throw new ConnectionError(
+        CODE.ENHANCE_YOUR_CALM,
+        'a field block is too long, or in too many CONTINUATION frames',
+      )
     }
     if (length + size > LARGE_HEADER_BYTES) {
       if (!this.headerMemory.take(size)) {
@@ -311,7 +321,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     const { start, end } = unpadded(frame)
     const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const stream = this.streams.get(id)
-    if (end - start < TINY_BYTES && !frame.isPiece && (!isEnd || stream === undefined)) this.countControl('small DATA')
+    if (end - start < TINY_BYTES && !frame.isPiece && (!isEnd || stream === undefined))
+      this.countControl('small DATA')
     if (stream === undefined) return this.onIdleOrClosed(id, FRAME.DATA)
     if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
     stream.receiveWindow -= size
@@ -379,7 +390,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 
   /** The other settings concern what we never do. */
   #onSetting(id: number, value: number): void {
-    if (id === SETTING.ENABLE_PUSH && value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
+    if (id === SETTING.ENABLE_PUSH && value > 1)
+      throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
     if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
       throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of range')
     if (id === SETTING.HEADER_TABLE_SIZE) this.sender.limitTable(value)
@@ -425,7 +437,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 }
 
 const windowTooLarge = (): ConnectionError =>
-  new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
+  new ConnectionError(
+    CODE.FLOW_CONTROL_ERROR,
+    'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large',
+  )
 
 const SETTING_BYTES = 6
 
@@ -446,6 +461,7 @@ function unpadded(frame: Frame): { start: number; end: number } {
   return { start: start + 1, end: end - padding }
 }
 
-export const protocolError = (message: string): ConnectionError => new ConnectionError(CODE.PROTOCOL_ERROR, message)
+export const protocolError = (message: string): ConnectionError =>
+  new ConnectionError(CODE.PROTOCOL_ERROR, message)
 const wrongSize = (what: string): ConnectionError =>
   new ConnectionError(CODE.FRAME_SIZE_ERROR, `${what} has a wrong size`)

@@ -42,7 +42,8 @@ export class FieldTable {
   indexOf(name: number, value: string): number {
     const entries = this.#entries[name]
     if (entries === undefined) return 0
-    for (const entry of entries) if (entry.value === value) return staticTable.length + this.#count - entry.place
+    for (const entry of entries)
+      if (entry.value === value) return staticTable.length + this.#count - entry.place
     return 0
   }
 

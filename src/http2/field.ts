@@ -27,7 +27,8 @@ function isName(name: string): boolean {
   // All names with a colon are let through here; unknown pseudo-header fields are refused later.
   const start = name.startsWith(':') ? 1 : 0
   if (name.length === start) return false
-  for (let at = start; at < name.length; at++) if (nameLetters[name.charCodeAt(at)] !== true) return false
+  for (let at = start; at < name.length; at++)
+    if (nameLetters[name.charCodeAt(at)] !== true) return false
   return true
 }
 

@@ -35,10 +35,14 @@ test('DATA that comes in pieces is passed on in pieces, and its end with the las
       if (type === 0 && (flags & 1) !== 0) ends.push(stream)
     })
     const shared = Buffer.alloc(size)
-    for (let at = 0; at < all.length; at += size) reader.read(shared.subarray(0, all.copy(shared, 0, at, at + size)))
+    for (let at = 0; at < all.length; at += size)
+      reader.read(shared.subarray(0, all.copy(shared, 0, at, at + size)))
     const whole = (stream: number): Buffer => Buffer.concat(told.get(stream) ?? [])
     assert.ok(whole(1).equals(payload), `pieces of ${size}`)
-    assert.ok(whole(0).equals(ping) && whole(3).equals(padded) && whole(5).equals(payload), `pieces of ${size}`)
+    assert.ok(
+      whole(0).equals(ping) && whole(3).equals(padded) && whole(5).equals(payload),
+      `pieces of ${size}`,
+    )
     assert.deepEqual(ends, [1, 5])
     // What is padded is never split: its last byte says nothing of its own.
     assert.equal(told.get(3)?.length, 1)

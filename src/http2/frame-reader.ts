@@ -35,7 +35,15 @@ const none = Buffer.alloc(0)
 
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => void
-  readonly #frame: Frame = { type: 0, flags: 0, stream: 0, bytes: none, start: 0, end: 0, isPiece: false }
+  readonly #frame: Frame = {
+    type: 0,
+    flags: 0,
+    stream: 0,
+    bytes: none,
+    start: 0,
+    end: 0,
+    isPiece: false,
+  }
   #prefaceBytes = 0
   #isEmitting = false
   /** The beginning of a frame whose rest has not come yet, in a buffer of the length known so far. */
@@ -74,7 +82,8 @@ export class FrameReader {
   /** Returns where the next frame begins. */
   #readFrame(chunk: Buffer, at: number): number {
     const has = chunk.length - at
-    const wanted = has < FRAME_HEAD_BYTES ? FRAME_HEAD_BYTES : FRAME_HEAD_BYTES + lengthOf(chunk, at)
+    const wanted =
+      has < FRAME_HEAD_BYTES ? FRAME_HEAD_BYTES : FRAME_HEAD_BYTES + lengthOf(chunk, at)
     if (has >= wanted) {
       this.#emit(chunk, at, at + wanted)
       return at + wanted
@@ -95,7 +104,15 @@ export class FrameReader {
     const end = Math.min(chunk.length, at + left)
     this.#data.left -= end - at
     const shown = this.#data.left === 0 ? flags : flags & ~FLAG.END_STREAM
-    this.#tell({ type: FRAME.DATA, flags: shown, stream, bytes: chunk, start: at, end, isPiece: true })
+    this.#tell({
+      type: FRAME.DATA,
+      flags: shown,
+      stream,
+      bytes: chunk,
+      start: at,
+      end,
+      isPiece: true,
+    })
     return end
   }
 
@@ -148,6 +165,9 @@ const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 function lengthOf(bytes: Buffer, at: number): number {
   const length = (byte(bytes, at) << 16) | (byte(bytes, at + 1) << 8) | byte(bytes, at + 2)
   if (length > FRAME_BYTES_MAX)
-    throw new ConnectionError(CODE.FRAME_SIZE_ERROR, 'a frame is longer than SETTINGS_MAX_FRAME_SIZE')
+    throw new ConnectionError(
+      CODE.FRAME_SIZE_ERROR,
+      'a frame is longer than SETTINGS_MAX_FRAME_SIZE',
+    )
   return length
 }

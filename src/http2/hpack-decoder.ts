@@ -5,7 +5,9 @@ import { decodeHuffman } from './huffman.ts'
 import { byte, CODE, ConnectionError } from './protocol.ts'
 import { staticTable } from './static-table.ts'
 
-const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => createField(name, value))
+const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>
+  createField(name, value),
+)
 
 /** HPACK's default. We announce no other, so that a client's dynamic table never takes more. */
 const TABLE_BYTES_MAX = 4096
@@ -46,7 +48,8 @@ export class HpackDecoder {
     while (this.#at < block.length) {
       const first = byte(block, this.#at)
       if (first >= 0x20 && first < 0x40) {
-        if (!isFirst) throw compressionError('a dynamic table size update is not at the start of a block')
+        if (!isFirst)
+          throw compressionError('a dynamic table size update is not at the start of a block')
         this.#resize(this.#integer(0x1f))
         continue
       }
@@ -70,7 +73,8 @@ export class HpackDecoder {
       index <= staticFields.length
         ? staticFields[index - 1]
         : this.#table[this.#table.length - (index - staticFields.length)]
-    if (field === undefined) throw compressionError('a field refers to an entry that is not in the table')
+    if (field === undefined)
+      throw compressionError('a field refers to an entry that is not in the table')
     return field
   }
 
@@ -96,7 +100,8 @@ export class HpackDecoder {
 
   #evict(): void {
     let gone = 0
-    while (this.#tableBytes > this.#tableBytesMax) this.#tableBytes -= this.#table[gone++]?.size ?? 0
+    while (this.#tableBytes > this.#tableBytesMax)
+      this.#tableBytes -= this.#table[gone++]?.size ?? 0
     if (gone > 0) this.#table.splice(0, gone)
   }
 
@@ -132,4 +137,5 @@ export class HpackDecoder {
   }
 }
 
-const compressionError = (message: string): ConnectionError => new ConnectionError(CODE.COMPRESSION_ERROR, message)
+const compressionError = (message: string): ConnectionError =>
+  new ConnectionError(CODE.COMPRESSION_ERROR, message)

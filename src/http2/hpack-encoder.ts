@@ -34,7 +34,9 @@ const nameNumbers: ReadonlyMap<string, number> = new Map(
   staticTable.map(([name], at): [string, number] => [name, at + 1]).toReversed(),
 )
 const statusNumbers: ReadonlyMap<string, number> = new Map(
-  staticTable.flatMap(([name, value], at): [string, number][] => (name === ':status' ? [[value, at + 1]] : [])),
+  staticTable.flatMap(([name, value], at): [string, number][] =>
+    name === ':status' ? [[value, at + 1]] : [],
+  ),
 )
 
 export class HpackEncoder {
@@ -112,7 +114,8 @@ export class HpackEncoder {
   #newField(name: string, value: string): void {
     const prefix = prefixOf(name)
     const number = this.#known.size
-    if (number < KNOWN_MAX) this.#known.set(name, { number, prefix, value, bytes: undefined, misses: 0 })
+    if (number < KNOWN_MAX)
+      this.#known.set(name, { number, prefix, value, bytes: undefined, misses: 0 })
     this.#append(prefix)
     this.#text(value)
   }
@@ -159,7 +162,8 @@ export class HpackEncoder {
 function prefixOf(name: string): Buffer {
   const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
   const number = nameNumbers.get(name)
-  if (number !== undefined) return bytes.subarray(0, writeInteger(bytes, 0, { value: number, prefix: 0x0f }))
+  if (number !== undefined)
+    return bytes.subarray(0, writeInteger(bytes, 0, { value: number, prefix: 0x0f }))
   return bytes.subarray(0, writeText(bytes, 1, name))
 }
 
@@ -176,7 +180,11 @@ function writeText(into: Buffer, at: number, text: string): number {
   return next
 }
 
-function writeInteger(into: Buffer, at: number, { value, prefix }: { value: number; prefix: number }): number {
+function writeInteger(
+  into: Buffer,
+  at: number,
+  { value, prefix }: { value: number; prefix: number },
+): number {
   if (value < prefix) {
     into[at] = value
     return at + 1

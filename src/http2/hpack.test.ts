@@ -18,8 +18,20 @@ function decode(decoder: HpackDecoder, hex: string): string[] {
 
 const requests = [
   [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com'],
-  [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com', 'cache-control: no-cache'],
-  [':method: GET', ':scheme: https', ':path: /index.html', ':authority: www.example.com', 'custom-key: custom-value'],
+  [
+    ':method: GET',
+    ':scheme: http',
+    ':path: /',
+    ':authority: www.example.com',
+    'cache-control: no-cache',
+  ],
+  [
+    ':method: GET',
+    ':scheme: https',
+    ':path: /index.html',
+    ':authority: www.example.com',
+    'custom-key: custom-value',
+  ],
 ]
 
 describe('the examples of RFC 7541, appendix C', () => {
@@ -44,7 +56,8 @@ describe('the examples of RFC 7541, appendix C', () => {
   for (const [name, blocks] of sequences) {
     test(name, () => {
       const decoder = new HpackDecoder(new HeaderMemory())
-      for (const [at, block] of blocks.entries()) assert.deepEqual(decode(decoder, block), requests[at])
+      for (const [at, block] of blocks.entries())
+        assert.deepEqual(decode(decoder, block), requests[at])
     })
   }
 
@@ -84,7 +97,10 @@ const broken: readonly [string, string][] = [
 ]
 for (const [what, hex] of broken) {
   test(`${what} is an error of the connection`, () => {
-    assert.throws(() => decode(new HpackDecoder(new HeaderMemory()), hex), { name: 'Error', code: 9 })
+    assert.throws(() => decode(new HpackDecoder(new HeaderMemory()), hex), {
+      name: 'Error',
+      code: 9,
+    })
   })
 }
 
@@ -113,9 +129,12 @@ test('every byte has a Huffman code, and texts come back', () => {
 test('what the encoder writes the decoder reads, however often it comes', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{0,40}$/)
   const value = fc.stringMatching(/^[!-~]{0,300}$/)
-  const head = fc.array(fc.tuple(fc.oneof(name, fc.constantFrom('content-type', 'date', 'x')), value), {
-    maxLength: 10,
-  })
+  const head = fc.array(
+    fc.tuple(fc.oneof(name, fc.constantFrom('content-type', 'date', 'x')), value),
+    {
+      maxLength: 10,
+    },
+  )
   const encoder = new HpackEncoder()
   fc.assert(
     fc.property(
@@ -128,7 +147,10 @@ test('what the encoder writes the decoder reads, however often it comes', () => 
           encoder.status(status)
           for (const [key, text] of fields) encoder.field(key, text)
           const read = decode(decoder, encoder.block.subarray(0, encoder.length).toString('hex'))
-          assert.deepEqual(read, [`:status: ${status}`, ...fields.map(([key, text]) => `${key}: ${text}`)])
+          assert.deepEqual(read, [
+            `:status: ${status}`,
+            ...fields.map(([key, text]) => `${key}: ${text}`),
+          ])
         }
       },
     ),
@@ -171,7 +193,10 @@ test('what the encoder adds to the tables of its connections their decoders find
         if (!isSent) continue
         connection.table?.sent()
         connection.isFirst = false
-        const read = decode(connection.decoder, encoder.block.subarray(0, encoder.length).toString('hex'))
+        const read = decode(
+          connection.decoder,
+          encoder.block.subarray(0, encoder.length).toString('hex'),
+        )
         assert.deepEqual(
           read,
           sent.map(([name, value]) => `${name}: ${value.replace('\n', ' ')}`),
@@ -199,7 +224,10 @@ test('what HTTP does not allow in a value is sent as blanks', () => {
   const encoder = new HpackEncoder()
   encoder.begin(false)
   encoder.field('warning', ['a\r\nb\0c', 'ü\u2028'])
-  const read = decode(new HpackDecoder(new HeaderMemory()), encoder.block.subarray(0, encoder.length).toString('hex'))
+  const read = decode(
+    new HpackDecoder(new HeaderMemory()),
+    encoder.block.subarray(0, encoder.length).toString('hex'),
+  )
   assert.deepEqual(read, ['warning: a  b c', 'warning: ü '])
 })
 

@@ -55,7 +55,11 @@ function buildTables(): Int32Array {
 }
 
 /** Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1 if the code is invalid. */
-export function decodeHuffman(from: Buffer, { start, end }: { start: number; end: number }, into: Buffer): number {
+export function decodeHuffman(
+  from: Buffer,
+  { start, end }: { start: number; end: number },
+  into: Buffer,
+): number {
   const tables = (builtTables ??= buildTables())
   let bits = 0
   /** `held`: bits that are read but not decoded; `open`: all bits since the last whole symbol. */

@@ -130,7 +130,11 @@ export class Output {
   abandon(): void {
     if (this.#isAbandoned) return
     this.#isAbandoned = true
-    const held = new Set([...this.#full, this.#block, ...(this.#writing === undefined ? [] : [this.#writing])])
+    const held = new Set([
+      ...this.#full,
+      this.#block,
+      ...(this.#writing === undefined ? [] : [this.#writing]),
+    ])
     for (const block of held) if (block !== noBlock) this.#parts.blocks.give(block.bytes)
     this.#full = []
     this.#block = noBlock

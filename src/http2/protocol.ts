@@ -13,7 +13,13 @@ export const FRAME = {
   CONTINUATION: 9,
 } as const
 
-export const FLAG = { ACK: 0x1, END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const
+export const FLAG = {
+  ACK: 0x1,
+  END_STREAM: 0x1,
+  END_HEADERS: 0x4,
+  PADDED: 0x8,
+  PRIORITY: 0x20,
+} as const
 
 export const SETTING = {
   HEADER_TABLE_SIZE: 1,
@@ -72,7 +78,11 @@ export type FrameHead = {
 }
 
 /** Writes the nine bytes ahead of a frame's content. */
-export function writeFrameHead(into: Buffer, at: number, { length, type, flags, stream }: FrameHead): void {
+export function writeFrameHead(
+  into: Buffer,
+  at: number,
+  { length, type, flags, stream }: FrameHead,
+): void {
   into[at] = length >>> 16
   into[at + 1] = length >>> 8
   into[at + 2] = length
@@ -93,7 +103,11 @@ export function writeUint32(into: Buffer, at: number, value: number): void {
 
 export function readUint32(from: Buffer, at: number): number {
   return (
-    (byte(from, at) * 0x1000000 + (byte(from, at + 1) << 16) + (byte(from, at + 2) << 8) + byte(from, at + 3)) >>> 0
+    (byte(from, at) * 0x1000000 +
+      (byte(from, at + 1) << 16) +
+      (byte(from, at + 2) << 8) +
+      byte(from, at + 3)) >>>
+    0
   )
 }
 

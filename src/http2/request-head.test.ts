@@ -24,12 +24,18 @@ test('a request is its method, its target and its headers', () => {
 })
 
 test('of headers that can be there once the first counts', () => {
-  const head = new HeadReader(isKeptApart).read(fieldsOf(...pseudo, 'authorization=a', 'authorization=b'), SMALL)
+  const head = new HeadReader(isKeptApart).read(
+    fieldsOf(...pseudo, 'authorization=a', 'authorization=b'),
+    SMALL,
+  )
   assert.equal(head?.headers.authorization, 'a')
 })
 
 test('names of JavaScript are names like others', () => {
-  const head = new HeadReader(isKeptApart).read(fieldsOf(...pseudo, '__proto__=x', 'constructor=y'), SMALL)
+  const head = new HeadReader(isKeptApart).read(
+    fieldsOf(...pseudo, '__proto__=x', 'constructor=y'),
+    SMALL,
+  )
   assert.deepEqual(Object.entries(head?.headers ?? {}), [
     ['__proto__', 'x'],
     ['constructor', 'y'],
@@ -46,10 +52,17 @@ test("headers are nobody's to change, and large ones are not remembered", () => 
 
 test('requests with the same headers share them, others do not', () => {
   const reader = new HeadReader(isKeptApart)
-  const read = (...lines: readonly string[]) => reader.read(fieldsOf(...pseudo, ...lines), SMALL)?.headers
+  const read = (...lines: readonly string[]) =>
+    reader.read(fieldsOf(...pseudo, ...lines), SMALL)?.headers
   const first = read('accept=a', 'x=1')
   assert.equal(read('accept=a', 'x=1'), first)
-  for (const lines of [['accept=a'], ['accept=a', 'x=2'], ['x=1', 'accept=a'], ['accept=a', 'x=1', 'y=1'], []]) {
+  for (const lines of [
+    ['accept=a'],
+    ['accept=a', 'x=2'],
+    ['x=1', 'accept=a'],
+    ['accept=a', 'x=1', 'y=1'],
+    [],
+  ]) {
     const other = read(...lines)
     assert.notEqual(other, first)
     assert.deepEqual(
@@ -83,7 +96,9 @@ describe('malformed requests', () => {
     ['CONNECT with a path', [':method=CONNECT', ...without(':method')]],
   ]
   for (const [what, lines] of cases) {
-    test(what, () => assert.equal(new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL), undefined))
+    test(what, () =>
+      assert.equal(new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL), undefined),
+    )
   }
 
   test('and some that are not', () => {
@@ -93,7 +108,11 @@ describe('malformed requests', () => {
       [':method=OPTIONS', ':scheme=https', ':path=*'],
       [':method=CONNECT', ':authority=x'],
     ]) {
-      assert.notEqual(new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL), undefined, lines.join())
+      assert.notEqual(
+        new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL),
+        undefined,
+        lines.join(),
+      )
     }
   })
 })

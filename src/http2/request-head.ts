@@ -81,11 +81,13 @@ export class HeadReader {
     }
     const { ':method': method, ':path': target } = pseudo
     const authority = pseudo[':authority']
-    if (!isWhole(method, target, pseudo[':scheme']) || !this.#isAuthority(authority)) return undefined
+    if (!isWhole(method, target, pseudo[':scheme']) || !this.#isAuthority(authority))
+      return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
     // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another server than readers of the other.
-    if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase()) return undefined
+    if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
+      return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
   }
 
@@ -128,14 +130,24 @@ export function areFieldsValid(fields: readonly HeaderField[]): boolean {
 }
 
 /** The methods of nearly all requests, which spare them the regular expression. */
-const usualMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+const usualMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+])
 
 function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
   if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
   if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
   // A space would end the target if a proxy passes the request on as HTTP/1.1.
-  return (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
+  return (
+    (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
+  )
 }
 
 /** The characters of RFC 3986, 3.2. */
@@ -143,17 +155,23 @@ const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_
 
 function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {
   if (one === other) return true
-  return one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
+  return (
+    one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
+  )
 }
 
-function joinFields(fields: readonly HeaderField[], isKeptApart: (name: string) => boolean): IncomingHttpHeaders {
+function joinFields(
+  fields: readonly HeaderField[],
+  isKeptApart: (name: string) => boolean,
+): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = Object.create(null)
   for (const { name, value } of fields) {
     const before = headers[name]
     if (before === undefined) headers[name] = name === 'set-cookie' ? [value] : value
     else if (typeof before === 'string' && isKeptApart(name)) headers[name] = [before, value]
     else if (Array.isArray(before)) before.push(value)
-    else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
+    else if (!single.has(name))
+      headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   return headers
 }

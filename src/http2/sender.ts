@@ -54,7 +54,13 @@ export class Sender {
     this.#table = hasTable ? new FieldTable() : undefined
     this.#encoder = encoder
     this.#onFinished = onFinished
-    this.#output = new Output({ socket, blocks, turn, onTurn: this.#onTurn, onWritten: this.#onWritten })
+    this.#output = new Output({
+      socket,
+      blocks,
+      turn,
+      onTurn: this.#onTurn,
+      onWritten: this.#onWritten,
+    })
   }
 
   get waitingBytes(): number {
@@ -89,7 +95,9 @@ export class Sender {
     const { block, length } = this.#encoder
     for (let sent = 0; sent < length; ) {
       const bytes = Math.min(length - sent, FRAME_BYTES_MAX)
-      const flags = (sent + bytes === length ? FLAG.END_HEADERS : 0) | (isEnd && sent === 0 ? FLAG.END_STREAM : 0)
+      const flags =
+        (sent + bytes === length ? FLAG.END_HEADERS : 0) |
+        (isEnd && sent === 0 ? FLAG.END_STREAM : 0)
       const type = sent === 0 ? FRAME.HEADERS : FRAME.CONTINUATION
       const at = this.#output.frame({ length: bytes, type, flags, stream: stream.id })
       block.copy(this.#output.memory, at, sent, sent + bytes)
@@ -117,12 +125,20 @@ export class Sender {
   openWindow(bytes: number): void {
     this.#window += bytes
     if (this.#window > WINDOW_MAX)
-      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'WINDOW_UPDATE makes the window of the connection too large')
+      throw new ConnectionError(
+        CODE.FLOW_CONTROL_ERROR,
+        'WINDOW_UPDATE makes the window of the connection too large',
+      )
     if (this.#queue.length > 0) this.#output.wake()
   }
 
   settings(settings: readonly (readonly [id: number, value: number])[]): void {
-    let at = this.#output.frame({ length: 6 * settings.length, type: FRAME.SETTINGS, flags: 0, stream: 0 })
+    let at = this.#output.frame({
+      length: 6 * settings.length,
+      type: FRAME.SETTINGS,
+      flags: 0,
+      stream: 0,
+    })
     for (const [id, value] of settings) {
       this.#output.memory.writeUInt16BE(id, at)
       writeUint32(this.#output.memory, at + 2, value)
@@ -136,7 +152,12 @@ export class Sender {
 
   /** `data`: eight bytes. */
   ping(data: Buffer, { isAnswer }: { readonly isAnswer: boolean }): void {
-    const at = this.#output.frame({ length: data.length, type: FRAME.PING, flags: isAnswer ? FLAG.ACK : 0, stream: 0 })
+    const at = this.#output.frame({
+      length: data.length,
+      type: FRAME.PING,
+      flags: isAnswer ? FLAG.ACK : 0,
+      stream: 0,
+    })
     data.copy(this.#output.memory, at)
   }
 
@@ -200,7 +221,8 @@ export class Sender {
     }
     if (stream.leftBytes > 0) return
     if (!stream.isEnding) return stream.taken()
-    if (!isEnded) this.#output.frame({ length: 0, type: FRAME.DATA, flags: FLAG.END_STREAM, stream: stream.id })
+    if (!isEnded)
+      this.#output.frame({ length: 0, type: FRAME.DATA, flags: FLAG.END_STREAM, stream: stream.id })
     this.#onFinished(stream)
   }
 

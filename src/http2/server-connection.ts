@@ -2,7 +2,12 @@
  * The server side of a connection: requests come as streams, and are answered. A violation of the protocol ends the stream or the
  * connection; the owner decides how much of what is allowed is too much.
  */
-import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
+import {
+  Http2Connection,
+  type ConnectionParts,
+  type FieldBlock,
+  protocolError,
+} from './connection.ts'
 import type { HeaderField } from './field.ts'
 import { LARGE_HEADER_BYTES } from './header-memory.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
@@ -116,8 +121,10 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
     // Trailers of a stream that we have reset. They are counted: there should be one block for each stream, not a flood.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
-    if (id % 2 === 0 || id < this.lastId) throw protocolError('a stream identifier is even, or lower than one before')
-    if (id === this.lastId) throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
+    if (id % 2 === 0 || id < this.lastId)
+      throw protocolError('a stream identifier is even, or lower than one before')
+    if (id === this.lastId)
+      throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
     // After our GOAWAY new streams are ignored: the client retries elsewhere.
     if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
@@ -179,11 +186,13 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   protected override countControl(what: string): void {
-    if (!this.#owner.mayControl()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, `too many ${what} frames`)
+    if (!this.#owner.mayControl())
+      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, `too many ${what} frames`)
   }
 
   #countReset(): void {
-    if (!this.#owner.mayReset()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many streams were reset')
+    if (!this.#owner.mayReset())
+      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many streams were reset')
   }
 
   /** Counts like a reset by the client: making us reset a stream costs it no more (CVE-2025-8671). */

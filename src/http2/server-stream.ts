@@ -72,7 +72,10 @@ export class ServerStream extends SendingStream {
   #reader: BodyListener | undefined
   #isDropping = false
 
-  constructor(owner: StreamOwner, { id, head, heldBytes, isEnded, sendWindow, receiveWindow }: First) {
+  constructor(
+    owner: StreamOwner,
+    { id, head, heldBytes, isEnded, sendWindow, receiveWindow }: First,
+  ) {
     super(id, sendWindow, owner.send)
     this.#owner = owner
     this.head = head

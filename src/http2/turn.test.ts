@@ -32,7 +32,11 @@ test('a turn writes a quarter of a megabyte, of each connection in turn', () => 
   const turns = Array.from({ length: 20 }, nextTurn)
   assert.ok(turns.every(({ length }) => length <= 4))
   const all = turns.flat()
-  assert.deepEqual(new Set(all.slice(0, 39)).size, 39, 'nobody writes twice before all have written')
+  assert.deepEqual(
+    new Set(all.slice(0, 39)).size,
+    39,
+    'nobody writes twice before all have written',
+  )
 })
 
 test('short writes go ahead, and what is gathered comes first', () => {

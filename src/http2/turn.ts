@@ -80,7 +80,8 @@ export class Turn {
     this.#left = TURN_BYTES
     this.#isGoingOn = true
     // Those that wait again meanwhile are served in the next turn.
-    for (let count = this.#late.length; count > 0 && this.#left > 0; count--) this.#late.shift()?.goOn()
+    for (let count = this.#late.length; count > 0 && this.#left > 0; count--)
+      this.#late.shift()?.goOn()
     this.#isGoingOn = false
     if (this.#late.length > 0) this.#goOn()
   }

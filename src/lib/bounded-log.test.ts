@@ -39,10 +39,13 @@ test('long texts are cut, and the bytes of all entries are bounded', () => {
     { monotonicMs: () => nowMs },
   )
   log('info', 'm', () => ({ error: 'a'.repeat(8_192), count: 1 }))
-  assert.deepEqual<unknown>(logged, [{ error: `${'a'.repeat(512)}... (8192 characters)`, count: 1 }])
+  assert.deepEqual<unknown>(logged, [
+    { error: `${'a'.repeat(512)}... (8192 characters)`, count: 1 },
+  ])
   // Characters that JSON escapes take six bytes each.
   const seconds = 60
-  for (; nowMs < seconds * 1000; nowMs += 10) log('info', 'm', () => ({ error: '\u0001'.repeat(8_192) }))
+  for (; nowMs < seconds * 1000; nowMs += 10)
+    log('info', 'm', () => ({ error: '\u0001'.repeat(8_192) }))
   assert.ok(bytes < 64 * 1024 + seconds * 2_600, `${bytes} bytes`)
   assert.ok(logged.length > 20)
   assert.ok(Number(logged.at(-1)?.['leftOut']) > 50)

@@ -16,9 +16,16 @@ const BYTES_PER_SECOND = 2_500
 const TEXT_CHARACTERS_MAX = 512
 
 /** `fields` is called only for an entry that may be logged. */
-export type BoundedLog = (level: Level, message: string, fields: () => Record<string, unknown>) => void
+export type BoundedLog = (
+  level: Level,
+  message: string,
+  fields: () => Record<string, unknown>,
+) => void
 
-export function createBoundedLog(log: Log, { monotonicMs }: Pick<Clock, 'monotonicMs'>): BoundedLog {
+export function createBoundedLog(
+  log: Log,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+): BoundedLog {
   const entries = new Bucket(BURST, PER_SECOND, monotonicMs())
   const bytes = new Bucket(BURST_BYTES, BYTES_PER_SECOND, monotonicMs())
   let leftOut = 0
@@ -38,7 +45,9 @@ function shortened(fields: Record<string, unknown>): Record<string, unknown> {
   const short: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     const isLong = typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
-    short[name] = isLong ? `${value.slice(0, TEXT_CHARACTERS_MAX)}... (${value.length} characters)` : value
+    short[name] = isLong
+      ? `${value.slice(0, TEXT_CHARACTERS_MAX)}... (${value.length} characters)`
+      : value
   }
   return short
 }

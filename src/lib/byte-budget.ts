@@ -20,7 +20,11 @@ const LARGE_SHARE = 7 / 8
 const REQUEST_SHARE = 5 / 8
 
 /** `ownBytes`: what the same request holds already. */
-export type Taking = { readonly holder: Holder; readonly isSmall: boolean; readonly ownBytes?: number }
+export type Taking = {
+  readonly holder: Holder
+  readonly isSmall: boolean
+  readonly ownBytes?: number
+}
 
 export class ByteBudget {
   readonly max: number

@@ -4,7 +4,10 @@ import fc from 'fast-check'
 import { ByteText } from './byte-text.ts'
 
 test('a text is its pieces in UTF-8, however short its memory was', () => {
-  const piece = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 1020, maxLength: 1030 }))
+  const piece = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.string({ minLength: 1020, maxLength: 1030 }),
+  )
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 64 }), fc.array(piece), (bytes, pieces) => {
       const text = new ByteText(bytes)
@@ -38,7 +41,9 @@ test('parts are copied, from the same text, too, and what is cut off is another 
 })
 
 test('a text of listed characters is appended, any other is not', () => {
-  const listed = Uint8Array.from({ length: 128 }, (_, code) => (code >= 0x61 && code <= 0x7a ? 1 : 0))
+  const listed = Uint8Array.from({ length: 128 }, (_, code) =>
+    code >= 0x61 && code <= 0x7a ? 1 : 0,
+  )
   const text = new ByteText(1)
   text.byte(0x2f)
   assert.equal(text.listed('abc', listed), true)

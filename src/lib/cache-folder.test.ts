@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -25,25 +33,26 @@ test('without a home, or with a relative one, there is none', () => {
   assert.equal(cacheFolder({ XDG_CACHE_HOME: 'cache' }), undefined)
 })
 
-const foreign: { readonly [what: string]: (folder: string, dir: string, t: TestContext) => void } = {
-  'that others may write to': (folder) => {
-    mkdirSync(folder)
-    chmodSync(folder, 0o777)
-  },
-  'that its group may write to': (folder) => {
-    mkdirSync(folder)
-    chmodSync(folder, 0o770)
-  },
-  'that is a link': (folder, dir) => {
-    mkdirSync(join(dir, 'other'), { mode: 0o700 })
-    symlinkSync(join(dir, 'other'), folder)
-  },
-  'that is a file': (folder) => writeFileSync(folder, ''),
-  'of another user': (folder, _, t) => {
-    mkdirSync(folder, { mode: 0o700 })
-    t.mock.property(process, 'getuid', () => statSync(folder).uid + 1)
-  },
-}
+const foreign: { readonly [what: string]: (folder: string, dir: string, t: TestContext) => void } =
+  {
+    'that others may write to': (folder) => {
+      mkdirSync(folder)
+      chmodSync(folder, 0o777)
+    },
+    'that its group may write to': (folder) => {
+      mkdirSync(folder)
+      chmodSync(folder, 0o770)
+    },
+    'that is a link': (folder, dir) => {
+      mkdirSync(join(dir, 'other'), { mode: 0o700 })
+      symlinkSync(join(dir, 'other'), folder)
+    },
+    'that is a file': (folder) => writeFileSync(folder, ''),
+    'of another user': (folder, _, t) => {
+      mkdirSync(folder, { mode: 0o700 })
+      t.mock.property(process, 'getuid', () => statSync(folder).uid + 1)
+    },
+  }
 for (const [what, place] of Object.entries(foreign)) {
   test(`a folder ${what} is not used`, (t) => {
     const dir = temporary(t)

@@ -17,7 +17,10 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   try {
     makeFolders(folder, 0o700)
     const found = lstatSync(folder)
-    const isOwn = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & WRITABLE_BY_OTHERS) === 0
+    const isOwn =
+      found.isDirectory() &&
+      found.uid === process.getuid?.() &&
+      (found.mode & WRITABLE_BY_OTHERS) === 0
     return isOwn ? folder : undefined
   } catch {
     // A read-only disk, or something else in its place: the next start takes as long as this one.

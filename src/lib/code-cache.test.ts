@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, mock, test } from 'node:test'
@@ -13,7 +21,11 @@ beforeEach(() => {
   share = 0
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   // A loop that does nothing.
-  mock.method(performance, 'eventLoopUtilization', () => ({ active: 0, idle: 0, utilization: share }))
+  mock.method(performance, 'eventLoopUtilization', () => ({
+    active: 0,
+    idle: 0,
+    utilization: share,
+  }))
   dir = mkdtempSync(join(tmpdir(), 'code-cache-'))
   mkdirSync(folder())
 })

@@ -3,7 +3,16 @@
  * functions that are compiled when they are first called, two thousand until a server is ready, are compiled anew at each start. Here the
  * code is saved when the program has run for a while.
  */
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
@@ -109,17 +118,27 @@ function compileWithCache(program: Program, folder: string | undefined): Compile
     script = compile(text, file, code)
     if (code !== undefined) free(code)
   }
-  if (folder === undefined || script.cachedDataRejected === false) return { script, save: undefined }
+  if (folder === undefined || script.cachedDataRejected === false)
+    return { script, save: undefined }
   const compiled = script
   return {
     script,
-    save: () => saveCode({ folder, name, prefix, others, code: withGivenFlags(() => compiled.createCachedData()) }),
+    save: () =>
+      saveCode({
+        folder,
+        name,
+        prefix,
+        others,
+        code: withGivenFlags(() => compiled.createCachedData()),
+      }),
   }
 }
 
 /** `cachedDataRejected` is false only if the code was used. */
 const compile = (text: string, filename: string, cachedData: Buffer | undefined): Script =>
-  withGivenFlags(() => new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) }))
+  withGivenFlags(
+    () => new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) }),
+  )
 
 function readText(file: string): string {
   const bytes = readPages(file)
@@ -137,7 +156,8 @@ function readPages(file: string): Buffer {
   try {
     const { size } = fstatSync(open)
     const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
-    for (let at = 0, read = 1; at < size && read > 0; at += read) read = readSync(open, bytes, at, size - at, null)
+    for (let at = 0, read = 1; at < size && read > 0; at += read)
+      read = readSync(open, bytes, at, size - at, null)
     return bytes
   } finally {
     closeSync(open)
@@ -186,7 +206,8 @@ function saveCode({ folder, name, prefix, others, code }: Saved): void {
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })
     renameSync(partial, join(folder, name))
     for (const other of readdirSync(folder)) {
-      if (other.startsWith(prefix) && !other.startsWith(others)) rmSync(join(folder, other), { force: true })
+      if (other.startsWith(prefix) && !other.startsWith(others))
+        rmSync(join(folder, other), { force: true })
     }
   } catch {
     // A full disk, or a folder that is read-only: the next start takes as long as this one.

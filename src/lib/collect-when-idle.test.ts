@@ -21,8 +21,12 @@ console.log(typeof registry, typeof globalThis.gc)
 `
 
 test('garbage of a process that is idle is collected, and nothing stays of how', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-    timeout: 240_000,
-  })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '-e', program],
+    {
+      timeout: 240_000,
+    },
+  )
   assert.equal(stdout, 'object undefined\n')
 })

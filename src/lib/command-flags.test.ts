@@ -5,7 +5,18 @@ import { missingValues, readCommandFlags } from './command-flags.ts'
 const names = { values: ['data-dir', 'dir'], switches: ['all'] }
 
 test('values, switches, and the rest in order', () => {
-  const args = ['--dir=a', 'x', '--data-dir', '--b', '--all', '--dir', 'c=d', '--other=1', '--dir=e=f', '--alls']
+  const args = [
+    '--dir=a',
+    'x',
+    '--data-dir',
+    '--b',
+    '--all',
+    '--dir',
+    'c=d',
+    '--other=1',
+    '--dir=e=f',
+    '--alls',
+  ]
   const { values, on, rest } = readCommandFlags(args, names)
   assert.deepEqual(
     [...values],

@@ -9,9 +9,15 @@ export type CommandFlags = {
   readonly rest: readonly string[]
 }
 
-export type FlagNames = { readonly values?: readonly string[]; readonly switches?: readonly string[] }
+export type FlagNames = {
+  readonly values?: readonly string[]
+  readonly switches?: readonly string[]
+}
 
-export function readCommandFlags(args: readonly string[], { values = [], switches = [] }: FlagNames): CommandFlags {
+export function readCommandFlags(
+  args: readonly string[],
+  { values = [], switches = [] }: FlagNames,
+): CommandFlags {
   const found = new Map<string, string>()
   const on = new Set<string>()
   const rest: string[] = []
@@ -31,4 +37,6 @@ export function readCommandFlags(args: readonly string[], { values = [], switche
 
 /** What is wrong with flags whose value is missing. */
 export const missingValues = ({ values }: Pick<CommandFlags, 'values'>): string[] =>
-  [...values].flatMap(([name, value]) => (value === '' ? [`--${name} needs a value: --${name}=…`] : []))
+  [...values].flatMap(([name, value]) =>
+    value === '' ? [`--${name} needs a value: --${name}=…`] : [],
+  )

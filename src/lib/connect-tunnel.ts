@@ -27,11 +27,15 @@ export async function connectTunnel<T extends Duplex>(
   socket.write(`CONNECT ${address} HTTP/1.1\r\n${headers}\r\n`)
   try {
     const head = await readHead(socket, signal)
-    const [, status = '', reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(head) ?? []
-    if (status === '') throw new DialError(`malformed HTTP response ${JSON.stringify(head.split(/\r?\n/, 1)[0])}`)
+    const [, status = '', reason = ''] =
+      /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(head) ?? []
+    if (status === '')
+      throw new DialError(`malformed HTTP response ${JSON.stringify(head.split(/\r?\n/, 1)[0])}`)
     if (status === '200') return socket
     const shown = `${status} ${reason}`.trimEnd()
-    throw new RefusedTunnel(`proxy error from ${proxy} while dialing ${address}, code ${status}: ${shown}`)
+    throw new RefusedTunnel(
+      `proxy error from ${proxy} while dialing ${address}, code ${status}: ${shown}`,
+    )
   } catch (error) {
     socket.destroy()
     if (error instanceof UnexpectedBytes) {
@@ -76,7 +80,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
       received = Buffer.concat([received, chunk])
       const end = received.indexOf('\r\n\r\n')
       if (end === -1) {
-        if (received.length > HEAD_BYTES_MAX) done(new DialError('the head of the response is too large'))
+        if (received.length > HEAD_BYTES_MAX)
+          done(new DialError('the head of the response is too large'))
         return
       }
       const rest = received.subarray(end + 4)

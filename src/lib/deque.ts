@@ -25,7 +25,9 @@ export class Deque<T> {
 
   /** 0 is the oldest. */
   at(index: number): T | undefined {
-    return index < 0 || index >= this.#length ? undefined : this.#slots[(this.#head + index) & (this.#slots.length - 1)]
+    return index < 0 || index >= this.#length
+      ? undefined
+      : this.#slots[(this.#head + index) & (this.#slots.length - 1)]
   }
 
   clear(): void {

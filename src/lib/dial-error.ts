@@ -17,7 +17,10 @@ export class DialError extends Error {
   override readonly name = 'DialError'
   readonly code: string
 
-  constructor(message: string, { code = '', cause }: { readonly code?: string; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { code = '', cause }: { readonly code?: string; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.code = code
   }
@@ -28,7 +31,8 @@ export function dialError(network: 'tcp' | 'unix', address: string, error: unkno
   if (error instanceof DialError) return error
   const code = codeOf(error)
   const word = words[code]
-  if (word !== undefined) return new DialError(`dial ${network} ${address}: ${word}`, { code, cause: error })
+  if (word !== undefined)
+    return new DialError(`dial ${network} ${address}: ${word}`, { code, cause: error })
   if (code === 'ENOTFOUND') {
     const host = address.slice(0, address.lastIndexOf(':'))
     return new DialError(`dial ${network}: lookup ${host}: no such host`, { code, cause: error })
@@ -40,4 +44,5 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** The caller has given up. */
-export const dialAborted = (): Error => new DOMException('the connection was given up', 'AbortError')
+export const dialAborted = (): Error =>
+  new DOMException('the connection was given up', 'AbortError')

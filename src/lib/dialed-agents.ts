@@ -1,6 +1,10 @@
 /** Agents of Node's HTTP client whose connections are opened by a Dial. */
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http'
-import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions, type RequestOptions } from 'node:https'
+import {
+  Agent as TlsAgent,
+  type AgentOptions as TlsAgentOptions,
+  type RequestOptions,
+} from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import type { Dial } from './dial.ts'
 import { type Created, hand, secured } from './dialed-tls.ts'

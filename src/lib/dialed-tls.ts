@@ -8,7 +8,10 @@ import { connected } from './dial.ts'
 const HANDSHAKE_MS_MAX = 10_000
 
 /** Resolves when the handshake is done. */
-export async function secured(dialed: Promise<Duplex>, options: ConnectionOptions): Promise<TLSSocket> {
+export async function secured(
+  dialed: Promise<Duplex>,
+  options: ConnectionOptions,
+): Promise<TLSSocket> {
   const raw = await dialed
   return handshake(connect({ ...options, socket: raw }), raw)
 }
@@ -24,7 +27,10 @@ export type DirectOptions = ConnectionOptions & {
  * The same, without a connection that somebody else has opened: only so does Node read into a buffer of ours (`onread`). Fails when the
  * signal is aborted before it is connected.
  */
-export async function securedDirect(options: DirectOptions, signal: AbortSignal): Promise<TLSSocket> {
+export async function securedDirect(
+  options: DirectOptions,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   signal.throwIfAborted()
   const socket = connect(options).setNoDelay(true)
   await connected(socket, signal)
@@ -41,7 +47,10 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
     }
     if (socket.destroyed) return reject(socket.errored ?? hungUp())
     const onClose = (): void => fail(hungUp())
-    const timer = setTimeout(() => socket.destroy(new Error('net/http: TLS handshake timeout')), HANDSHAKE_MS_MAX)
+    const timer = setTimeout(
+      () => socket.destroy(new Error('net/http: TLS handshake timeout')),
+      HANDSHAKE_MS_MAX,
+    )
     socket.once('error', fail)
     socket.once('close', onClose)
     socket.once('secureConnect', () => {

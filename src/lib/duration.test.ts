@@ -13,7 +13,8 @@ const good: readonly [string, number][] = [
   ['1h2m3s4ms', 3_723_004],
   ['10us', 0.01],
 ]
-for (const [text, ms] of good) test(`${text} is read`, () => assert.deepEqual(parseDuration(text), { ms }))
+for (const [text, ms] of good)
+  test(`${text} is read`, () => assert.deepEqual(parseDuration(text), { ms }))
 
 const bad: readonly [string, string][] = [
   ['', 'time: invalid duration ""'],
@@ -25,7 +26,8 @@ const bad: readonly [string, string][] = [
   ['--1s', 'time: invalid duration "--1s"'],
   ['9999999h', 'time: invalid duration "9999999h"'],
 ]
-for (const [text, fault] of bad) test(`"${text}" is refused`, () => assert.deepEqual(parseDuration(text), { fault }))
+for (const [text, fault] of bad)
+  test(`"${text}" is refused`, () => assert.deepEqual(parseDuration(text), { fault }))
 
 test('a duration as long as a URL may be is refused', () => {
   const text = '1ns'.repeat(300_000)
@@ -33,7 +35,21 @@ test('a duration as long as a URL may be is refused', () => {
 })
 
 test('durations as Go prints them', () => {
-  const printed = [0, 1e-6, 0.0015, 1.5, 999, 1000, 61_500, 3_600_000, 3_661_000, -250, -90_000].map(formatDuration)
-  const expected = ['0s', '1ns', '1.5µs', '1.5ms', '999ms', '1s', '1m1.5s', '1h0m0s', '1h1m1s', '-250ms', '-1m30s']
+  const printed = [
+    0, 1e-6, 0.0015, 1.5, 999, 1000, 61_500, 3_600_000, 3_661_000, -250, -90_000,
+  ].map(formatDuration)
+  const expected = [
+    '0s',
+    '1ns',
+    '1.5µs',
+    '1.5ms',
+    '999ms',
+    '1s',
+    '1m1.5s',
+    '1h0m0s',
+    '1h1m1s',
+    '-250ms',
+    '-1m30s',
+  ]
   assert.deepEqual(printed, expected)
 })

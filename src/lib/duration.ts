@@ -29,7 +29,9 @@ export function parseDuration(text: string): { readonly ms: number } | { readonl
     if (unit === '') return { fault: `time: missing unit in duration ${JSON.stringify(text)}` }
     const one = unitMs.get(unit)
     if (one === undefined) {
-      return { fault: `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}` }
+      return {
+        fault: `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`,
+      }
     }
     ms += Number(amount) * one
     rest = rest.slice(whole.length)

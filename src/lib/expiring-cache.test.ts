@@ -89,8 +89,10 @@ test('heavy entries are fewer', () => {
 test('a key does not keep what it is a part of', async () => {
   const cache = new ExpiringCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
   const held = await heldBytes(() => {
-    for (let at = 0; at < 50; at++) cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at, { ttlMs: 1 })
-    for (let at = 0; at < 50; at++) assert.equal(cache.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
+    for (let at = 0; at < 50; at++)
+      cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at, { ttlMs: 1 })
+    for (let at = 0; at < 50; at++)
+      assert.equal(cache.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
   })
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

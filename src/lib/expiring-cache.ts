@@ -12,7 +12,12 @@ export type CacheLimits = {
   readonly weightMax?: number
 }
 
-type Entry<Value> = { readonly key: string; readonly value: Value; readonly endMs: number; readonly weight: number }
+type Entry<Value> = {
+  readonly key: string
+  readonly value: Value
+  readonly endMs: number
+  readonly weight: number
+}
 
 export class ExpiringCache<Value> {
   readonly #limits: CacheLimits
@@ -43,7 +48,11 @@ export class ExpiringCache<Value> {
   }
 
   /** `ttlMs` not above 0: nothing is kept. */
-  set(key: string, value: Value, { ttlMs, weight = 0 }: { readonly ttlMs: number; readonly weight?: number }): void {
+  set(
+    key: string,
+    value: Value,
+    { ttlMs, weight = 0 }: { readonly ttlMs: number; readonly weight?: number },
+  ): void {
     this.delete(key)
     if (ttlMs <= 0) return
     const nowMs = this.#clock.monotonicMs()

@@ -33,7 +33,13 @@ export class FileLooks implements Disposable {
   #isOver = false
 
   constructor(paths: readonly string[], look: () => Promise<void>, options: FileLooksOptions = {}) {
-    const { lookMs = LOOK_MS, timers = systemTimers, watchFolder = watchOnDisk, onUnwatched, onFailed } = options
+    const {
+      lookMs = LOOK_MS,
+      timers = systemTimers,
+      watchFolder = watchOnDisk,
+      onUnwatched,
+      onFailed,
+    } = options
     this.#look = look
     this.#onFailed = onFailed
     this.#timers = timers

@@ -3,7 +3,18 @@ import { test } from 'node:test'
 import { headerLines } from './header-lines.ts'
 
 test('lines of one header are kept apart, whatever its name is', () => {
-  const lines = headerLines(['A', '1', '__proto__', '2', 'a', '3, 4', 'constructor', '', 'Set-Cookie', '5'])
+  const lines = headerLines([
+    'A',
+    '1',
+    '__proto__',
+    '2',
+    'a',
+    '3, 4',
+    'constructor',
+    '',
+    'Set-Cookie',
+    '5',
+  ])
   assert.deepEqual(
     [...lines],
     [

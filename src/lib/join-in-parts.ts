@@ -9,12 +9,20 @@ const JOINED_CHARACTERS = 64 << 10
  * The texts of items, with a separator between them. Can be divided. Some texts are joined at a time:
  * V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
  */
-export function joinedInParts<T>(items: readonly T[], print: (item: T) => string, separator = ','): string {
+export function joinedInParts<T>(
+  items: readonly T[],
+  print: (item: T) => string,
+  separator = ',',
+): string {
   if (!isDivided()) return joinedAtOnce(items, print, separator)
   const { joined, texts } = eachItem(
     'join',
     items,
-    (): { joined: string[]; texts: string[]; characters: number } => ({ joined: [], texts: [], characters: 0 }),
+    (): { joined: string[]; texts: string[]; characters: number } => ({
+      joined: [],
+      texts: [],
+      characters: 0,
+    }),
     (made, item) => {
       const text = print(item)
       made.texts.push(text)
@@ -26,10 +34,18 @@ export function joinedInParts<T>(items: readonly T[], print: (item: T) => string
       return true
     },
   )
-  return joinedAtOnce(texts.length === 0 ? joined : [...joined, texts.join(separator)], (text) => text, separator)
+  return joinedAtOnce(
+    texts.length === 0 ? joined : [...joined, texts.join(separator)],
+    (text) => text,
+    separator,
+  )
 }
 
-function joinedAtOnce<T>(items: readonly T[], print: (item: T) => string, separator: string): string {
+function joinedAtOnce<T>(
+  items: readonly T[],
+  print: (item: T) => string,
+  separator: string,
+): string {
   let text = ''
   for (let at = 0; at < items.length; at++) {
     const item = items[at]

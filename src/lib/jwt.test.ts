@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { type ParseJson, parseJwt, readSigningKey, readVerifyingKeys, signJwt, verifyJwt } from './jwt.ts'
+import {
+  type ParseJson,
+  parseJwt,
+  readSigningKey,
+  readVerifyingKeys,
+  signJwt,
+  verifyJwt,
+} from './jwt.ts'
 
-const pairs: readonly [string, { readonly publicKey: KeyObject; readonly privateKey: KeyObject }][] = [
+const pairs: readonly [
+  string,
+  { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
+][] = [
   ['RS256', generateKeyPairSync('rsa', { modulusLength: 2048 })],
   ['ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' })],
   ['ES384', generateKeyPairSync('ec', { namedCurve: 'P-384' })],
@@ -11,7 +21,8 @@ const pairs: readonly [string, { readonly publicKey: KeyObject; readonly private
 ]
 const parse: ParseJson = (bytes) => JSON.parse(bytes.toString('utf8'))
 const publicPem = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }).toString()
-const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const privatePem = (key: KeyObject): string =>
+  key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 for (const [algorithm, { publicKey, privateKey }] of pairs) {
   test(`${algorithm}: what a key signs its public part verifies, and nothing else does`, () => {
@@ -46,7 +57,10 @@ const isVerified = (token: string): boolean => {
 function signedWith(header: object): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url')
   const signed = `${head}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
-  const signature = sign('sha256', Buffer.from(signed), { key: own.privateKey, dsaEncoding: 'ieee-p1363' })
+  const signature = sign('sha256', Buffer.from(signed), {
+    key: own.privateKey,
+    dsaEncoding: 'ieee-p1363',
+  })
   return `${signed}.${signature.toString('base64url')}`
 }
 
@@ -69,7 +83,14 @@ for (const [header, wanted] of headers) {
 test('base64url is taken as it is defined, without anything between, behind or instead', () => {
   const token = signedWith({ alg: 'ES256' })
   assert.ok(isVerified(token))
-  for (const bad of [`${token}=`, `${token} `, `${token}\n`, `${token}AAA`, token.replace('.', '=.'), `\t${token}`]) {
+  for (const bad of [
+    `${token}=`,
+    `${token} `,
+    `${token}\n`,
+    `${token}AAA`,
+    token.replace('.', '=.'),
+    `\t${token}`,
+  ]) {
     assert.equal(parseJwt(bad, parse), undefined, JSON.stringify(bad))
   }
   const [head, body, signature = ''] = token.split('.')
@@ -78,7 +99,16 @@ test('base64url is taken as it is defined, without anything between, behind or i
 })
 
 test('what is no token is none', () => {
-  for (const text of ['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${btoa('[]')}.${btoa('{}')}.x`, 'e30.e30']) {
+  for (const text of [
+    '',
+    'a',
+    'a.b',
+    'a.b.c',
+    'a.b.c.d',
+    '..',
+    `${btoa('[]')}.${btoa('{}')}.x`,
+    'e30.e30',
+  ]) {
     assert.equal(parseJwt(text, parse), undefined, text)
   }
 })
@@ -99,6 +129,9 @@ test('a file may hold several keys, and what is none is passed over', () => {
     readVerifyingKeys(text).map(({ algorithm }) => algorithm),
     ['RS256', 'ES256'],
   )
-  assert.deepEqual(readVerifyingKeys('-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----'), [])
+  assert.deepEqual(
+    readVerifyingKeys('-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----'),
+    [],
+  )
   assert.equal(readSigningKey('nothing'), undefined)
 })

@@ -1,5 +1,12 @@
 /** JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4). */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import { pem } from './x509/der.ts'
 import { decodePem } from './x509/pem.ts'
 
@@ -66,7 +73,10 @@ function jwtKeyOf(key: KeyObject): JwtKey | undefined {
 
 export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string {
   const signed = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`
-  const signature = sign(digests[algorithm], Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
+  const signature = sign(digests[algorithm], Buffer.from(signed), {
+    key,
+    dsaEncoding: 'ieee-p1363',
+  })
   return `${signed}.${signature.toString('base64url')}`
 }
 
@@ -111,11 +121,17 @@ export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
 /** The key determines the algorithm: a token with another one is refused. */
 export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
   if (jwt.hasCritical || jwt.algorithm !== algorithm) return false
-  return verify(digests[algorithm], Buffer.from(jwt.signed), { key, dsaEncoding: 'ieee-p1363' }, jwt.signature)
+  return verify(
+    digests[algorithm],
+    Buffer.from(jwt.signed),
+    { key, dsaEncoding: 'ieee-p1363' },
+    jwt.signature,
+  )
 }
 
 /** Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a left-over character. */
-const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
+const isBase64Url = (part: string): boolean =>
+  part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 

@@ -37,7 +37,11 @@ test('a turn that is held for too long passes to the next caller alone', async (
 
 test('callers wait for as long as turns are passed on', async () => {
   const due: (() => void)[] = []
-  const timers = { every: assert.fail, soon: assert.fail, after: (_: number, run: () => void) => hold(due, run) }
+  const timers = {
+    every: assert.fail,
+    soon: assert.fail,
+    after: (_: number, run: () => void) => hold(due, run),
+  }
   const lines = new Lines(1000, timers)
   const first = await lines.enter('x')
   const [second, third] = [lines.enter('x'), lines.enter('x')]

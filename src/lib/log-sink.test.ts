@@ -35,7 +35,12 @@ test('what a client chose cannot command the terminal', () => {
   const written: string[] = []
   const write = (line: string): void => void written.push(line)
   const { log } = new LogSink({ format: 'text', verbosity: new Verbosity(0), clock, write })
-  log('info', 'request', { path: '/\u001b[2J', user: 'a\u009b31m', group: '\u202eb', other: 'é\u{e0001}' })
+  log('info', 'request', {
+    path: '/\u001b[2J',
+    user: 'a\u009b31m',
+    group: '\u202eb',
+    other: 'é\u{e0001}',
+  })
   assert.deepEqual(written, [
     '03:04:05.678 request path="/\\u001b[2J" user="a\\u009b31m" group="\\u202eb" other="é\\udb40\\udc01"\n',
   ])
@@ -56,7 +61,12 @@ test('one object each, for programs', () => {
 test('details of some modules, and of all once the level is raised', () => {
   const written: string[] = []
   const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
-  const { log } = new LogSink({ format: 'text', verbosity, clock, write: (line) => written.push(line) })
+  const { log } = new LogSink({
+    format: 'text',
+    verbosity,
+    clock,
+    write: (line) => written.push(line),
+  })
   log('debug', 'a', {}, 'feed')
   log('debug', 'b', {}, 'http')
   verbosity.level = 2
@@ -73,7 +83,10 @@ test('lines that nobody reads are kept up to a bound; a write that fails harms n
   const write = linesTo(stream)
   for (let count = 0; count < 100; count++) write(line)
   assert.ok(stream.writableLength < 10 << 20, `${stream.writableLength}`)
-  const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC')), autoDestroy: false })
+  const full = new Writable({
+    write: (_chunk, _encoding, done) => done(new Error('ENOSPC')),
+    autoDestroy: false,
+  })
   const fail = linesTo(full)
   fail(line)
   await new Promise((resolve) => setImmediate(resolve))

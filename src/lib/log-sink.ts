@@ -31,7 +31,11 @@ export class LogSink {
   readonly log: Log = (level, message, fields = {}, module) => {
     const { verbosity, write, format } = this.#options
     if (level === 'debug' && !verbosity.isOn(DETAILS, module)) return
-    write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
+    write(
+      format === 'json'
+        ? this.#asJson(level, message, fields)
+        : this.#asText(level, message, fields),
+    )
   }
 
   #now(): string {
@@ -75,7 +79,10 @@ function bounded<T>(_key: string, value: T): T | string {
 
 /** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
 function showValue(value: unknown): string {
-  const text = typeof value === 'string' ? bounded('', value) : (JSON.stringify(value, bounded) ?? String(value))
+  const text =
+    typeof value === 'string'
+      ? bounded('', value)
+      : (JSON.stringify(value, bounded) ?? String(value))
   return /^[^\s"\p{Cc}\p{Cf}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
 

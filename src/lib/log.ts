@@ -1,6 +1,11 @@
 /** A log entry for the operator: one line with fields. Secrets and object bodies are never logged. */
 /** `module`: which part of the server says it, for --vmodule. */
-export type Log = (level: Level, message: string, fields?: Record<string, unknown>, module?: string) => void
+export type Log = (
+  level: Level,
+  message: string,
+  fields?: Record<string, unknown>,
+  module?: string,
+) => void
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 

@@ -47,7 +47,8 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
 }
 
 /** Adds a key, and returns whether it is new. The answer stays the same when the work continues. */
-export const addKey = <K>(keys: Set<K>, key: K): boolean => once('key is added', () => keys.size < keys.add(key).size)
+export const addKey = <K>(keys: Set<K>, key: K): boolean =>
+  once('key is added', () => keys.size < keys.add(key).size)
 
 /** The first item of each key. */
 export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {

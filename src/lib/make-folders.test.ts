@@ -23,7 +23,9 @@ test('a file in its place is an error', () => {
   assert.throws(() => makeFolders(join(file, 'x')), { code: 'EEXIST' })
 })
 
-test('where none can be made it is an error, and does not take for ever', { skip: !existsSync('/proc/self') }, () => {
+test('where none can be made it is an error, and does not take for ever', {
+  skip: !existsSync('/proc/self'),
+}, () => {
   assert.throws(() => makeFolders('/proc/keelson/x'), { code: 'ENOENT' })
 })
 

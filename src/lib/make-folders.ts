@@ -22,7 +22,8 @@ function makeOne(path: string, mode: number): boolean {
     mkdirSync(path, { mode })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST' && isFolder(path)) return false
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST' && isFolder(path))
+      return false
     throw error
   }
 }

@@ -13,7 +13,11 @@ const given = {
 }
 
 test('a machine without a limit: a gigabyte for requests, any amount for the cache', () => {
-  assert.deepEqual(planMemory(given), { requestBytes: GIB, cacheBytes: Infinity, connections: 10_000 })
+  assert.deepEqual(planMemory(given), {
+    requestBytes: GIB,
+    cacheBytes: Infinity,
+    connections: 10_000,
+  })
   // What cgroups say where there is no limit is more than the machine has.
   assert.equal(planMemory({ ...given, constrainedBytes: 2 ** 63 }).cacheBytes, Infinity)
 })
@@ -37,7 +41,12 @@ test('flags win', () => {
 })
 
 test('the parts of a cache are not more than the whole', () => {
-  const usual = { pastBytes: 24 * MIB, historiesBytes: 64 * MIB, decodedBytes: 32 * MIB, memoBytes: 24 * MIB }
+  const usual = {
+    pastBytes: 24 * MIB,
+    historiesBytes: 64 * MIB,
+    decodedBytes: 32 * MIB,
+    memoBytes: 24 * MIB,
+  }
   for (const bytes of [16 * MIB, 160 * MIB, 4 * GIB]) {
     for (const caches of [1, 3]) {
       const { objectBytes, ...parts } = planCache(bytes, usual, caches)

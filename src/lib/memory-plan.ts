@@ -32,7 +32,8 @@ const CONNECTIONS_MAX = 10_000
 /** Of the files that may be open, for what is not a client's connection: etcd, webhooks, remote servers, logs. Half of them where there are few. */
 const FILES_RESERVED = 512
 
-const within = (value: number, min: number, max: number): number => Math.floor(Math.max(min, Math.min(max, value)))
+const within = (value: number, min: number, max: number): number =>
+  Math.floor(Math.max(min, Math.min(max, value)))
 
 export function planMemory(given: MemoryGiven): MemoryPlan {
   const { requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes, filesMax } = given
@@ -40,7 +41,8 @@ export function planMemory(given: MemoryGiven): MemoryPlan {
   const usable = isConstrained ? constrainedBytes : totalBytes
   const left = Math.max(CACHE_BYTES_MIN, Math.floor((usable - OWN_BYTES) * CACHE_SHARE))
   return {
-    requestBytes: requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
+    requestBytes:
+      requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
     cacheBytes: cacheBytesMax ?? (isConstrained ? left : Infinity),
     connections: Math.min(
       within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),
@@ -64,8 +66,13 @@ const PART_SHARE = 1 / 8
  * `usual`: what each has where there is no ceiling. `caches`: how many share the memory; each has such parts, and the objects of all
  * together what is left.
  */
-export function planCache(cacheBytes: number, usual: Omit<CacheParts, 'objectBytes'>, caches = 1): CacheParts {
-  const part = (bytes: number): number => Math.floor(Math.min(bytes, (cacheBytes * PART_SHARE) / caches))
+export function planCache(
+  cacheBytes: number,
+  usual: Omit<CacheParts, 'objectBytes'>,
+  caches = 1,
+): CacheParts {
+  const part = (bytes: number): number =>
+    Math.floor(Math.min(bytes, (cacheBytes * PART_SHARE) / caches))
   const parts = {
     pastBytes: part(usual.pastBytes),
     historiesBytes: part(usual.historiesBytes),

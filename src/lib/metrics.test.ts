@@ -5,8 +5,16 @@ import { Metrics } from './metrics.ts'
 
 test('metrics are printed as Prometheus text, by name, labels in their order and le last', () => {
   const metrics = new Metrics()
-  const seconds = metrics.histogram({ name: 'b_seconds', help: 'Time.', labels: ['verb'] }, [0.005, 1, 1e9])
-  const total = metrics.counter({ name: 'a_total', help: 'All.', stability: 'STABLE', labels: ['code', 'verb'] })
+  const seconds = metrics.histogram(
+    { name: 'b_seconds', help: 'Time.', labels: ['verb'] },
+    [0.005, 1, 1e9],
+  )
+  const total = metrics.counter({
+    name: 'a_total',
+    help: 'All.',
+    stability: 'STABLE',
+    labels: ['code', 'verb'],
+  })
   metrics.gauge({ name: 'never_used', help: 'Nothing.', labels: ['x'] })
   const gauge = metrics.gauge({ name: 'c', help: 'Now.' })
   metrics.onPrint(() => (gauge.with().value = -1))
@@ -45,7 +53,11 @@ test('a client cannot make series without end', () => {
 
 test('a series that is removed is printed no longer, and begins anew', () => {
   const metrics = new Metrics()
-  const counter = metrics.counter({ name: 'made_total', help: 'Made.', labels: ['group', 'resource'] })
+  const counter = metrics.counter({
+    name: 'made_total',
+    help: 'Made.',
+    labels: ['group', 'resource'],
+  })
   for (const resource of ['gears', 'wheels']) counter.with('example.com', resource).add(3)
   counter.remove('example.com', 'wheels')
   assert.ok(!metrics.print().includes('wheels'))
@@ -78,7 +90,12 @@ test('values that are not allowed share a series, which stays when one of them g
 function addThree(metrics: Metrics): string {
   metrics.countOwn()
   metrics.counter({ name: 'old_total', help: 'Old.', deprecatedSince: '1.27.0' })
-  metrics.counter({ name: 'young_total', help: 'Young.', stability: 'STABLE', deprecatedSince: '1.33.0' })
+  metrics.counter({
+    name: 'young_total',
+    help: 'Young.',
+    stability: 'STABLE',
+    deprecatedSince: '1.33.0',
+  })
   metrics.counter({ name: 'noisy_total', help: 'Noisy.' })
   return metrics.print()
 }
@@ -89,7 +106,10 @@ test('what is disabled or long deprecated is not shown, but counted as such', ()
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
   assert.match(shown, /^hidden_metrics_total 1$/m)
   assert.match(shown, /^disabled_metrics_total 1$/m)
-  assert.match(shown, /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m)
+  assert.match(
+    shown,
+    /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m,
+  )
   assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })
 

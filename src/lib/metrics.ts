@@ -35,7 +35,11 @@ export type MetricChoice = {
   readonly showsHidden: boolean
 }
 
-const everything: MetricChoice = { allowedLabels: new Map(), disabled: new Set(), showsHidden: false }
+const everything: MetricChoice = {
+  allowedLabels: new Map(),
+  disabled: new Set(),
+  showsHidden: false,
+}
 
 /** What is shown in the place of a value that is not allowed. */
 const UNEXPECTED = 'unexpected'
@@ -123,7 +127,9 @@ abstract class Metric<Series> {
 
   /** It never changes, and to make it is most of the work of printing. */
   #labelsText(values: readonly string[]): string {
-    return (this.options.labels ?? []).map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`).join(',')
+    return (this.options.labels ?? [])
+      .map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`)
+      .join(',')
   }
 }
 
@@ -225,7 +231,10 @@ export class Histogram extends Metric<Distribution> {
 /** The quantiles that Go's client prints by default. */
 const quantiles = [0.5, 0.9, 0.99] as const
 
-export type SummaryOptions = MetricOptions & { readonly spanMs: number; readonly monotonicMs: () => number }
+export type SummaryOptions = MetricOptions & {
+  readonly spanMs: number
+  readonly monotonicMs: () => number
+}
 
 export class Summary extends Metric<Quantiles> {
   override readonly type = 'summary'
@@ -246,14 +255,23 @@ export class Summary extends Metric<Quantiles> {
     const { name } = this.options
     const before = labels === '' ? '' : `${labels},`
     const read = series.read(quantiles)
-    const shown = quantiles.map((quantile, at) => line(name, `${before}quantile="${quantile}"`, read[at] ?? Number.NaN))
-    return shown.join('') + line(`${name}_sum`, labels, series.sum) + line(`${name}_count`, labels, series.count)
+    const shown = quantiles.map((quantile, at) =>
+      line(name, `${before}quantile="${quantile}"`, read[at] ?? Number.NaN),
+    )
+    return (
+      shown.join('') +
+      line(`${name}_sum`, labels, series.sum) +
+      line(`${name}_count`, labels, series.count)
+    )
   }
 }
 
 /** All metrics of one endpoint. */
 export class Metrics {
-  readonly #metrics: { readonly options: MetricOptions; readonly pieces: () => Iterable<string> }[] = []
+  readonly #metrics: {
+    readonly options: MetricOptions
+    readonly pieces: () => Iterable<string>
+  }[] = []
   readonly #updates: (() => Iterable<void>)[] = []
   readonly #choice: MetricChoice
   readonly #log: Log
@@ -280,13 +298,20 @@ export class Metrics {
       help: 'Metrics that there are, by stability level.',
       ...beta,
     }
-    this.#registered = this.counter({ ...registered, labels: ['deprecated_version', 'stability_level'] })
+    this.#registered = this.counter({
+      ...registered,
+      labels: ['deprecated_version', 'stability_level'],
+    })
     this.#hidden = this.counter({
       name: 'hidden_metrics_total',
       help: 'Metrics that are deprecated and no longer shown.',
       ...beta,
     }).with()
-    const disabled = { name: 'disabled_metrics_total', help: 'Metrics that --disabled-metrics names.', ...beta }
+    const disabled = {
+      name: 'disabled_metrics_total',
+      help: 'Metrics that --disabled-metrics names.',
+      ...beta,
+    }
     this.counter(disabled).with().value = this.#choice.disabled.size
     return this
   }
@@ -383,7 +408,10 @@ const line = (name: string, labels: string, value: number): string =>
 /** As Go prints them: an exponent has at least two digits. */
 function formatNumber(value: number): string {
   if (value === Infinity) return '+Inf'
-  const text = value !== 0 && (Math.abs(value) >= 1e21 || Math.abs(value) < 1e-4) ? value.toExponential() : `${value}`
+  const text =
+    value !== 0 && (Math.abs(value) >= 1e21 || Math.abs(value) < 1e-4)
+      ? value.toExponential()
+      : `${value}`
   if (Number.isInteger(value) && Math.abs(value) >= 1e6 && /0{5,}$/.test(text)) {
     return padExponent(value.toExponential())
   }

@@ -25,8 +25,12 @@ function isSafeNode(version: string): boolean {
   })
 }
 
-const numbersOf = (version: string): readonly number[] => version.split('.').map((part) => Number.parseInt(part, 10))
+const numbersOf = (version: string): readonly number[] =>
+  version.split('.').map((part) => Number.parseInt(part, 10))
 
-function isBefore([, minor = 0, patch = 0]: readonly number[], [, minorMin = 0, patchMin = 0]: readonly number[]) {
+function isBefore(
+  [, minor = 0, patch = 0]: readonly number[],
+  [, minorMin = 0, patchMin = 0]: readonly number[],
+) {
   return minor < minorMin || (minor === minorMin && patch < patchMin)
 }

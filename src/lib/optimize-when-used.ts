@@ -32,8 +32,13 @@ export function optimizeWhenUsed(): void {
 
 /** Where Node was started without a compiler V8 must not be told to use it: without any code of its own (--jitless) the process would crash. */
 function isOptimizing(): boolean {
-  const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ').replaceAll('_', '-')
-  return !/--(?:no-?)?(?:opt|turbofan|maglev|jitless|lite-mode)\b/.test(given) && 'WebAssembly' in globalThis
+  const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
+    .join(' ')
+    .replaceAll('_', '-')
+  return (
+    !/--(?:no-?)?(?:opt|turbofan|maglev|jitless|lite-mode)\b/.test(given) &&
+    'WebAssembly' in globalThis
+  )
 }
 
 /** Code that V8 compiles is good for the same flags only: it is saved and used with those that Node was started with. */

@@ -8,7 +8,10 @@ test('pieces stand side by side and stay as they are', () => {
   const pieces = texts.map((text) => packed.put(Buffer.from(text)))
   assert.deepEqual(pieces.map(String), texts)
   const bytes = texts.join('').length
-  const held = [...new Set(pieces.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const held = [...new Set(pieces.map(({ buffer }) => buffer))].reduce(
+    (sum, { byteLength }) => sum + byteLength,
+    0,
+  )
   assert.ok(held < bytes + (16 << 10) + 1000, `${held} bytes are held for ${bytes}`)
 })
 
@@ -18,5 +21,8 @@ test('a piece is a copy, of any length', () => {
   const piece = packed.put(given)
   given.fill(0)
   const long = packed.put(Buffer.alloc(100_000, 'x'))
-  assert.deepEqual([piece.toString(), long.length, packed.put(Buffer.alloc(0)).length], ['given', 100_000, 0])
+  assert.deepEqual(
+    [piece.toString(), long.length, packed.put(Buffer.alloc(0)).length],
+    ['given', 100_000, 0],
+  )
 })

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { allSteps, turnsDuring } from '../../test/harness/turns.ts'
-import { eachItem, eachKey, everyItem, inParts, isDivided, mapEach, once, parts, unsteadyWork } from './parts.ts'
+import {
+  eachItem,
+  eachKey,
+  everyItem,
+  inParts,
+  isDivided,
+  mapEach,
+  once,
+  parts,
+  unsteadyWork,
+} from './parts.ts'
 import { inSlices, Slices, type Steps } from './slices.ts'
 import type { Time } from './timers.ts'
 
@@ -23,7 +33,9 @@ const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
     return made.sum
   })
 
-const lists = Array.from({ length: 50 }, (_, at) => Array.from({ length: 50 }, (_item, index) => at * index))
+const lists = Array.from({ length: 50 }, (_, at) =>
+  Array.from({ length: 50 }, (_item, index) => at * index),
+)
 
 test('work that is interrupted has the same result as work that is not', () => {
   let calls = 0
@@ -145,7 +157,9 @@ test('the label of each call in the source is unique', () => {
     const text = readFileSync(new URL(name, source), 'utf8')
     const [, imported = ''] = /^import \{([^}]*)\} from '[./]*lib\/parts\.ts'/m.exec(text) ?? []
     const names = imported.split(',').map((one) => one.trim())
-    const labelled = names.filter((one) => /^(once|eachItem|eachKey|everyItem|everyKey|mapEach|repeat)$/.test(one))
+    const labelled = names.filter((one) =>
+      /^(once|eachItem|eachKey|everyItem|everyKey|mapEach|repeat)$/.test(one),
+    )
     if (labelled.length === 0) continue
     for (const [, call, argument = ''] of text.matchAll(
       new RegExp(`(?<![\\w.#])(${labelled.join('|')})\\(\\s*([^,]*),`, 'g'),
@@ -153,7 +167,11 @@ test('the label of each call in the source is unique', () => {
       // A position in a text.
       if (call === 'repeat' && /^start$|\.at$/.test(argument)) continue
       assert.match(argument, /^'[^']+'$/, `${name}: ${call} has no label`)
-      assert.equal(seen.get(argument), undefined, `${name}: ${argument} is the label of another call`)
+      assert.equal(
+        seen.get(argument),
+        undefined,
+        `${name}: ${argument} is the label of another call`,
+      )
       seen.set(argument, name)
     }
   }
@@ -227,8 +245,14 @@ test('a value that is nested deeply does not exhaust the stack', async () => {
 
 test('work pauses after a single long step, and after the keys of a map were listed', () => {
   const clock = { nowMs: 0 }
-  const slices = new Slices({ monotonicMs: () => clock.nowMs, soon: setImmediate }, { isExpensive: true })
-  const fields = new Proxy({ a: 1, b: 2 }, { ownKeys: (target) => ((clock.nowMs += 20), Reflect.ownKeys(target)) })
+  const slices = new Slices(
+    { monotonicMs: () => clock.nowMs, soon: setImmediate },
+    { isExpensive: true },
+  )
+  const fields = new Proxy(
+    { a: 1, b: 2 },
+    { ownKeys: (target) => ((clock.nowMs += 20), Reflect.ownKeys(target)) },
+  )
   const work = (): unknown => {
     once('first long step', () => (clock.nowMs += 20))
     once('second long step', () => (clock.nowMs += 20))

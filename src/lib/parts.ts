@@ -45,7 +45,8 @@ function warnOnce(reported: Set<string>): (message: string) => void {
 }
 
 /** Runs the work in parts, each in a turn of its own. */
-export const inParts = <T>(work: () => T, slices: Slices): Promise<T> => inSlices(parts(work, slices), slices)
+export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
+  inSlices(parts(work, slices), slices)
 
 /** Like `inParts`, for work that is one of several steps. A part ends when the slice is over. */
 export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
@@ -135,14 +136,19 @@ export function eachKey<S>(
   visit: (state: S, key: string) => boolean,
 ): S {
   const { progress } = running
-  if (progress !== undefined) return progress.each(label, () => progress.keysOf(fields), start, visit).state
+  if (progress !== undefined)
+    return progress.each(label, () => progress.keysOf(fields), start, visit).state
   const state = start()
   for (const key in fields) if (!visit(state, key)) break
   return state
 }
 
 /** Like `items.every`. */
-export function everyItem<T>(label: string, items: readonly T[], holds: (item: T, at: number) => boolean): boolean {
+export function everyItem<T>(
+  label: string,
+  items: readonly T[],
+  holds: (item: T, at: number) => boolean,
+): boolean {
   if (!isDivided()) return items.every(holds)
   return eachItem(
     label,
@@ -163,7 +169,11 @@ export function everyKey(label: string, fields: object, holds: (key: string) => 
 }
 
 /** Like `items.map`. */
-export function mapEach<T, R>(label: string, items: readonly T[], map: (item: T, at: number) => R): R[] {
+export function mapEach<T, R>(
+  label: string,
+  items: readonly T[],
+  map: (item: T, at: number) => R,
+): R[] {
   if (!isDivided()) return items.map(map)
   return eachItem(
     label,
@@ -230,7 +240,12 @@ class Progress {
     this.isInterrupted = false
   }
 
-  eachItem<T, S>(key: Key, items: readonly T[], start: () => S, visit: (state: S, item: T, at: number) => boolean): S {
+  eachItem<T, S>(
+    key: Key,
+    items: readonly T[],
+    start: () => S,
+    visit: (state: S, item: T, at: number) => boolean,
+  ): S {
     const loop = this.each(key, () => items, start, visit)
     if (loop.items.length !== items.length) this.#giveUp(`another list at ${nameOf(key)}`)
     return loop.state
@@ -261,10 +276,13 @@ class Progress {
     const loops = this.#loops
     const at = this.#next++
     const known = loops[at]
-    if (known !== undefined && known.key !== key) this.#giveUp(`${nameOf(key)} instead of ${nameOf(known.key)}`)
+    if (known !== undefined && known.key !== key)
+      this.#giveUp(`${nameOf(key)} instead of ${nameOf(known.key)}`)
     if (known === undefined) this.#beginPart()
     const loop: Loop<S> =
-      known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
+      known !== undefined && isOf<S>(known, key)
+        ? known
+        : { key, state: start(), isDone: false, inner: [] }
     loops[at] = loop
     if (loop.failure !== undefined) throw loop.failure.error
     if (loop.isDone) return loop.state

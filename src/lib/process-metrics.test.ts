@@ -26,8 +26,18 @@ const program = `
   process.stdout.write(JSON.stringify({ code, before, after }))
 `
 
-test('metrics are told while no file can be opened', { skip: process.platform !== 'linux' }, async () => {
-  const args = ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
+test('metrics are told while no file can be opened', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const args = [
+    '-c',
+    'ulimit -n 128 && exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '--eval',
+    program,
+  ]
   const { stdout } = await run('sh', args)
   const { code, before, after } = JSON.parse(stdout)
   assert.equal(code, 'EMFILE')
@@ -65,7 +75,10 @@ test('a turn of the event loop that takes long is counted, and logged with its w
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', blocking])
   const { lines, printed } = JSON.parse(stdout)
   const [{ message, step, verb, cpuMs }] = lines
-  assert.deepEqual({ message, step, verb }, { message: 'event loop blocked', step: 'validate', verb: 'create' })
+  assert.deepEqual(
+    { message, step, verb },
+    { message: 'event loop blocked', step: 'validate', verb: 'create' },
+  )
   assert.ok(cpuMs >= 150, `${cpuMs} ms`)
   assert.match(printed, /^keelson_event_loop_tick_seconds_bucket{le="\+Inf"} [2-9]/m)
 })

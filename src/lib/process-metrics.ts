@@ -16,7 +16,10 @@ import { turnEnd } from './turn-end.ts'
 export function addProcessMetrics(
   metrics: Metrics,
   clock: Clock,
-  { isShared = false, log = () => undefined }: { readonly isShared?: boolean; readonly log?: Log } = {},
+  {
+    isShared = false,
+    log = () => undefined,
+  }: { readonly isShared?: boolean; readonly log?: Log } = {},
 ): Disposable {
   addUsage(metrics)
   addStartTime(metrics, clock)
@@ -38,7 +41,9 @@ export function addStartTime(metrics: Metrics, clock: Clock): void {
 
 function addUsage(metrics: Metrics): void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
-  const cpu = metrics.counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' }).with()
+  const cpu = metrics
+    .counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' })
+    .with()
   const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.')
   const heap = gauge('nodejs_heap_used_bytes', 'Memory that objects of the program take.')
   const external = gauge('nodejs_external_memory_bytes', 'Memory outside of the heap: buffers.')
@@ -75,11 +80,15 @@ function addLimits(metrics: Metrics): void {
   const virtualMax = gauge('process_virtual_memory_max_bytes', 'Address space that it may hold.')
   const open = gauge('process_open_fds', 'Files and sockets that are open.')
   const max = gauge('process_max_fds', 'How many there may be.')
-  const received = counter('process_network_receive_bytes_total', 'Bytes that came over the network of the process.')
+  const received = counter(
+    'process_network_receive_bytes_total',
+    'Bytes that came over the network of the process.',
+  )
   const sent = counter('process_network_transmit_bytes_total', 'Bytes that left over it.')
   onPrintFromFiles(metrics, () => {
     const limits = readFileSync('/proc/self/limits', 'utf8')
-    virtual.value = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
+    virtual.value =
+      Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
     virtualMax.value = limitOf(limits, 'Max address space')
     open.value = readdirSync('/proc/self/fd').length
     max.value = limitOf(limits, 'Max open files')
@@ -167,7 +176,10 @@ const collectionKinds: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-function measureCollections(metrics: Metrics, onCollected: (startMs: number, durationMs: number) => void): () => void {
+function measureCollections(
+  metrics: Metrics,
+  onCollected: (startMs: number, durationMs: number) => void,
+): () => void {
   const seconds = metrics.histogram(
     {
       name: 'nodejs_gc_duration_seconds',
@@ -188,6 +200,7 @@ function measureCollections(metrics: Metrics, onCollected: (startMs: number, dur
 
 function kindOf(entry: object): string {
   const detail: unknown = 'detail' in entry ? entry.detail : undefined
-  const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined
+  const kind =
+    typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined
   return (typeof kind === 'number' ? collectionKinds.get(kind) : undefined) ?? 'other'
 }

@@ -40,7 +40,11 @@ export function proxyAuthorization({ username, password }: URL): string {
 const unescaped = (text: string): string =>
   text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-async function reach(dial: Dial, { protocol, hostname, port }: URL, signal: AbortSignal): Promise<Duplex> {
+async function reach(
+  dial: Dial,
+  { protocol, hostname, port }: URL,
+  signal: AbortSignal,
+): Promise<Duplex> {
   const isTls = protocol === 'https:'
   const host = hostname.replace(/^\[|\]$/g, '')
   const opening = dial(host, Number(port) || (isTls ? HTTPS_PORT : HTTP_PORT), signal)

@@ -30,7 +30,8 @@ export class Quantiles {
   observe(value: number): void {
     this.sum += value
     this.count++
-    const at = value <= LOWEST ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(value / LOWEST) * perFactor))
+    const at =
+      value <= LOWEST ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(value / LOWEST) * perFactor))
     const window = this.#current
     if (window !== undefined) window[at] = (window[at] ?? 0) + 1
   }
@@ -42,7 +43,9 @@ export class Quantiles {
       this.#windows.reduce((sum, window) => sum + (window[at] ?? 0), 0),
     )
     const total = counts.reduce((sum, count) => sum + count, 0)
-    return quantiles.map((quantile) => (total === 0 ? Number.NaN : valueAt(counts, Math.ceil(quantile * total))))
+    return quantiles.map((quantile) =>
+      total === 0 ? Number.NaN : valueAt(counts, Math.ceil(quantile * total)),
+    )
   }
 
   #turn(): void {

@@ -7,7 +7,8 @@ test('the last ones are there, and never more than the size', () => {
   const recent = new Recent<string>(8)
   for (let at = 0; at < 100; at++) {
     recent.set(`${at}`, `v${at}`)
-    for (let back = 0; back < 4 && back <= at; back++) assert.equal(recent.get(`${at - back}`), `v${at - back}`)
+    for (let back = 0; back < 4 && back <= at; back++)
+      assert.equal(recent.get(`${at - back}`), `v${at - back}`)
   }
   let known = 0
   for (let at = 0; at < 100; at++) if (recent.get(`${at}`) !== undefined) known++
@@ -42,7 +43,8 @@ test('a key does not keep what it is a part of', async () => {
     for (let at = 0; at < 50; at++) recent.set(partOfMegabyte(`a-key-of-a-value-${at}`), at)
     recent.set('another', 0)
     // What is found among the older ones is put among the newer ones.
-    for (let at = 0; at < 49; at++) assert.equal(recent.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
+    for (let at = 0; at < 49; at++)
+      assert.equal(recent.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
   })
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

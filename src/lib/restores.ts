@@ -56,7 +56,9 @@ export class Restores {
   /** Whether the work that runs here began before the last restore. */
   get isOutdated(): boolean {
     const context = contexts.getStore()
-    return context?.restores === this && context.token !== undefined && context.token !== this.#count
+    return (
+      context?.restores === this && context.token !== undefined && context.token !== this.#count
+    )
   }
 
   /** Runs the start of a server, whose parts then find this instance. */

@@ -82,7 +82,10 @@ test('what all clients of a resource wait for has a slice in each turn, and thos
     turns.push(told.splice(0).join(''))
   }
   assert.deepEqual(turns, ['sAB', 'tCD', 'sAB', 'tCD', ''])
-  const more = [run('s', new Slices(time, { isShared: true })), run('t', new Slices(time, { isShared: true }))]
+  const more = [
+    run('s', new Slices(time, { isShared: true })),
+    run('t', new Slices(time, { isShared: true })),
+  ]
   await nextTurn()
   assert.equal(told.join(''), 'st')
   await nextTurn()
@@ -118,7 +121,17 @@ test('of all expensive requests one has a slice in a turn, beside those of other
     ...['x', 'y', 'z'].map((name) => run(name, new Slices(time, { isExpensive: true }))),
     run('A', new Slices(time)),
   ]
-  for (const expected of [['x', 'A'], ['y', 'A'], ['z', 'A'], ['x'], ['y'], ['z'], ['x'], ['y'], ['z']]) {
+  for (const expected of [
+    ['x', 'A'],
+    ['y', 'A'],
+    ['z', 'A'],
+    ['x'],
+    ['y'],
+    ['z'],
+    ['x'],
+    ['y'],
+    ['z'],
+  ]) {
     await nextTurn()
     assert.deepEqual(told.splice(0), expected)
   }

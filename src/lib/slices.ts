@@ -73,7 +73,9 @@ export class Slices {
 
   /** Cheap, to be called often. True when the slice is over: then await `turn()`. */
   get isOver(): boolean {
-    return this.#time.monotonicMs() - this.#since > (this.isExpensive ? EXPENSIVE_SLICE_MS : SLICE_MS)
+    return (
+      this.#time.monotonicMs() - this.#since > (this.isExpensive ? EXPENSIVE_SLICE_MS : SLICE_MS)
+    )
   }
 
   /** Begins a new slice: the time since the last one was not spent on this work. */
@@ -97,7 +99,13 @@ class SliceTurns {
   readonly #background = new Deque<() => void>()
   readonly #expensive = new Deque<() => void>()
   readonly #sharedExpensive = new Deque<() => void>()
-  readonly #queues = [this.#shared, this.#waiting, this.#background, this.#expensive, this.#sharedExpensive]
+  readonly #queues = [
+    this.#shared,
+    this.#waiting,
+    this.#background,
+    this.#expensive,
+    this.#sharedExpensive,
+  ]
   #isDue = false
   #turnedMs: number
 
@@ -113,7 +121,11 @@ class SliceTurns {
     this.#time.soon(this.#next, 'long')
   }
 
-  #queueOf({ isShared = false, isBackground = false, isExpensive = false }: SlicesOptions): Deque<() => void> {
+  #queueOf({
+    isShared = false,
+    isBackground = false,
+    isExpensive = false,
+  }: SlicesOptions): Deque<() => void> {
     if (isExpensive) return isShared ? this.#sharedExpensive : this.#expensive
     return isShared ? this.#shared : isBackground ? this.#background : this.#waiting
   }
@@ -122,9 +134,13 @@ class SliceTurns {
     const expensive = this.#sharedExpensive.shift() ?? this.#expensive.shift()
     expensive?.()
     this.#shared.shift()?.()
-    for (let count = 0; count < SLICES_PER_TURN; count++) (this.#waiting.shift() ?? this.#shared.shift())?.()
+    for (let count = 0; count < SLICES_PER_TURN; count++)
+      (this.#waiting.shift() ?? this.#shared.shift())?.()
     const sinceMs = this.#time.monotonicMs() - this.#turnedMs
-    const background = Math.min(SLICES_PER_TURN, Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)))
+    const background = Math.min(
+      SLICES_PER_TURN,
+      Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)),
+    )
     for (let count = 0; count < background; count++) this.#background.shift()?.()
     this.#turnedMs = this.#time.monotonicMs()
     this.#isDue = this.#queues.some(({ length }) => length > 0)

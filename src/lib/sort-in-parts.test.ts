@@ -14,6 +14,10 @@ test('a list is sorted in parts as it is at once, and equal items keep their ord
     const items = Array.from({ length }, (_, at) => ({ key: (at * 7919) % 997, at }))
     const expected = items.toSorted(compare)
     assert.deepEqual(sortInParts('test', items, compare), expected)
-    assert.deepEqual(allSteps(parts(() => sortInParts('test', items, compare), always)), expected, String(length))
+    assert.deepEqual(
+      allSteps(parts(() => sortInParts('test', items, compare), always)),
+      expected,
+      String(length),
+    )
   }
 })

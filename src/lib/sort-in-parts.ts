@@ -16,16 +16,31 @@ type Sorting<T> = {
 }
 
 /** Like `items.toSorted(compare)`. */
-export function sortInParts<T>(label: string, items: readonly T[], compare: (one: T, other: T) => number): T[] {
+export function sortInParts<T>(
+  label: string,
+  items: readonly T[],
+  compare: (one: T, other: T) => number,
+): T[] {
   if (!isDivided() || items.length <= STEP_ITEMS) return items.toSorted(compare)
   return repeat(label, newSorting<T>, (sorting) =>
     sorting.width === 0 ? sortRun(sorting, items, compare) : mergeSome(sorting, compare),
   ).from
 }
 
-const newSorting = <T>(): Sorting<T> => ({ from: [], to: [], width: 0, start: 0, left: 0, right: 0 })
+const newSorting = <T>(): Sorting<T> => ({
+  from: [],
+  to: [],
+  width: 0,
+  start: 0,
+  left: 0,
+  right: 0,
+})
 
-function sortRun<T>(sorting: Sorting<T>, items: readonly T[], compare: (one: T, other: T) => number): boolean {
+function sortRun<T>(
+  sorting: Sorting<T>,
+  items: readonly T[],
+  compare: (one: T, other: T) => number,
+): boolean {
   const { from } = sorting
   // limit: STEP_ITEMS
   from.push(...items.slice(from.length, from.length + STEP_ITEMS).sort(compare))

@@ -10,7 +10,12 @@ function harness() {
   const work = new RunningWork()
   const at = { nowMs: 0, idleMs: 0, cpuMs: 0 }
   const readings = { nowMs: () => at.nowMs, idleMs: () => at.idleMs, cpuMs: () => at.cpuMs }
-  const ticks = new Ticks({ series, log: (_level, _message, fields) => void lines.push({ ...fields }), work, readings })
+  const ticks = new Ticks({
+    series,
+    log: (_level, _message, fields) => void lines.push({ ...fields }),
+    work,
+    readings,
+  })
   /** A turn after some idle time; `stolenMs`: the thread waited for a processor. */
   const turn = ({ idleMs = 0, cpuMs = 0, stolenMs = 0 }): void => {
     at.nowMs += idleMs + cpuMs + stolenMs
@@ -41,7 +46,9 @@ test('a long tick is logged with the work on the largest object', () => {
   assert.equal(series.count, 1)
   ticks.flush()
   assert.equal(series.count, 2)
-  assert.deepEqual(lines, [{ cpuMs: 150, gcMs: 0, wallMs: 150, step: 'validate', bytes: 1_000_000 }])
+  assert.deepEqual(lines, [
+    { cpuMs: 150, gcMs: 0, wallMs: 150, step: 'validate', bytes: 1_000_000 },
+  ])
 })
 
 test('work that goes on without being noted again is named', () => {

@@ -18,7 +18,11 @@ export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 /** On the monotonic clock. */
 type Span = { readonly fromMs: number; readonly toMs: number }
 /** `cpuShare`: of the time in which the loop was not idle; the rest of it the thread waited for a processor. */
-type LongTick = Span & { readonly ms: number; readonly cpuShare: number; readonly noted: NotedWork | undefined }
+type LongTick = Span & {
+  readonly ms: number
+  readonly cpuShare: number
+  readonly noted: NotedWork | undefined
+}
 
 export type TickReadings = {
   readonly nowMs: () => number
@@ -98,7 +102,8 @@ export class Ticks {
     this.#long = []
     this.#collections = []
     for (const tick of ticks) {
-      const collectedMs = tick.cpuShare * collections.reduce((sum, one) => sum + sharedMs(one, tick), 0)
+      const collectedMs =
+        tick.cpuShare * collections.reduce((sum, one) => sum + sharedMs(one, tick), 0)
       const ms = Math.max(0, tick.ms - collectedMs)
       this.#series.observe(ms / 1000)
       if (ms > LOGGED_MS) this.#tell(tick, ms, collectedMs)

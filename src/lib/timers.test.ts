@@ -4,7 +4,10 @@ import { measureFootprint } from '../../test/harness/leaks.ts'
 import { inTime, ownInTime, systemTimers, type Timers } from './timers.ts'
 
 /** Its timers fire when they are told to. */
-function fakeTimers(): { readonly timers: Pick<Timers, 'after'>; readonly open: Map<number, () => void> } {
+function fakeTimers(): {
+  readonly timers: Pick<Timers, 'after'>
+  readonly open: Map<number, () => void>
+} {
   const open = new Map<number, () => void>()
   const after = (ms: number, run: () => void): { close(): void } => {
     open.set(ms, run)
@@ -31,7 +34,10 @@ test('work that comes to its end in time', async () => {
   for (const wait of [inTime, ownInTime]) {
     const { timers, open } = fakeTimers()
     assert.equal(await wait(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')
-    await assert.rejects(wait(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }), /failed/)
+    await assert.rejects(
+      wait(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }),
+      /failed/,
+    )
     assert.equal(open.size, 0, 'no timer is left')
   }
 })
@@ -40,7 +46,10 @@ const isLate = (): boolean => true
 
 test('what work says because it was told that its time is up is not its answer', async () => {
   const { timers, open } = fakeTimers()
-  assert.equal(await ownInTime(Promise.resolve('ended'), 5, { late: () => 'late', isLate, timers }), 'late')
+  assert.equal(
+    await ownInTime(Promise.resolve('ended'), 5, { late: () => 'late', isLate, timers }),
+    'late',
+  )
   const failed = Promise.reject(new Error('aborted'))
   await assert.rejects(ownInTime(failed, 5, { late: refuse, isLate, timers }), /too late/)
   assert.equal(open.size, 0, 'no timer is left')
@@ -50,7 +59,10 @@ test('work that takes longer', async () => {
   for (const wait of [inTime, ownInTime]) {
     const { timers, open } = fakeTimers()
     const { promise: work, reject } = Promise.withResolvers<string>()
-    const waiting = [wait(work, 4.2, { late: () => 'late', timers }), wait(work, 6, { late: refuse, timers })]
+    const waiting = [
+      wait(work, 4.2, { late: () => 'late', timers }),
+      wait(work, 6, { late: refuse, timers }),
+    ]
     assert.deepEqual([...open.keys()], [5, 6], 'whole milliseconds')
     for (const fire of open.values()) fire()
     assert.equal(await waiting[0], 'late')

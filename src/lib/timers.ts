@@ -30,7 +30,11 @@ export const systemTimers: Timers = {
 export const systemTime: Time = { ...systemClock, ...systemTimers }
 
 /** Fails with the signal's reason if it is aborted meanwhile. */
-export async function sleep({ after }: Pick<Timers, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+export async function sleep(
+  { after }: Pick<Timers, 'after'>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> {
   signal?.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const timer = after(ms, resolve)
@@ -47,9 +51,14 @@ export async function sleep({ after }: Pick<Timers, 'after'>, ms: number, signal
 }
 
 /** A signal that is aborted after this time, unless it is disposed of before. */
-export function deadline({ after }: Pick<Timers, 'after'>, ms: number): Disposable & { readonly signal: AbortSignal } {
+export function deadline(
+  { after }: Pick<Timers, 'after'>,
+  ms: number,
+): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
-  const timer = after(ms, () => controller.abort(new DOMException('The operation timed out', 'TimeoutError')))
+  const timer = after(ms, () =>
+    controller.abort(new DOMException('The operation timed out', 'TimeoutError')),
+  )
   return { signal: controller.signal, [Symbol.dispose]: () => void timer.close() }
 }
 
@@ -79,7 +88,11 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
 }
 
 /** The result of the work if it comes within this time. A later result or error is ignored. */
-export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
+export function inTime<T>(
+  work: Promise<T>,
+  msMax: number,
+  { late, timers = systemTimers }: InTime<T>,
+): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const waiters = waitersOf(work)
   const onLate = (): void => {

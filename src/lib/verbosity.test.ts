@@ -33,7 +33,9 @@ test('the modules that the help of --vmodule names are those that say something'
     readFileSync(join(src, file), 'utf8'),
   )
   const modules = new Set(
-    texts.flatMap((text) => [...text.matchAll(/named\(log, '([a-z]+)'\)/g)].map(([, name]) => name)),
+    texts.flatMap((text) =>
+      [...text.matchAll(/named\(log, '([a-z]+)'\)/g)].map(([, name]) => name),
+    ),
   )
   const named = /Parts are ([a-z, ]+)\./.exec(flags.vmodule.help)?.[1]?.split(', ')
   assert.deepEqual(new Set(named), modules)

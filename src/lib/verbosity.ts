@@ -50,7 +50,11 @@ const LEVEL_MAX = 2 ** 31 - 1
 /** A level, or why it is none. */
 export function parseLevel(text: string, max: number = LEVEL_MAX): number | string {
   const level = Number(text)
-  const why = !/^\d+$/.test(text) ? 'invalid syntax' : level > max ? 'value out of range' : undefined
+  const why = !/^\d+$/.test(text)
+    ? 'invalid syntax'
+    : level > max
+      ? 'value out of range'
+      : undefined
   return why === undefined ? level : `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`
 }
 

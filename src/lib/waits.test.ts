@@ -28,7 +28,10 @@ function* caught(value: Promise<number>): Waits<string> {
 
 test('a rejection is thrown where the work waits, and ends work that does not catch it', async () => {
   assert.equal(await nowOrLater(caught(Promise.reject(new Error('no')))), 'caught no')
-  await assert.rejects(async () => nowOrLater(sum(1, Promise.reject(new Error('no')))), /^Error: no$/)
+  await assert.rejects(
+    async () => nowOrLater(sum(1, Promise.reject(new Error('no')))),
+    /^Error: no$/,
+  )
   assert.throws(() => nowOrLater(failing(1)), /^Error: at once$/)
 })
 

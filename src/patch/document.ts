@@ -52,12 +52,17 @@ export class JsonNode {
   /** Opens a long object or list in parts, so that `members` and `items` take no time. */
   *opened(): Steps<void> {
     const isLong = (this.#text?.length ?? 0) > LONG_CHARACTERS
-    if (isLong && this.slices !== undefined) yield* parts(() => this.members() ?? this.items(), this.slices)
+    if (isLong && this.slices !== undefined)
+      yield* parts(() => this.members() ?? this.items(), this.slices)
   }
 
   /** Whether it is an object or a list. */
   get isNested(): boolean {
-    return this.#inside !== undefined || this.#text?.startsWith('{') === true || this.#text?.startsWith('[') === true
+    return (
+      this.#inside !== undefined ||
+      this.#text?.startsWith('{') === true ||
+      this.#text?.startsWith('[') === true
+    )
   }
 
   /** Whether it is a list without nested lists and non-empty objects, such as a long list of scalars: it need not be opened. */
@@ -95,7 +100,8 @@ export class JsonNode {
       if (others?.size !== own.size) return false
       yield undefined
       for (const [key, value] of own) {
-        if (!others.has(key) || !(yield* isEqual(value, others.get(key) ?? null, depth + 1))) return false
+        if (!others.has(key) || !(yield* isEqual(value, others.get(key) ?? null, depth + 1)))
+          return false
       }
       return true
     }
@@ -122,7 +128,8 @@ function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
 /** A value from the text that a client sent. */
 export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(text), work)
 
-const nodeOf = (text: string, work: Work): Value => (text === 'null' ? null : new JsonNode(text, work))
+const nodeOf = (text: string, work: Work): Value =>
+  text === 'null' ? null : new JsonNode(text, work)
 
 /** Fails with a JsonSyntaxError. */
 export function parseValue(text: string, work: Work): Value {

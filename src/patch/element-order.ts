@@ -18,7 +18,10 @@ export type Ordering = {
 }
 
 /** `items` with those in `wanted` in its order, and all others where they were before or after their neighbours. */
-export function* ordered(items: readonly Json[], { mergeKey, wanted, live }: Ordering): Steps<Json[]> {
+export function* ordered(
+  items: readonly Json[],
+  { mergeKey, wanted, live }: Ordering,
+): Steps<Json[]> {
   // For scalars one map serves as `named` and as `wantedAt`: there may be half a million.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
@@ -90,7 +93,12 @@ function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefi
 }
 
 /** An item that is not in the patch comes before the next one that is only if it did so before. */
-function interleaved(others: Json[], own: Json[], liveAt: Positions, mergeKey: string | undefined): Json[] {
+function interleaved(
+  others: Json[],
+  own: Json[],
+  liveAt: Positions,
+  mergeKey: string | undefined,
+): Json[] {
   const result: Json[] = []
   let next = 0
   for (const item of own) {

@@ -43,14 +43,16 @@ function apply(form: Patch['form'], body: unknown, object = configMap): Patched 
   }
 }
 
-const isRefused = (error: unknown): boolean => error instanceof ApiError && error.code >= 400 && error.code < 500
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.code >= 400 && error.code < 500
 
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
 test('deep patches', () => {
   for (const form of ['json', 'merge', 'strategic'] as const) {
     for (const depth of [999, 1001, 9999, 10_001, 200_000]) {
-      const body = form === 'json' ? `[{"op":"add","path":"/x","value":${nested(depth)}}]` : nested(depth)
+      const body =
+        form === 'json' ? `[{"op":"add","path":"/x","value":${nested(depth)}}]` : nested(depth)
       try {
         apply(form, body)
       } catch (error) {
@@ -74,7 +76,10 @@ test('a document that is moved into itself, deeper and deeper', () => {
 })
 
 test('a path of a million parts', () => {
-  assert.throws(() => apply('json', [{ op: 'add', path: '/data'.repeat(500_000), value: '1' }]), isRefused)
+  assert.throws(
+    () => apply('json', [{ op: 'add', path: '/data'.repeat(500_000), value: '1' }]),
+    isRefused,
+  )
 })
 
 test('a deep value that is opened again and again', () => {
@@ -84,7 +89,11 @@ test('a deep value that is opened again and again', () => {
 })
 
 test('copies that double', () => {
-  const operations = Array.from({ length: 200 }, () => ({ op: 'copy', from: '/data', path: '/data/more' }))
+  const operations = Array.from({ length: 200 }, () => ({
+    op: 'copy',
+    from: '/data',
+    path: '/data/more',
+  }))
   assert.throws(() => apply('json', operations), isRefused)
 })
 
@@ -97,7 +106,12 @@ test('a long list that is moved by every operation', () => {
 })
 
 test('huge indices', () => {
-  for (const index of ['4294967296', '9007199254740993', '-9007199254740993', '9'.repeat(1_000_000)]) {
+  for (const index of [
+    '4294967296',
+    '9007199254740993',
+    '-9007199254740993',
+    '9'.repeat(1_000_000),
+  ]) {
     const path = `/metadata/finalizers/${index}`
     assert.throws(() => apply('json', [{ op: 'add', path, value: 'b.io/b' }]), isRefused)
   }
@@ -107,22 +121,35 @@ test('keys that objects inherit are keys like any other', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']
   const data = `{${keys.map((key) => `"${key}":"x"`).join()}}`
   const operations = keys.map((key) => ({ op: 'add', path: `/data/${key}`, value: 'x' }))
-  const bodies = { json: JSON.stringify(operations), merge: `{"data":${data}}`, strategic: `{"data":${data}}` }
+  const bodies = {
+    json: JSON.stringify(operations),
+    merge: `{"data":${data}}`,
+    strategic: `{"data":${data}}`,
+  }
   for (const form of ['json', 'merge', 'strategic'] as const) {
     const patched = apply(form, bodies[form])
     assert('object' in patched)
     const { data: stored } = patched.object
     assert(typeof stored === 'object' && stored !== null)
-    assert.deepEqual(Object.keys(stored).toSorted(), [...Object.keys(configMap['data'] ?? {}), ...keys].toSorted())
+    assert.deepEqual(
+      Object.keys(stored).toSorted(),
+      [...Object.keys(configMap['data'] ?? {}), ...keys].toSorted(),
+    )
     assert.equal(Object.getPrototypeOf({}), Object.prototype)
   }
 })
 
 test('inherited keys are no members that are there', () => {
   assert.throws(() => apply('json', [{ op: 'remove', path: '/data/constructor' }]), isRefused)
-  assert.throws(() => apply('json', [{ op: 'add', path: '/__proto__/polluted', value: 'x' }]), isRefused)
+  assert.throws(
+    () => apply('json', [{ op: 'add', path: '/__proto__/polluted', value: 'x' }]),
+    isRefused,
+  )
   for (const form of ['merge', 'strategic'] as const) {
-    const patched = apply(form, '{"__proto__":{"polluted":"x"},"constructor":{"prototype":{"polluted":"x"}}}')
+    const patched = apply(
+      form,
+      '{"__proto__":{"polluted":"x"},"constructor":{"prototype":{"polluted":"x"}}}',
+    )
     assert('object' in patched && !('polluted' in patched.object))
     assert(!('polluted' in {}))
   }
@@ -138,7 +165,9 @@ test('long lists that are merged by key', () => {
 
 test('long lists of values that are merged and deleted from', () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `x.io/${at}`)
-  const patched = apply('strategic', { metadata: { finalizers: many, '$deleteFromPrimitiveList/finalizers': many } })
+  const patched = apply('strategic', {
+    metadata: { finalizers: many, '$deleteFromPrimitiveList/finalizers': many },
+  })
   assert('object' in patched)
 })
 
@@ -146,7 +175,12 @@ test('a JSON patch of megabytes is read and applied in many steps', () => {
   assert(configMaps !== undefined)
   const numbers = Array.from({ length: 100_000 }, (_, at) => at % 10)
   const patches: readonly (readonly [string, string])[] = [
-    ['operations', JSON.stringify(Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/data/x', value: '' })))],
+    [
+      'operations',
+      JSON.stringify(
+        Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/data/x', value: '' })),
+      ),
+    ],
     ['a value', JSON.stringify([{ op: 'test', path: '/data/a', value: numbers }])],
     [
       'a comparison',
@@ -161,7 +195,8 @@ test('a JSON patch of megabytes is read and applied in many steps', () => {
   for (const [what, text] of patches) {
     let steps = 0
     try {
-      for (const _ of applyPatch(configMap, { form: 'json', text, isChecked: true }, configMaps)) steps++
+      for (const _ of applyPatch(configMap, { form: 'json', text, isChecked: true }, configMaps))
+        steps++
     } catch (error) {
       assert(isRefused(error), String(error))
     }
@@ -190,7 +225,11 @@ test('no step of a patch of megabytes takes long', () => {
 })
 
 /** In CPU of this thread. */
-function longestStepMs(form: Patch['form'], text: string, expected: NonNullable<typeof configMaps>): number {
+function longestStepMs(
+  form: Patch['form'],
+  text: string,
+  expected: NonNullable<typeof configMaps>,
+): number {
   const steps = applyPatch(configMap, { form, text, isChecked: true }, expected)
   for (let longestMs = 0; ; ) {
     const before = process.threadCpuUsage()

@@ -11,7 +11,9 @@ import { PatchError, Work } from './work.ts'
 function patched(document: unknown, operations: unknown): unknown {
   const work = new Work()
   const { operations: read } = allSteps(readOperations(JSON.stringify(operations), work, true))
-  return JSON.parse(allSteps(applyOperations(new JsonNode(JSON.stringify(document), work), read, work)).print())
+  return JSON.parse(
+    allSteps(applyOperations(new JsonNode(JSON.stringify(document), work), read, work)).print(),
+  )
 }
 
 const doc = { a: 1, list: ['x', 'y'], map: { b: { c: 'd' } } }
@@ -20,25 +22,65 @@ const cases: readonly (readonly [string, unknown[], unknown])[] = [
   ['add a member', [{ op: 'add', path: '/z', value: { n: null } }], { ...doc, z: { n: null } }],
   ['add over a member', [{ op: 'add', path: '/a', value: 2 }], { ...doc, a: 2 }],
   ['add without a value', [{ op: 'add', path: '/a' }], { ...doc, a: null }],
-  ['insert an item', [{ op: 'add', path: '/list/1', value: 'n' }], { ...doc, list: ['x', 'n', 'y'] }],
-  ['append an item', [{ op: 'add', path: '/list/-', value: 'n' }], { ...doc, list: ['x', 'y', 'n'] }],
-  ['append from the end', [{ op: 'add', path: '/list/-1', value: 'n' }], { ...doc, list: ['x', 'y', 'n'] }],
-  ['insert from the end', [{ op: 'add', path: '/list/-2', value: 'n' }], { ...doc, list: ['x', 'n', 'y'] }],
+  [
+    'insert an item',
+    [{ op: 'add', path: '/list/1', value: 'n' }],
+    { ...doc, list: ['x', 'n', 'y'] },
+  ],
+  [
+    'append an item',
+    [{ op: 'add', path: '/list/-', value: 'n' }],
+    { ...doc, list: ['x', 'y', 'n'] },
+  ],
+  [
+    'append from the end',
+    [{ op: 'add', path: '/list/-1', value: 'n' }],
+    { ...doc, list: ['x', 'y', 'n'] },
+  ],
+  [
+    'insert from the end',
+    [{ op: 'add', path: '/list/-2', value: 'n' }],
+    { ...doc, list: ['x', 'n', 'y'] },
+  ],
   ['remove', [{ op: 'remove', path: '/map/b/c' }], { ...doc, map: { b: {} } }],
   ['remove the last item', [{ op: 'remove', path: '/list/-1' }], { ...doc, list: ['x'] }],
   ['replace', [{ op: 'replace', path: '/list/0', value: [] }], { ...doc, list: [[], 'y'] }],
   ['replace what is not there', [{ op: 'replace', path: '/z', value: 1 }], { ...doc, z: 1 }],
   ['replace all', [{ op: 'replace', path: '', value: { n: 1 } }], { n: 1 }],
   ['replace all by a scalar', [{ op: 'replace', path: '', value: 1 }], doc],
-  ['move', [{ op: 'move', from: '/map/b', path: '/list/0' }], { a: 1, list: [{ c: 'd' }, 'x', 'y'], map: {} }],
-  ['move an item', [{ op: 'move', from: '/list/0', path: '/list/1' }], { ...doc, list: ['y', 'x'] }],
-  ['copy', [{ op: 'copy', from: '/map', path: '/map/b/e' }], { ...doc, map: { b: { c: 'd', e: { b: { c: 'd' } } } } }],
+  [
+    'move',
+    [{ op: 'move', from: '/map/b', path: '/list/0' }],
+    { a: 1, list: [{ c: 'd' }, 'x', 'y'], map: {} },
+  ],
+  [
+    'move an item',
+    [{ op: 'move', from: '/list/0', path: '/list/1' }],
+    { ...doc, list: ['y', 'x'] },
+  ],
+  [
+    'copy',
+    [{ op: 'copy', from: '/map', path: '/map/b/e' }],
+    { ...doc, map: { b: { c: 'd', e: { b: { c: 'd' } } } } },
+  ],
   ['copy what is not there', [{ op: 'copy', from: '/no', path: '/z' }], { ...doc, z: null }],
-  ['test in any order', [{ op: 'test', path: '', value: { map: doc.map, list: doc.list, a: 1 } }], doc],
+  [
+    'test in any order',
+    [{ op: 'test', path: '', value: { map: doc.map, list: doc.list, a: 1 } }],
+    doc,
+  ],
   ['test null', [{ op: 'test', path: '/no', value: null }], doc],
   ['escapes', [{ op: 'add', path: '/~01~1', value: 1 }], { ...doc, '~1/': 1 }],
-  ['an index with a zero', [{ op: 'replace', path: '/list/01', value: 1 }], { ...doc, list: ['x', 1] }],
-  ['text before the slash', [{ op: 'remove', path: 'anything/a' }], { list: doc.list, map: doc.map }],
+  [
+    'an index with a zero',
+    [{ op: 'replace', path: '/list/01', value: 1 }],
+    { ...doc, list: ['x', 1] },
+  ],
+  [
+    'text before the slash',
+    [{ op: 'remove', path: 'anything/a' }],
+    { list: doc.list, map: doc.map },
+  ],
 ]
 
 for (const [name, operations, expected] of cases) {
@@ -67,26 +109,34 @@ const refused: readonly (readonly [string, unknown])[] = [
 ]
 
 for (const [name, operation] of refused) {
-  test(`json patch refuses ${name}`, () => assert.throws(() => patched(doc, [operation]), PatchError))
+  test(`json patch refuses ${name}`, () =>
+    assert.throws(() => patched(doc, [operation]), PatchError))
 }
 
-const anyJson = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
+const anyJson = fc
+  .jsonValue({ maxDepth: 4 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as unknown)
 
 test('json patch: what is added can be tested, copied, moved and removed again', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), anyJson), fc.string(), anyJson, (members, key, value) => {
-      const pointer = `/new/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      const before = { ...members, new: {} }
-      const operations = [
-        { op: 'add', path: pointer, value },
-        { op: 'test', path: pointer, value },
-        { op: 'copy', from: pointer, path: '/new/other~1' },
-        { op: 'move', from: '/new/other~1', path: pointer },
-        { op: 'test', path: pointer, value },
-        { op: 'remove', path: pointer },
-      ]
-      assert.deepEqual(patched(before, operations), before)
-    }),
+    fc.property(
+      fc.dictionary(fc.string(), anyJson),
+      fc.string(),
+      anyJson,
+      (members, key, value) => {
+        const pointer = `/new/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        const before = { ...members, new: {} }
+        const operations = [
+          { op: 'add', path: pointer, value },
+          { op: 'test', path: pointer, value },
+          { op: 'copy', from: pointer, path: '/new/other~1' },
+          { op: 'move', from: '/new/other~1', path: pointer },
+          { op: 'test', path: pointer, value },
+          { op: 'remove', path: pointer },
+        ]
+        assert.deepEqual(patched(before, operations), before)
+      },
+    ),
   )
 })
 

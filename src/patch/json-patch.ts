@@ -24,7 +24,11 @@ export type Operation = {
 }
 
 /** Applies all operations; the given document is changed on the way. Fails with a PatchError. */
-export function* applyOperations(document: JsonNode, operations: readonly Operation[], work: Work): Steps<JsonNode> {
+export function* applyOperations(
+  document: JsonNode,
+  operations: readonly Operation[],
+  work: Work,
+): Steps<JsonNode> {
   const run = new Run(document, work)
   for (const operation of operations) {
     yield undefined
@@ -57,13 +61,17 @@ class Run {
     if (op !== 'move') yield* this.#opened(path)
     switch (op) {
       case 'add':
-        return told(`error in add for path: '${path}'`, () => this.#add(this.#at(path, op), value ?? null))
+        return told(`error in add for path: '${path}'`, () =>
+          this.#add(this.#at(path, op), value ?? null),
+        )
       case 'remove':
         told(`error in remove for path: '${path}'`, () => this.#remove(this.#at(path, op)))
         return
       case 'replace':
         if (path === '') return this.#replaceRoot(value ?? null)
-        return told(`error in remove for path: '${path}'`, () => replace(this.#at(path, op), value ?? null))
+        return told(`error in remove for path: '${path}'`, () =>
+          replace(this.#at(path, op), value ?? null),
+        )
       case 'move': {
         const source = this.#at(from ?? '', op, 'from path')
         const moved = told(`error in move for path: '${source.key}'`, () => this.#remove(source))
@@ -73,14 +81,21 @@ class Run {
       }
       case 'copy': {
         // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
-        const source = told(`error in copy for from: '${from}'`, () => get(this.#at(from ?? '', op, 'from path')))
+        const source = told(`error in copy for from: '${from}'`, () =>
+          get(this.#at(from ?? '', op, 'from path')),
+        )
         const place = this.#at(path, op, 'destination path')
-        return told('error while adding value during copy', () => this.#add(place, this.#copy(source)))
+        return told('error while adding value during copy', () =>
+          this.#add(place, this.#copy(source)),
+        )
       }
       case 'test': {
         const current =
-          path === '' ? this.root : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
-        if (!(yield* isSame(current, value))) throw new TestFailed(`testing value ${path} failed: test failed`)
+          path === ''
+            ? this.root
+            : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
+        if (!(yield* isSame(current, value)))
+          throw new TestFailed(`testing value ${path} failed: test failed`)
       }
     }
   }
@@ -134,7 +149,8 @@ class Run {
       const index = indexOf(key, inside.length)
       this.#work.spend(inside.length - index)
       inside.splice(index, 1)
-    } else if (!inside.delete(key)) throw new KeyError(`Unable to remove nonexistent key: ${key}: missing value`)
+    } else if (!inside.delete(key))
+      throw new KeyError(`Unable to remove nonexistent key: ${key}: missing value`)
     return value
   }
 
@@ -153,7 +169,14 @@ class Run {
   }
 }
 
-const operations: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+const operations: ReadonlySet<string> = new Set([
+  'add',
+  'remove',
+  'replace',
+  'move',
+  'copy',
+  'test',
+])
 
 /** A key or an index that a container does not have. */
 class KeyError extends PatchError {}
@@ -170,12 +193,17 @@ function told<T>(where: string, act: () => T): T {
 /** Upstream's library says more of some operations than of others. */
 function undecoded(op: string, what: 'path' | 'from'): PatchError {
   const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
-  const why = isBrief ? '' : what === 'from' ? 'operation, missing from field: ' : 'operation missing path field: '
+  const why = isBrief
+    ? ''
+    : what === 'from'
+      ? 'operation, missing from field: '
+      : 'operation missing path field: '
   return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
 }
 
 /** As upstream's messages have it. */
-const quoted = (op: string, pointer: string): string => (op === 'add' || op === 'remove' ? `"${pointer}"` : pointer)
+const quoted = (op: string, pointer: string): string =>
+  op === 'add' || op === 'remove' ? `"${pointer}"` : pointer
 
 const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
 
@@ -219,4 +247,5 @@ function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
 }
 
 /** RFC 6901, section 4: the order of the replacements matters. */
-const unescaped = (key: string): string => (key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key)
+const unescaped = (key: string): string =>
+  key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key

@@ -38,7 +38,10 @@ for (const [document, patch, expected] of cases) {
 
 const withoutNull = fc
   .jsonValue({ maxDepth: 4 })
-  .map((value) => JSON.parse(JSON.stringify(value), (_key, inside: unknown) => inside ?? undefined) as unknown)
+  .map(
+    (value) =>
+      JSON.parse(JSON.stringify(value), (_key, inside: unknown) => inside ?? undefined) as unknown,
+  )
 
 /** A list with null in an item that takes the place of an object keeps it, and only the next patch takes it out: as upstream. */
 const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
@@ -56,6 +59,8 @@ test('merge patch: a second time it changes nothing', () => {
 test('merge patch: numbers keep their digits, untouched objects their order', () => {
   const work = new Work()
   const root = new JsonNode('{"z":{"b":1.50,"a":12345678901234567890},"c":1e3}', work)
-  allSteps(mergeInto(root.members() ?? new Map(), new JsonNode('{"n":2.0}', work).members() ?? new Map()))
+  allSteps(
+    mergeInto(root.members() ?? new Map(), new JsonNode('{"n":2.0}', work).members() ?? new Map()),
+  )
   assert.equal(root.print(), '{"c":1e3,"n":2.0,"z":{"b":1.50,"a":12345678901234567890}}')
 })

@@ -17,24 +17,37 @@ const shape = { struct, setDefaults: (object: KubeObject): KubeObject => object 
 const decoded = (text: string): KubeObject => {
   const { value, fault } = decodeStruct(text, struct)
   assert.equal(fault, undefined)
-  return { ...value, kind: 'Deployment', apiVersion: 'apps/v1', metadata: fieldsOf(value['metadata']) }
+  return {
+    ...value,
+    kind: 'Deployment',
+    apiVersion: 'apps/v1',
+    metadata: fieldsOf(value['metadata']),
+  }
 }
 
 const current = decoded(
   JSON.stringify({
     kind: 'Deployment',
     apiVersion: 'apps/v1',
-    metadata: { name: 'd', labels: { a: 'b' }, managedFields: [{ manager: 'm', fieldsV1: { 'f:spec': {} } }] },
+    metadata: {
+      name: 'd',
+      labels: { a: 'b' },
+      managedFields: [{ manager: 'm', fieldsV1: { 'f:spec': {} } }],
+    },
     spec: {
       replicas: 2,
       selector: { matchLabels: { a: 'b' } },
-      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'i:1' }] } },
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: { containers: [{ name: 'a', image: 'i:1' }] },
+      },
     },
     status: { readyReplicas: 1 },
   }),
 )
 
-const membersOf = (patch: unknown): Members => new JsonNode(JSON.stringify(patch), new Work()).members() ?? new Map()
+const membersOf = (patch: unknown): Members =>
+  new JsonNode(JSON.stringify(patch), new Work()).members() ?? new Map()
 
 function wholly(patch: unknown): KubeObject {
   const root = new JsonNode(objectText(current, struct), new Work())
@@ -60,7 +73,10 @@ const spec = fc.record(
     selector: fc.constantFrom({ matchLabels: { b: 'c' } }, null),
     strategy: fc.constantFrom({ rollingUpdate: { maxSurge: '5%', maxUnavailable: null } }, {}),
     template: fc.record(
-      { metadata, spec: fc.constantFrom({ containers: [{ name: 'n' }] }, { hostNetwork: true }, null) },
+      {
+        metadata,
+        spec: fc.constantFrom({ containers: [{ name: 'n' }] }, { hostNetwork: true }, null),
+      },
       { requiredKeys: [] },
     ),
   },

@@ -41,13 +41,16 @@ export function* mergeTouched(
       once('merged text', () => root.print()),
       struct,
     )
-  const { value, fault, strictFaults } = slices === undefined ? decode() : yield* stepOf(decode, slices)
+  const { value, fault, strictFaults } =
+    slices === undefined ? decode() : yield* stepOf(decode, slices)
   if (fault !== undefined || strictFaults.length > 0) return undefined
   const { kind, apiVersion } = current
   const fields = joined(current, value, places)
   const object = { ...fields, kind, apiVersion, metadata: fieldsOf(fields['metadata']) }
   if (refuse?.(object) !== undefined) return undefined
-  return slices === undefined ? setDefaults(object) : yield* stepOf(() => setDefaults(object), slices)
+  return slices === undefined
+    ? setDefaults(object)
+    : yield* stepOf(() => setDefaults(object), slices)
 }
 
 /** What a patch touches: some fields of structs that exist, and other values as a whole. */
@@ -94,7 +97,8 @@ function joined(value: Fields, part: Fields, places: Places): Fields {
   for (const [name, inside] of places) {
     const made = part[name]
     if (made === undefined) delete all[name]
-    else all[name] = inside === 'whole' ? made : joined(fieldsOf(value[name]), fieldsOf(made), inside)
+    else
+      all[name] = inside === 'whole' ? made : joined(fieldsOf(value[name]), fieldsOf(made), inside)
   }
   return all
 }

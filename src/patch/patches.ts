@@ -79,7 +79,11 @@ function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps
 }
 
 /** Undefined, which is rare: the patch has to be applied to the whole object. */
-function* applyQuickly(current: KubeObject, given: Patch, { shape }: Expected): Steps<Patched | undefined> {
+function* applyQuickly(
+  current: KubeObject,
+  given: Patch,
+  { shape }: Expected,
+): Steps<Patched | undefined> {
   if (shape.struct.open !== undefined) return undefined
   const { slices } = given
   const work = new Work(slices)
@@ -114,7 +118,10 @@ type MergePatch = { readonly patch: Members; readonly strictFaults: readonly str
 
 function* readMergePatch({ text, isChecked, slices }: Patch, work: Work): Steps<MergePatch> {
   try {
-    const node = slices === undefined ? parseValue(text, work) : yield* stepOf(() => parseValue(text, work), slices)
+    const node =
+      slices === undefined
+        ? parseValue(text, work)
+        : yield* stepOf(() => parseValue(text, work), slices)
     if (node === null) throw badRequest('Invalid JSON Patch')
     yield undefined
     if (slices !== undefined) yield* node.opened()
@@ -123,7 +130,11 @@ function* readMergePatch({ text, isChecked, slices }: Patch, work: Work): Steps<
     if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
     return {
       patch,
-      strictFaults: !isChecked ? [] : slices === undefined ? duplicateFields(text) : yield* duplicateSteps(text),
+      strictFaults: !isChecked
+        ? []
+        : slices === undefined
+          ? duplicateFields(text)
+          : yield* duplicateSteps(text),
     }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
@@ -134,12 +145,21 @@ function* readMergePatch({ text, isChecked, slices }: Patch, work: Work): Steps<
 const notAMap = (type: JsonType): string =>
   `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`
 
-const rejected = (error: unknown): unknown => (error instanceof PatchError ? patchRejected(error) : error)
+const rejected = (error: unknown): unknown =>
+  error instanceof PatchError ? patchRejected(error) : error
 
 /** Kind and apiVersion stay as they are, whatever the patch says. */
-function* applyStrategic(current: KubeObject, { text, isChecked, slices }: Patch, { shape }: Expected): Steps<Patched> {
+function* applyStrategic(
+  current: KubeObject,
+  { text, isChecked, slices }: Patch,
+  { shape }: Expected,
+): Steps<Patched> {
   const patch = yield* stepOf(() => readStrategic(text), slices)
-  const duplicates = !isChecked ? [] : slices === undefined ? duplicateFields(text) : yield* duplicateSteps(text)
+  const duplicates = !isChecked
+    ? []
+    : slices === undefined
+      ? duplicateFields(text)
+      : yield* duplicateSteps(text)
   yield undefined
   const touched = yield* stepOf(() => touchedTree(current, patch, shape.struct), slices)
   const merged = yield* mergeMaps(touched, patch, shape.struct)
@@ -147,7 +167,10 @@ function* applyStrategic(current: KubeObject, { text, isChecked, slices }: Patch
   yield undefined
   try {
     const known = { tree: current, value: current }
-    const { value, strictFaults } = yield* stepOf(() => restoreStruct(merged, shape.struct, known), slices)
+    const { value, strictFaults } = yield* stepOf(
+      () => restoreStruct(merged, shape.struct, known),
+      slices,
+    )
     const { kind, apiVersion } = current
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
     const refusal = shape.refuse?.(object)
@@ -166,7 +189,8 @@ function readStrategic(text: string): JsonMap {
     const patch = readAny(scanner)
     scanner.end()
     if (patch === null) return new JsonMap()
-    if (!(patch instanceof JsonMap)) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
+    if (!(patch instanceof JsonMap))
+      throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
     return patch
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(error.message)

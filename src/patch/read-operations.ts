@@ -31,10 +31,13 @@ export function* readOperations(text: string, work: Work, isChecked: boolean): S
     const operations = yield* reader.patch()
     const fault = reader.itemFault ?? (isChecked ? reader.memberFault : undefined)
     if (fault !== undefined) throw new JsonSyntaxError(fault)
-    if (operations.length > OPERATIONS_MAX) throw tooManyOperations(OPERATIONS_MAX, operations.length)
+    if (operations.length > OPERATIONS_MAX)
+      throw tooManyOperations(OPERATIONS_MAX, operations.length)
     return {
       operations,
-      strictFaults: reader.strictFaults.slice(0, STRICT_FAULTS_MAX).map((each) => `json patch ${each}`),
+      strictFaults: reader.strictFaults
+        .slice(0, STRICT_FAULTS_MAX)
+        .map((each) => `json patch ${each}`),
     }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
@@ -90,7 +93,9 @@ class Reader {
     const type = scanner.peekType()
     if (type === 'null') return []
     if (type !== 'array')
-      throw new JsonSyntaxError(`json: cannot unmarshal ${type} into Go value of type ${this.#names.list}`)
+      throw new JsonSyntaxError(
+        `json: cannot unmarshal ${type} into Go value of type ${this.#names.list}`,
+      )
     const operations: Operation[] = []
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
       if (operations.length % STEP_OPERATIONS === 0) yield undefined
@@ -105,14 +110,16 @@ class Reader {
     let value: Value | undefined
     const type = scanner.peekType()
     if (type !== 'object') {
-      if (type !== 'null') this.itemFault ??= `json: cannot unmarshal ${type} into Go value of type ${this.#names.item}`
+      if (type !== 'null')
+        this.itemFault ??= `json: cannot unmarshal ${type} into Go value of type ${this.#names.item}`
       scanner.skipValue()
       return { op: undefined, path: undefined, from: undefined, value: undefined }
     }
     const seen = new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
-      if (seen.has(key) && (key === 'value' || isName(key))) this.#tell('duplicate', `[${index}].${key}`)
+      if (seen.has(key) && (key === 'value' || isName(key)))
+        this.#tell('duplicate', `[${index}].${key}`)
       seen.add(key)
       if (key === 'value') value = yield* this.#value(index)
       else if (isName(key)) texts[key] = this.#text(key)
@@ -132,7 +139,8 @@ class Reader {
     const text = scanner.text.slice(start, scanner.at)
     const value = valueOf(text, this.#work)
     yield undefined
-    if (this.#tellsMore) addAll(this.strictFaults, yield* duplicateSteps(text, `[${index}].value`, this.#room))
+    if (this.#tellsMore)
+      addAll(this.strictFaults, yield* duplicateSteps(text, `[${index}].value`, this.#room))
     return value
   }
 

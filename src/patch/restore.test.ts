@@ -27,7 +27,11 @@ test('a tree is restored to what its text is decoded to', () => {
       strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: '10%' } },
       template: {
         metadata: { creationTimestamp: null },
-        spec: { containers: [{ name: 'a', args: [null, 'x'], resources: { limits: { cpu: 1, memory: '1024Mi' } } }] },
+        spec: {
+          containers: [
+            { name: 'a', args: [null, 'x'], resources: { limits: { cpu: 1, memory: '1024Mi' } } },
+          ],
+        },
       },
     },
   })
@@ -36,7 +40,8 @@ test('a tree is restored to what its text is decoded to', () => {
   assert.deepEqual(restore(text), { value, strictFaults: [] })
 })
 
-const replicasOf = (literal: string): unknown => restore(`{"spec":{"replicas":${literal}}}`).value['spec']
+const replicasOf = (literal: string): unknown =>
+  restore(`{"spec":{"replicas":${literal}}}`).value['spec']
 
 test('integers are taken as the converter takes them', () => {
   assert.deepEqual(replicasOf('2.0'), { replicas: 2 })
@@ -45,7 +50,9 @@ test('integers are taken as the converter takes them', () => {
 })
 
 test('unknown fields are told in their order', () => {
-  const { strictFaults } = restore('{"z":1,"spec":{"no":{"deep":1},"template":{"spec":{"containers":[{"nix":1}]}}}}')
+  const { strictFaults } = restore(
+    '{"z":1,"spec":{"no":{"deep":1},"template":{"spec":{"containers":[{"nix":1}]}}}}',
+  )
   const paths = ['spec.no', 'spec.template.spec.containers[0].nix', 'z']
   assert.deepEqual(
     strictFaults,
@@ -62,7 +69,10 @@ const faults: readonly (readonly [string, string])[] = [
   ['{"metadata":{"labels":1}}', 'cannot restore map from int64'],
   ['{"metadata":{"labels":{"a":1}}}', 'cannot convert int64 to string'],
   ['{"metadata":{"labels":{"a":{}}}}', 'unrecognized type: string'],
-  ['{"metadata":{"deletionTimestamp":1}}', 'json: cannot unmarshal number into Go value of type string'],
+  [
+    '{"metadata":{"deletionTimestamp":1}}',
+    'json: cannot unmarshal number into Go value of type string',
+  ],
   [
     '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":true}}}}',
     'json: cannot unmarshal bool into Go value of type int32',
@@ -90,7 +100,10 @@ test('what is the very same as in a known tree is not restored', () => {
 test('schemas of items read themselves: what does not fit is told, not stored as zero', () => {
   const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
-    assert.throws(() => restoreStruct({ items }, schema), { name: 'RestoreError', message: /^json: cannot unmarshal/ })
+    assert.throws(() => restoreStruct({ items }, schema), {
+      name: 'RestoreError',
+      message: /^json: cannot unmarshal/,
+    })
   }
   const items = { properties: { a: { minimum: 1 } }, required: ['a'] }
   assert.deepEqual(JSON.parse(JSON.stringify(restoreStruct({ items }, schema).value)), { items })

@@ -9,7 +9,14 @@ import { quote } from '../api/quote.ts'
 import { decodeStruct, readsItself, type Target, zeroInMap, zeroOf } from '../codec/decode.ts'
 import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
-import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
+import {
+  isZeroTime,
+  type Read,
+  readBase64,
+  readInteger,
+  readQuantity,
+  readTime,
+} from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
 import { eachKey, mapEach, once } from '../lib/parts.ts'
 import { goKind } from './go-print.ts'
@@ -62,7 +69,10 @@ class Restorer {
             ? reread(name, given, struct)
             : this.#inside(name, given, schema, inside)
       const isZero =
-        value === '' || value === 0 || value === false || (value !== undefined && isZeroTime(value, schema))
+        value === '' ||
+        value === 0 ||
+        value === false ||
+        (value !== undefined && isZeroTime(value, schema))
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
     for (const key in tree) {
@@ -129,7 +139,9 @@ class Restorer {
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
   if (fault === undefined) return value[name]
-  throw new RestoreError((isFields(given) ? decodeStruct(printSorted(given), struct).fault : undefined) ?? fault)
+  throw new RestoreError(
+    (isFields(given) ? decodeStruct(printSorted(given), struct).fault : undefined) ?? fault,
+  )
 }
 
 /** Fails with a RestoreError if the value does not fit the type. */
@@ -138,7 +150,9 @@ function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
     case 'string':
       if (typeof value === 'string') return value
       throw new RestoreError(
-        kindOf(value) === 'int64' ? `cannot convert int64 to ${goName}` : 'unrecognized type: string',
+        kindOf(value) === 'int64'
+          ? `cannot convert int64 to ${goName}`
+          : 'unrecognized type: string',
       )
     case 'boolean':
       if (typeof value === 'boolean') return value
@@ -154,7 +168,9 @@ function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
     case 'time':
     case 'microTime':
       if (typeof value === 'string') return read(readTime(value, type))
-      throw new RestoreError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`)
+      throw new RestoreError(
+        `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`,
+      )
     case 'quantity':
       return read(readQuantity(typeof value === 'string' ? value : printSorted(value)))
     case 'intOrString':
@@ -183,7 +199,9 @@ function bytes(value: Json): string {
     return result.text ?? ''
   }
   if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
-  return Buffer.from(value.map((byte) => Number(integer(byte, 'int32', 'uint8')))).toString('base64')
+  return Buffer.from(value.map((byte) => Number(integer(byte, 'int32', 'uint8')))).toString(
+    'base64',
+  )
 }
 
 function intOrString(value: Json): Json {

@@ -17,18 +17,39 @@ const tree = (value: unknown): JsonMap => {
 }
 
 const podSpec = typeOf('core/v1', 'PodSpec')
-const merge = (live: unknown, patch: unknown): Json => allSteps(mergeMaps(tree(live), tree(patch), podSpec))
+const merge = (live: unknown, patch: unknown): Json =>
+  allSteps(mergeMaps(tree(live), tree(patch), podSpec))
 
 const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }))
 
 const cases: readonly (readonly [string, unknown, unknown, unknown])[] = [
   ['nothing', { hostname: 'h' }, {}, { hostname: 'h' }],
-  ['a field', { hostname: 'h' }, { hostname: 'i', nodeName: 'n' }, { hostname: 'i', nodeName: 'n' }],
+  [
+    'a field',
+    { hostname: 'h' },
+    { hostname: 'i', nodeName: 'n' },
+    { hostname: 'i', nodeName: 'n' },
+  ],
   ['null removes', { hostname: 'h' }, { hostname: null, nodeName: null }, {}],
   ['null in what is new', {}, { nodeSelector: { a: '1', b: null } }, { nodeSelector: { a: '1' } }],
-  ['a map', { nodeSelector: { a: '1' } }, { nodeSelector: { b: '2' } }, { nodeSelector: { a: '1', b: '2' } }],
-  ['a map replaced', { nodeSelector: { a: '1' } }, { nodeSelector: { $patch: 'replace' } }, { nodeSelector: {} }],
-  ['a map deleted', { nodeSelector: { a: '1' } }, { nodeSelector: { $patch: 'delete', b: '2' } }, { nodeSelector: {} }],
+  [
+    'a map',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { b: '2' } },
+    { nodeSelector: { a: '1', b: '2' } },
+  ],
+  [
+    'a map replaced',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { $patch: 'replace' } },
+    { nodeSelector: {} },
+  ],
+  [
+    'a map deleted',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { $patch: 'delete', b: '2' } },
+    { nodeSelector: {} },
+  ],
   ['a directive for what is absent', {}, { nodeSelector: { $patch: 'replace', a: '1' } }, {}],
   [
     'items by key, new ones in front',
@@ -36,7 +57,12 @@ const cases: readonly (readonly [string, unknown, unknown, unknown])[] = [
     { volumes: [{ name: 'n' }, { name: 'a', y: 2 }] },
     { volumes: [{ name: 'n' }, { name: 'a', x: 1, y: 2 }, { name: 'b' }] },
   ],
-  ['an atomic list', { tolerations: [{ key: 'a' }] }, { tolerations: [{ key: 'b' }] }, { tolerations: [{ key: 'b' }] }],
+  [
+    'an atomic list',
+    { tolerations: [{ key: 'a' }] },
+    { tolerations: [{ key: 'b' }] },
+    { tolerations: [{ key: 'b' }] },
+  ],
   [
     'an item deleted',
     { volumes: named('a', 'b', 'c') },
@@ -70,7 +96,10 @@ const cases: readonly (readonly [string, unknown, unknown, unknown])[] = [
   [
     'an order with what is new and what goes',
     { volumes: named('a', 'b') },
-    { '$setElementOrder/volumes': named('n', 'b'), volumes: [{ $patch: 'delete', name: 'a' }, ...named('n')] },
+    {
+      '$setElementOrder/volumes': named('n', 'b'),
+      volumes: [{ $patch: 'delete', name: 'a' }, ...named('n')],
+    },
     { volumes: named('n', 'b') },
   ],
   ['an order of what is absent', {}, { '$setElementOrder/volumes': named('a') }, {}],
@@ -86,24 +115,80 @@ const cases: readonly (readonly [string, unknown, unknown, unknown])[] = [
     { '$deleteFromPrimitiveList/readinessGates': ['a'] },
     { readinessGates: ['b'] },
   ],
-  ['a list in the place of a map', { nodeSelector: {} }, { nodeSelector: ['a'] }, { nodeSelector: ['a'] }],
+  [
+    'a list in the place of a map',
+    { nodeSelector: {} },
+    { nodeSelector: ['a'] },
+    { nodeSelector: ['a'] },
+  ],
 ]
 
 for (const [name, live, patch, expected] of cases) {
-  test(`strategic merge: ${name}`, () => assert.equal(printSorted(merge(live, patch)), printSorted(tree(expected))))
+  test(`strategic merge: ${name}`, () =>
+    assert.equal(printSorted(merge(live, patch)), printSorted(tree(expected))))
 }
 
 const refused: readonly (readonly [string, unknown, number, string])[] = [
-  ['an unknown directive', { nodeSelector: { $patch: 'x' } }, 500, 'unknown patch type: x in map: map[$patch:x]'],
-  ['a directive that is no text', { $patch: 1 }, 500, 'unknown patch type: %!s(int64=1) in map: map[$patch:1]'],
-  ['merge in a list', { volumes: [{ $patch: 'merge' }] }, 500, 'merging lists cannot yet be specified in the patch'],
-  ['an item without key', { volumes: [{}] }, 500, 'map: map[] does not contain declared merge key: name'],
-  ['items of two types', { volumes: ['x'] }, 500, 'list element types are not identical: [[map[name:a]] [x]]'],
-  ['an item that is null', { volumes: [null] }, 500, 'list element types are not identical: [[map[name:a]] [<nil>]]'],
-  ['an order of no list', { '$setElementOrder/volumes': 1 }, 500, 'expected a []interface {}, but received a int64'],
-  ['an order of nothing', { $setElementOrder: [] }, 400, 'invalid patch format of setElementOrder list'],
-  ['a deletion from nothing', { $deleteFromPrimitiveList: [] }, 400, 'invalid patch format of primitive list'],
-  ['retained keys that miss one', { $retainKeys: ['a'], b: 1 }, 400, 'invalid patch format of retainKeys'],
+  [
+    'an unknown directive',
+    { nodeSelector: { $patch: 'x' } },
+    500,
+    'unknown patch type: x in map: map[$patch:x]',
+  ],
+  [
+    'a directive that is no text',
+    { $patch: 1 },
+    500,
+    'unknown patch type: %!s(int64=1) in map: map[$patch:1]',
+  ],
+  [
+    'merge in a list',
+    { volumes: [{ $patch: 'merge' }] },
+    500,
+    'merging lists cannot yet be specified in the patch',
+  ],
+  [
+    'an item without key',
+    { volumes: [{}] },
+    500,
+    'map: map[] does not contain declared merge key: name',
+  ],
+  [
+    'items of two types',
+    { volumes: ['x'] },
+    500,
+    'list element types are not identical: [[map[name:a]] [x]]',
+  ],
+  [
+    'an item that is null',
+    { volumes: [null] },
+    500,
+    'list element types are not identical: [[map[name:a]] [<nil>]]',
+  ],
+  [
+    'an order of no list',
+    { '$setElementOrder/volumes': 1 },
+    500,
+    'expected a []interface {}, but received a int64',
+  ],
+  [
+    'an order of nothing',
+    { $setElementOrder: [] },
+    400,
+    'invalid patch format of setElementOrder list',
+  ],
+  [
+    'a deletion from nothing',
+    { $deleteFromPrimitiveList: [] },
+    400,
+    'invalid patch format of primitive list',
+  ],
+  [
+    'retained keys that miss one',
+    { $retainKeys: ['a'], b: 1 },
+    400,
+    'invalid patch format of retainKeys',
+  ],
   [
     'an order without an item',
     { '$setElementOrder/volumes': [], volumes: [{ name: 'a' }] },

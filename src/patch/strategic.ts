@@ -62,7 +62,9 @@ function retainKeys(live: JsonMap, patch: JsonMap): void {
   delete patch[RETAIN]
   const named = new Set(Array.isArray(keys) ? keys : [])
   const isNamed = (key: string): boolean => named.has(key)
-  const isComplete = Object.entries(patch).every(([key, value]) => value === null || isDirective(key) || isNamed(key))
+  const isComplete = Object.entries(patch).every(
+    ([key, value]) => value === null || isDirective(key) || isNamed(key),
+  )
   if (!Array.isArray(keys) || !isComplete) throw badRequest('invalid patch format of retainKeys')
   for (const key of Object.keys(live)) if (!isNamed(key)) delete live[key]
 }
@@ -82,10 +84,12 @@ function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Plac
   const current = key in live ? live[key] : undefined
   if (current instanceof JsonMap && value instanceof JsonMap) {
     const field = lookUp(schema, key)
-    live[key] = strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
+    live[key] =
+      strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
   } else if (Array.isArray(current) && Array.isArray(value)) {
     live[key] = yield* mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
-  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) yield* take(live, key, value)
+  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value)))
+    yield* take(live, key, value)
 }
 
 /** Sets a value where there is none to merge with: nulls and directives are dropped, since they have nothing to change. */
@@ -166,7 +170,11 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
 /** Merges and orders the list of a `$setElementOrder`, and removes both from the patch. */
-function* mergeOrderedList(live: JsonMap, patch: JsonMap, { key: directive, schema }: Place): Steps<void> {
+function* mergeOrderedList(
+  live: JsonMap,
+  patch: JsonMap,
+  { key: directive, schema }: Place,
+): Steps<void> {
   const wanted = listOf(patch[directive] ?? null)
   delete patch[directive]
   const key = fieldOf(directive, ORDER, 'setElementOrder list')
@@ -188,7 +196,11 @@ function* mergeOrderedList(live: JsonMap, patch: JsonMap, { key: directive, sche
 }
 
 /** Fails if the items cannot be ordered: there are none, they are of several types, or maps have no merge key. */
-function checkItems(live: readonly Json[], patch: readonly Json[], mergeKey: string | undefined): void {
+function checkItems(
+  live: readonly Json[],
+  patch: readonly Json[],
+  mergeKey: string | undefined,
+): void {
   const items = [...live, ...patch]
   const [first] = items
   if (first === undefined) throw unclassified('no elements in any of the given slices')
@@ -205,7 +217,11 @@ function listOf(value: Json): readonly Json[] {
 }
 
 /** The items of the patch must be in the order of its `$setElementOrder`. */
-function checkOrder(given: readonly Json[], wanted: readonly Json[], mergeKey: string | undefined): void {
+function checkOrder(
+  given: readonly Json[],
+  wanted: readonly Json[],
+  mergeKey: string | undefined,
+): void {
   const kept = mergeKey === undefined ? given : given.filter((item) => !isDeleted(item))
   let next = 0
   for (const item of wanted) {
@@ -213,7 +229,9 @@ function checkOrder(given: readonly Json[], wanted: readonly Json[], mergeKey: s
     if (identity(kept[next] ?? null, mergeKey) === identity(item, mergeKey)) next++
   }
   if (next === kept.length) return
-  throw unclassified(`The order in patch list:\n${goPrint(given)}\n doesn't match ${ORDER} list:\n${goPrint(wanted)}\n`)
+  throw unclassified(
+    `The order in patch list:\n${goPrint(given)}\n doesn't match ${ORDER} list:\n${goPrint(wanted)}\n`,
+  )
 }
 
 const isDeleted = (item: Json): boolean => item instanceof JsonMap && item[PATCH] === 'delete'
@@ -251,7 +269,11 @@ const isUniform = (items: readonly Json[]): boolean =>
 const formOf = (value: Json): string =>
   value instanceof JsonMap ? 'map' : Array.isArray(value) ? 'list' : typeof value
 
-function* mergedItems(live: readonly Json[], patch: readonly Json[], field: Field): Steps<readonly Json[]> {
+function* mergedItems(
+  live: readonly Json[],
+  patch: readonly Json[],
+  field: Field,
+): Steps<readonly Json[]> {
   const mergeKey = field.patch?.key
   if (mergeKey === undefined)
     throw unclassified(`cannot merge lists without merge key for ${goKind(itemSchema(field))}`)
@@ -260,7 +282,8 @@ function* mergedItems(live: readonly Json[], patch: readonly Json[], field: Fiel
   const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
   const merged = [...kept]
   const at = new Map<Identity, number>()
-  for (const [index, item] of merged.entries()) if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
+  for (const [index, item] of merged.entries())
+    if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
   for (const [count, item] of items.entries()) {
     if (count % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
     const name = identity(item, mergeKey)
@@ -288,7 +311,8 @@ function directivesOf(
   for (const item of patch) {
     if (!(item instanceof JsonMap) || !(PATCH in item)) items.push(item)
     else if (item[PATCH] === 'replace') isReplaced = true
-    else if (item[PATCH] === 'merge') throw unclassified('merging lists cannot yet be specified in the patch')
+    else if (item[PATCH] === 'merge')
+      throw unclassified('merging lists cannot yet be specified in the patch')
     else if (item[PATCH] !== 'delete') throw unknownDirective(item[PATCH], item)
     else if (mergeKey in item) removed.add(valueIdentity(item[mergeKey] ?? null))
     else throw noMergeKey(item, mergeKey)

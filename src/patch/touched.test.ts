@@ -22,7 +22,9 @@ const { value: current } = decodeStruct(
       name: 'd',
       labels: { a: 'b' },
       finalizers: ['x/y', 'x/z'],
-      managedFields: [{ manager: 'm', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }],
+      managedFields: [
+        { manager: 'm', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+      ],
     },
     spec: {
       replicas: 2,
@@ -32,7 +34,12 @@ const { value: current } = decodeStruct(
         metadata: { labels: { a: 'b' } },
         spec: {
           containers: [
-            { name: 'a', image: 'i:1', ports: [{ containerPort: 80 }], resources: { limits: { cpu: '1500m' } } },
+            {
+              name: 'a',
+              image: 'i:1',
+              ports: [{ containerPort: 80 }],
+              resources: { limits: { cpu: '1500m' } },
+            },
             { name: 'b', image: 'i:2', env: [{ name: 'E', value: 'v' }] },
           ],
         },
@@ -49,14 +56,20 @@ function patched(patch: unknown, live: (patch: JsonMap) => Json): Restored {
   assert(given instanceof JsonMap)
   const into = live(given)
   assert(into instanceof JsonMap)
-  return restoreStruct(allSteps(mergeMaps(into, given, deployment)), deployment, { tree: current, value: current })
+  return restoreStruct(allSteps(mergeMaps(into, given, deployment)), deployment, {
+    tree: current,
+    value: current,
+  })
 }
 
 const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0)}}`))
 const ofTouched = (given: JsonMap): Json => touchedTree(current, given, deployment)
 
 /** Structs that hold nothing are written whether they are there or not. */
-const written = ({ value, strictFaults }: Restored): unknown => [printFields(value, deployment, 0), strictFaults]
+const written = ({ value, strictFaults }: Restored): unknown => [
+  printFields(value, deployment, 0),
+  strictFaults,
+]
 
 const metadata = fc.record(
   {
@@ -71,15 +84,27 @@ const metadata = fc.record(
 const container = fc.constantFrom(
   { name: 'a', image: 'i:3' },
   { name: 'b', $patch: 'delete' },
-  { name: 'a', ports: [{ containerPort: 80, protocol: 'UDP' }], resources: { limits: { cpu: null, memory: 1024 } } },
+  {
+    name: 'a',
+    ports: [{ containerPort: 80, protocol: 'UDP' }],
+    resources: { limits: { cpu: null, memory: 1024 } },
+  },
   { name: 'c', image: 'new' },
 )
 const spec = fc.record(
   {
     replicas: fc.constantFrom(0, 2, 3, null),
-    strategy: fc.constantFrom({ $retainKeys: ['type'], type: 'Recreate' }, { rollingUpdate: { maxSurge: '5%' } }),
+    strategy: fc.constantFrom(
+      { $retainKeys: ['type'], type: 'Recreate' },
+      { rollingUpdate: { maxSurge: '5%' } },
+    ),
     template: fc.record(
-      { metadata, spec: fc.record({ containers: fc.uniqueArray(container, { selector: ({ name }) => name }) }) },
+      {
+        metadata,
+        spec: fc.record({
+          containers: fc.uniqueArray(container, { selector: ({ name }) => name }),
+        }),
+      },
       { requiredKeys: [] },
     ),
   },

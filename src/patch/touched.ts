@@ -21,13 +21,19 @@ export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): Json
 }
 
 /** `$setElementOrder/finalizers` is about `finalizers`. */
-const fieldOfKey = (key: string): string => (key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key)
+const fieldOfKey = (key: string): string =>
+  key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
 
 type Place = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
 /** Undefined: the field is not printed. */
-function touched(own: Json | undefined, patch: Json | undefined, { name, schema, struct }: Place): Json | undefined {
-  if (schema.type === 'struct' && isFields(own) && patch instanceof JsonMap) return touchedTree(own, patch, schema)
+function touched(
+  own: Json | undefined,
+  patch: Json | undefined,
+  { name, schema, struct }: Place,
+): Json | undefined {
+  if (schema.type === 'struct' && isFields(own) && patch instanceof JsonMap)
+    return touchedTree(own, patch, schema)
   const text = `{${printFields({ [name]: own }, struct, 0)}}`
   return fieldsOf(readAny(new JsonScanner(text)))[name]
 }

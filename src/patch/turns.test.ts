@@ -13,14 +13,20 @@ import { applyPatch } from './patches.ts'
 const TURN_MS_MAX = 50
 const configMaps = builtInResources().find(({ plural }) => plural === 'configmaps')
 assert(configMaps !== undefined)
-const configMap: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'n' } }
+const configMap: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'n' },
+}
 
 const expensive = (): Slices => new Slices(systemTime, { isExpensive: true })
 
 test('a patch is quoted in short turns', async () => {
   const patch = { webhooks: Array.from({ length: 200_000 }, (_, at) => ({ versions: [`${at}`] })) }
   let quoted = ''
-  const ms = await bestLongestTurnMs(async () => void (quoted = await inParts(() => goPrint(patch), expensive())))
+  const ms = await bestLongestTurnMs(
+    async () => void (quoted = await inParts(() => goPrint(patch), expensive())),
+  )
   assert.ok(quoted === goPrint(patch))
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
@@ -31,13 +37,18 @@ test('a merge patch of deep values is read in short turns', async () => {
   const ms = await bestLongestTurnMs(async () => {
     const slices = expensive()
     await assert.rejects(
-      inSlices(applyPatch(configMap, { form: 'merge', text, isChecked: true, slices }, configMaps), slices),
+      inSlices(
+        applyPatch(configMap, { form: 'merge', text, isChecked: true, slices }, configMaps),
+        slices,
+      ),
     )
   })
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-const deepLists: { readonly [size: string]: { readonly items: number; readonly slices?: () => Slices } } = {
+const deepLists: {
+  readonly [size: string]: { readonly items: number; readonly slices?: () => Slices }
+} = {
   small: { items: 30 },
   large: { items: 40, slices: expensive },
 }
@@ -47,7 +58,10 @@ for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
     const ms = await bestLongestTurnMs(async () => {
       const slices = slicesOf?.()
       await assert.rejects(
-        inSlices(applyPatch(configMap, { form: 'merge', text, isChecked: true, slices }, configMaps), slices),
+        inSlices(
+          applyPatch(configMap, { form: 'merge', text, isChecked: true, slices }, configMaps),
+          slices,
+        ),
       )
     })
     assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
@@ -60,7 +74,10 @@ test('a strategic patch of many fields is merged in short turns', async () => {
   const text = JSON.stringify({ data: Object.fromEntries(keys.map((key) => [key, 'v'])) })
   const ms = await bestLongestTurnMs(async () => {
     const slices = expensive()
-    await inSlices(applyPatch(live, { form: 'strategic', text, isChecked: true, slices }, configMaps), slices)
+    await inSlices(
+      applyPatch(live, { form: 'strategic', text, isChecked: true, slices }, configMaps),
+      slices,
+    )
   })
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })

@@ -30,14 +30,22 @@ export type DebugPagesParts = {
 /** Undefined: it is none of these pages. */
 export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
 
-export function createDebugPages({ profiles, hasProfiles, setVerbosity, setModules }: DebugPagesParts): DebugPages {
+export function createDebugPages({
+  profiles,
+  hasProfiles,
+  setVerbosity,
+  setModules,
+}: DebugPagesParts): DebugPages {
   return (request) => {
     const { path } = request
     // As upstream, which has these pages with the profiles only.
     if (!hasProfiles) return undefined
-    if (path === '/debug/flags/v') return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
-    if (path === '/debug/flags/vmodule') return flagPage(request, (value) => changeModules(value, setModules))
-    if (path === '/debug/flags' || path.startsWith('/debug/flags/')) return Promise.resolve(html(flagsPage))
+    if (path === '/debug/flags/v')
+      return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
+    if (path === '/debug/flags/vmodule')
+      return flagPage(request, (value) => changeModules(value, setModules))
+    if (path === '/debug/flags' || path.startsWith('/debug/flags/'))
+      return Promise.resolve(html(flagsPage))
     if (path === '/debug/pprof') return Promise.resolve(redirect)
     return path.startsWith('/debug/pprof/') ? profilePage(request, profiles) : undefined
   }
@@ -46,14 +54,20 @@ export function createDebugPages({ profiles, hasProfiles, setVerbosity, setModul
 async function profilePage(request: ApiRequest, profiles: Profiles): Promise<ApiResponse> {
   const { query, signal } = request
   const what = request.path.slice('/debug/pprof/'.length)
-  const taking = (byDefault: number): Taking => ({ seconds: secondsOf(query.get('seconds'), byDefault), signal })
+  const taking = (byDefault: number): Taking => ({
+    seconds: secondsOf(query.get('seconds'), byDefault),
+    signal,
+  })
   const form = query.get('format') === 'chrome' ? 'chrome' : 'pprof'
   try {
     switch (what) {
       case '':
         return html(indexPage)
       case 'profile':
-        return file(await profiles.cpu(taking(CPU_SECONDS), form), form === 'chrome' ? 'profile.cpuprofile' : 'profile')
+        return file(
+          await profiles.cpu(taking(CPU_SECONDS), form),
+          form === 'chrome' ? 'profile.cpuprofile' : 'profile',
+        )
       case 'heap':
       case 'allocs': {
         const options = { form, isAll: what === 'allocs' } as const
@@ -68,7 +82,8 @@ async function profilePage(request: ApiRequest, profiles: Profiles): Promise<Api
   } catch (error) {
     // Nobody reads it.
     if (signal.aborted) return text(500, 'the client has gone')
-    if (error instanceof ProfilerBusy) return text(500, `Could not enable CPU profiling: ${error.message}`)
+    if (error instanceof ProfilerBusy)
+      return text(500, `Could not enable CPU profiling: ${error.message}`)
     throw error
   }
 }
@@ -80,7 +95,10 @@ function secondsOf(text: string | null, byDefault: number): number {
 
 type Changed = { readonly said: string } | { readonly fault: string }
 
-async function flagPage(request: ApiRequest, change: (value: string) => Changed): Promise<ApiResponse> {
+async function flagPage(
+  request: ApiRequest,
+  change: (value: string) => Changed,
+): Promise<ApiResponse> {
   if (request.method !== 'PUT') return text(406, 'unsupported http method')
   const value = (await request.body()).toString()
   if (value.length > VALUE_CHARACTERS_MAX) return text(400, 'the value is too long')

@@ -66,14 +66,21 @@ function isSocket(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, pages: DebugPages): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pages: DebugPages,
+): Promise<void> {
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   let answered: ApiResponse
   try {
     answered = (await pages(apiRequest(request, gone.signal))) ?? plain(404, '404 page not found\n')
   } catch (error) {
-    answered = error instanceof TextError ? plain(error.code, error.message) : plain(500, `${String(error)}\n`)
+    answered =
+      error instanceof TextError
+        ? plain(error.code, error.message)
+        : plain(500, `${String(error)}\n`)
   }
   if (!('body' in answered) || !Buffer.isBuffer(answered.body)) return void response.destroy()
   for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value)

@@ -18,7 +18,10 @@ export type PprofOptions = {
 /** Samples that are encoded between two turns of the event loop. */
 const TURN_SAMPLES = 500
 
-export async function encodePprof(samples: Iterable<StackSample>, options: PprofOptions): Promise<Buffer> {
+export async function encodePprof(
+  samples: Iterable<StackSample>,
+  options: PprofOptions,
+): Promise<Buffer> {
   const { types, period, startMs, durationMs } = options
   const tables = new Tables()
   const parts: Buffer[] = types.map((type) => message(1, tables.valueType(type)))
@@ -54,7 +57,11 @@ class Tables {
     // A function and its only location have the same number.
     const id = this.#locations.size + 1
     this.#locations.set(key, id)
-    const names = [number(2, this.#string(name)), number(3, this.#string(name)), number(4, this.#string(file))]
+    const names = [
+      number(2, this.#string(name)),
+      number(3, this.#string(name)),
+      number(4, this.#string(file)),
+    ]
     this.#encoded.push(message(5, Buffer.concat([number(1, id), ...names, number(5, line)])))
     const place = Buffer.concat([number(1, id), number(2, line)])
     this.#encoded.push(message(4, Buffer.concat([number(1, id), message(4, place)])))
@@ -62,7 +69,10 @@ class Tables {
   }
 
   encoded(): readonly Buffer[] {
-    return [...this.#encoded, ...[...this.#strings.keys()].map((text) => message(6, Buffer.from(text)))]
+    return [
+      ...this.#encoded,
+      ...[...this.#strings.keys()].map((text) => message(6, Buffer.from(text))),
+    ]
   }
 
   #string(text: string): number {

@@ -57,7 +57,9 @@ export class Profiles {
       await session.post('Profiler.setSamplingInterval', { interval: CPU_PERIOD_US })
       await this.#held(() => session.post('Profiler.start'))
       await lasting(seconds, signal)
-      const { profile }: CpuProfiler.StopReturnType = await this.#held(() => session.post('Profiler.stop'))
+      const { profile }: CpuProfiler.StopReturnType = await this.#held(() =>
+        session.post('Profiler.stop'),
+      )
       if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
       const periodNs = CPU_PERIOD_US * 1000
       const encoded = await encodePprof(cpuStacks(profile, periodNs), {
@@ -106,11 +108,15 @@ export class Profiles {
   trace({ seconds, signal }: Taking): Promise<Buffer> {
     return this.#alone('trace', signal, async (session) => {
       const events: object[] = []
-      const over = new Promise<void>((resolve) => session.once('NodeTracing.tracingComplete', () => resolve()))
+      const over = new Promise<void>((resolve) =>
+        session.once('NodeTracing.tracingComplete', () => resolve()),
+      )
       session.on('NodeTracing.dataCollected', ({ params }) => {
         if (events.length < TRACE_EVENTS_MAX) events.push(...params.value)
       })
-      await session.post('NodeTracing.start', { traceConfig: { includedCategories: traceCategories } })
+      await session.post('NodeTracing.start', {
+        traceConfig: { includedCategories: traceCategories },
+      })
       await lasting(seconds, signal)
       await session.post('NodeTracing.stop')
       await over
@@ -127,12 +133,18 @@ export class Profiles {
     return answer
   }
 
-  async #alone(what: string, signal: AbortSignal, take: (session: Session) => Promise<Buffer>): Promise<Buffer> {
+  async #alone(
+    what: string,
+    signal: AbortSignal,
+    take: (session: Session) => Promise<Buffer>,
+  ): Promise<Buffer> {
     if (this.#isBusy) throw new ProfilerBusy('cpu profiling already in use')
     this.#isBusy = true
     try {
       await sleep(this.#rest.waitMs(performance.now()), undefined, { signal })
-      this.#log('info', 'a profile begins: the server may stand still at its start and its end', { what })
+      this.#log('info', 'a profile begins: the server may stand still at its start and its end', {
+        what,
+      })
       const { Session: Inspecting } = await import('node:inspector/promises')
       const session = new Inspecting()
       session.connect()

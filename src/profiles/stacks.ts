@@ -14,20 +14,27 @@ export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Gener
     const stack: Frame[] = []
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const node = byId.get(at)
-      if (node !== undefined && !notShown.has(node.callFrame.functionName)) stack.push(frameOf(node.callFrame))
+      if (node !== undefined && !notShown.has(node.callFrame.functionName))
+        stack.push(frameOf(node.callFrame))
     }
     yield { stack, values: [hitCount, hitCount * periodNs] }
   }
 }
 
 /** V8's types do not tell how many objects were sampled: one for each period, as they are chosen. */
-export function* heapStacks({ head }: HeapProfiler.SamplingHeapProfile, periodBytes: number): Generator<StackSample> {
-  const waiting: { readonly node: HeapProfiler.SamplingHeapProfileNode; readonly below: readonly Frame[] }[] = [
-    { node: head, below: [] },
-  ]
+export function* heapStacks(
+  { head }: HeapProfiler.SamplingHeapProfile,
+  periodBytes: number,
+): Generator<StackSample> {
+  const waiting: {
+    readonly node: HeapProfiler.SamplingHeapProfileNode
+    readonly below: readonly Frame[]
+  }[] = [{ node: head, below: [] }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { node, below } = next
-    const stack = notShown.has(node.callFrame.functionName) ? below : [frameOf(node.callFrame), ...below]
+    const stack = notShown.has(node.callFrame.functionName)
+      ? below
+      : [frameOf(node.callFrame), ...below]
     if (node.selfSize > 0 && stack.length > 0)
       yield { stack, values: [Math.ceil(node.selfSize / periodBytes), node.selfSize] }
     for (const child of node.children) waiting.push({ node: child, below: stack })

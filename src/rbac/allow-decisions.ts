@@ -26,7 +26,10 @@ export class AllowDecisions {
 
 function reasonOf({ name, namespace }: Binding, role: Role, subject: Subject): string {
   const binding =
-    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
-  const to = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace}` : subject.name
+    namespace === ''
+      ? `ClusterRoleBinding ${quote(name)}`
+      : `RoleBinding ${quote(`${name}/${namespace}`)}`
+  const to =
+    subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace}` : subject.name
   return `RBAC: allowed by ${binding} of ${role.kind} ${quote(role.name)} to ${subject.kind} ${quote(to)}`
 }

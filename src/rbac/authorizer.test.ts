@@ -18,7 +18,12 @@ function role(index: RoleIndex, place: string, ...rules: readonly Fields[]): voi
   index.setRole({ namespace, name }, keptRules(object, shared))
 }
 
-function bind(index: RoleIndex, place: string, roleRef: string, ...subjects: readonly Fields[]): void {
+function bind(
+  index: RoleIndex,
+  place: string,
+  roleRef: string,
+  ...subjects: readonly Fields[]
+): void {
   const [namespace = '', name = ''] = place.split('/')
   const [kind = '', roleName = ''] = roleRef.split('/')
   const object: KubeObject = {
@@ -43,7 +48,11 @@ const group = (name: string): Fields => ({ kind: 'Group', name })
 
 type Asked = { readonly group?: string; readonly name?: string; readonly namespace?: string }
 
-function asks(verb: string, what: string, { group: apiGroup = '', name = '', namespace = 'n' }: Asked = {}) {
+function asks(
+  verb: string,
+  what: string,
+  { group: apiGroup = '', name = '', namespace = 'n' }: Asked = {},
+) {
   if (what.startsWith('/')) return { kind: 'path', verb, path: what } as const
   const [plural = '', subresource = ''] = what.split('/')
   const resource = { kind: 'resource', version: 'v1', plural, subresource } as const
@@ -62,39 +71,105 @@ function verdictOf(rules: readonly Fields[], attributes: AccessAttributes): bool
   return short
 }
 
-const cases: readonly (readonly [string, Fields, readonly AccessAttributes[], readonly AccessAttributes[]])[] = [
-  ['a verb is itself', may('get', 'pods'), [asks('get', 'pods')], [asks('GET', 'pods'), asks('list', 'pods')]],
+const cases: readonly (readonly [
+  string,
+  Fields,
+  readonly AccessAttributes[],
+  readonly AccessAttributes[],
+])[] = [
+  [
+    'a verb is itself',
+    may('get', 'pods'),
+    [asks('get', 'pods')],
+    [asks('GET', 'pods'), asks('list', 'pods')],
+  ],
   ['any verb', may('*', 'pods'), [asks('get', 'pods'), asks('', 'pods')], [asks('get', 'nodes')]],
   ['no verb is a pattern', may('get*', 'pods'), [asks('get*', 'pods')], [asks('get', 'pods')]],
-  ['a resource is not its parts', may('get', 'pods'), [asks('get', 'pods')], [asks('get', 'pods/log')]],
-  ['any resource, parts too', may('get', '*'), [asks('get', 'pods/log')], [asks('get', 'x', { group: 'apps' })]],
-  ['a part is itself', may('get', 'pods/log'), [asks('get', 'pods/log')], [asks('get', 'pods'), asks('get', 'x/log')]],
-  ['a part of any', may('get', '*/scale'), [asks('get', 'x/scale')], [asks('get', 'scale'), asks('get', 'x/status')]],
-  ['pods/* is no pattern', may('get', 'pods/*'), [asks('get', 'pods/*')], [asks('get', 'pods/log')]],
+  [
+    'a resource is not its parts',
+    may('get', 'pods'),
+    [asks('get', 'pods')],
+    [asks('get', 'pods/log')],
+  ],
+  [
+    'any resource, parts too',
+    may('get', '*'),
+    [asks('get', 'pods/log')],
+    [asks('get', 'x', { group: 'apps' })],
+  ],
+  [
+    'a part is itself',
+    may('get', 'pods/log'),
+    [asks('get', 'pods/log')],
+    [asks('get', 'pods'), asks('get', 'x/log')],
+  ],
+  [
+    'a part of any',
+    may('get', '*/scale'),
+    [asks('get', 'x/scale')],
+    [asks('get', 'scale'), asks('get', 'x/status')],
+  ],
+  [
+    'pods/* is no pattern',
+    may('get', 'pods/*'),
+    [asks('get', 'pods/*')],
+    [asks('get', 'pods/log')],
+  ],
   ['*/* is no pattern', may('get', '*/*'), [asks('get', 'x/*')], [asks('get', 'pods/log')]],
-  ['any group', may('get', 'pods', { apiGroups: ['*'] }), [asks('get', 'pods', { group: 'x' })], []],
-  ['no group is a pattern', may('get', 'pods', { apiGroups: ['*.x'] }), [], [asks('get', 'pods', { group: 'a.x' })]],
+  [
+    'any group',
+    may('get', 'pods', { apiGroups: ['*'] }),
+    [asks('get', 'pods', { group: 'x' })],
+    [],
+  ],
+  [
+    'no group is a pattern',
+    may('get', 'pods', { apiGroups: ['*.x'] }),
+    [],
+    [asks('get', 'pods', { group: 'a.x' })],
+  ],
   [
     'names',
     may('get,create,list', 'pods', { resourceNames: ['a', '*'] }),
-    [asks('get', 'pods', { name: 'a' }), asks('get', 'pods', { name: '*' }), asks('create', 'pods', { name: 'a' })],
+    [
+      asks('get', 'pods', { name: 'a' }),
+      asks('get', 'pods', { name: '*' }),
+      asks('create', 'pods', { name: 'a' }),
+    ],
     [asks('get', 'pods', { name: 'b' }), asks('create', 'pods'), asks('list', 'pods')],
   ],
   ['no name is a name', may('list', 'pods', { resourceNames: [''] }), [asks('list', 'pods')], []],
-  ['rules of paths are none of resources', { verbs: ['*'], nonResourceURLs: ['*'] }, [], [asks('get', 'pods')]],
-  ['rules of resources are none of paths', may('*', '*', { apiGroups: ['*'] }), [], [asks('get', '/metrics')]],
+  [
+    'rules of paths are none of resources',
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+    [],
+    [asks('get', 'pods')],
+  ],
+  [
+    'rules of resources are none of paths',
+    may('*', '*', { apiGroups: ['*'] }),
+    [],
+    [asks('get', '/metrics')],
+  ],
   [
     'a path with stars at its end',
     { verbs: ['get'], nonResourceURLs: ['/x/**', '/y', '/z/*/z'] },
     [asks('get', '/x/'), asks('get', '/x/a/b'), asks('get', '/y'), asks('get', '/z/*/z')],
     [asks('get', '/x'), asks('get', '/y/'), asks('get', '/z/a/z'), asks('post', '/y')],
   ],
-  ['any path', { verbs: ['*'], nonResourceURLs: ['*'] }, [asks('post', '/'), asks('get', '/a')], []],
+  [
+    'any path',
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+    [asks('post', '/'), asks('get', '/a')],
+    [],
+  ],
 ]
 for (const [name, rule, covered, others] of cases) {
   test(`a rule: ${name}`, () => {
-    for (const attributes of covered) assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
-    for (const attributes of others) assert.ok(!verdictOf([rule], attributes), JSON.stringify(attributes))
+    for (const attributes of covered)
+      assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
+    for (const attributes of others)
+      assert.ok(!verdictOf([rule], attributes), JSON.stringify(attributes))
   })
 }
 
@@ -107,7 +182,11 @@ test('reasons name the binding, the role and the first subject that fits', () =>
   role(index, '/view', may('get', 'pods'))
   role(index, 'n/edit', may('update', 'pods'))
   bind(index, '/b', 'ClusterRole/view', group('dev'), person())
-  const account = { name: 'system:serviceaccount:n:sa', uid: '', groups: ['system:serviceaccounts'] }
+  const account = {
+    name: 'system:serviceaccount:n:sa',
+    uid: '',
+    groups: ['system:serviceaccounts'],
+  }
   bind(index, 'n/b', 'Role/edit', { kind: 'ServiceAccount', name: 'sa' })
   assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
     verdict: 'allow',
@@ -117,14 +196,18 @@ test('reasons name the binding, the role and the first subject that fits', () =>
     verdict: 'allow',
     reason: 'RBAC: allowed by RoleBinding "b/n" of Role "edit" to ServiceAccount "sa/n"',
   })
-  assert.equal(authorizeByRoles(index, account, asks('update', 'pods', { namespace: 'm' })).verdict, 'no-opinion')
+  assert.equal(
+    authorizeByRoles(index, account, asks('update', 'pods', { namespace: 'm' })).verdict,
+    'no-opinion',
+  )
 })
 
 test('a role of a namespace is asked in that namespace alone, and of no path', () => {
   const index = new RoleIndex()
   role(index, '/all', may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] })
   bind(index, 'n/b', 'ClusterRole/all', person())
-  const verdict = (attributes: AccessAttributes): string => authorizeByRoles(index, alice, attributes).verdict
+  const verdict = (attributes: AccessAttributes): string =>
+    authorizeByRoles(index, alice, attributes).verdict
   assert.equal(verdict(asks('get', 'pods')), 'allow')
   assert.equal(verdict(asks('get', 'pods', { namespace: 'm' })), 'no-opinion')
   assert.equal(verdict(asks('get', 'pods', { namespace: '' })), 'no-opinion')
@@ -134,7 +217,15 @@ test('a role of a namespace is asked in that namespace alone, and of no path', (
 test('users, groups and service accounts are matched by their whole names', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
-  bind(index, '/b', 'ClusterRole/r', person('x'), group('y'), { kind: 'ServiceAccount', name: 's' }, person('*'))
+  bind(
+    index,
+    '/b',
+    'ClusterRole/r',
+    person('x'),
+    group('y'),
+    { kind: 'ServiceAccount', name: 's' },
+    person('*'),
+  )
   const verdict = (name: string, groups: readonly string[] = []): string =>
     authorizeByRoles(index, { name, uid: '', groups }, asks('get', 'pods')).verdict
   assert.equal(verdict('x'), 'allow')
@@ -147,7 +238,9 @@ test('users, groups and service accounts are matched by their whole names', () =
 test('the same of a binding with many subjects', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
-  const many = Array.from({ length: 100 }, (_, at) => (at % 2 === 0 ? person(`u${at}`) : group(`u${at}`)))
+  const many = Array.from({ length: 100 }, (_, at) =>
+    at % 2 === 0 ? person(`u${at}`) : group(`u${at}`),
+  )
   bind(index, '/b', 'ClusterRole/r', ...many)
   const ask = (name: string, groups: readonly string[]) =>
     authorizeByRoles(index, { name, uid: '', groups }, asks('get', 'pods'))
@@ -221,11 +314,18 @@ test('all rules of a user, each binding once', () => {
 
 test('a role of many bindings is asked once, and its rules are collected up to a limit', () => {
   const index = new RoleIndex()
-  role(index, '/long', ...Array.from({ length: 20_000 }, (_, at) => may('get', 'pods', { resourceNames: [`p${at}`] })))
+  role(
+    index,
+    '/long',
+    ...Array.from({ length: 20_000 }, (_, at) => may('get', 'pods', { resourceNames: [`p${at}`] })),
+  )
   for (let at = 0; at < 300; at++) bind(index, `/b${at}`, 'ClusterRole/long', person())
   const tookMs = cpuMsOf(() => {
     for (let round = 0; round < 10; round++) {
-      assert.equal(authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict, 'no-opinion')
+      assert.equal(
+        authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict,
+        'no-opinion',
+      )
     }
   })
   assert.ok(tookMs < 1000, `${tookMs} ms`)

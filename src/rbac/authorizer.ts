@@ -18,7 +18,11 @@ const ERRORS_MAX = 100
 
 const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
 
-export function authorizeByRoles(index: RoleIndex, user: User, attributes: AccessAttributes): AccessDecision {
+export function authorizeByRoles(
+  index: RoleIndex,
+  user: User,
+  attributes: AccessAttributes,
+): AccessDecision {
   const question = questionOf(attributes)
   let allowed: AccessDecision | undefined
   let errors: ResolutionErrors | undefined
@@ -35,7 +39,9 @@ export function authorizeByRoles(index: RoleIndex, user: User, attributes: Acces
     return true
   })
   if (allowed !== undefined) return allowed
-  return errors === undefined ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
+  return errors === undefined
+    ? noOpinion
+    : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
 }
 
 export type HeldRules = {
@@ -54,7 +60,11 @@ export type HeldOptions = {
 }
 
 /** All rules that apply to the user in a namespace. */
-export function heldRules(index: RoleIndex, user: User, { namespace, each }: HeldOptions): HeldRules {
+export function heldRules(
+  index: RoleIndex,
+  user: User,
+  { namespace, each }: HeldOptions,
+): HeldRules {
   const rules: Rule[] = []
   const errors = new ResolutionErrors()
   const seen = new Set<Binding | Role>()

@@ -67,7 +67,8 @@ export class FirstSubjects {
   in(list: SubjectList): Subject | undefined {
     this.#known ??= new Map()
     if (this.#known.has(list)) return this.#known.get(list)
-    const first = list.all.length > this.groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
+    const first =
+      list.all.length > this.groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
     this.#known.set(list, first)
     return first
   }
@@ -79,7 +80,10 @@ export class FirstSubjects {
 const isUser = ({ kind, matches }: Subject, { name, groups }: User): boolean =>
   kind === 'Group' ? groups.includes(matches) : matches === name
 
-function positions(all: readonly Subject[], isMeant: (kind: Subject['kind']) => boolean): Map<string, number> {
+function positions(
+  all: readonly Subject[],
+  isMeant: (kind: Subject['kind']) => boolean,
+): Map<string, number> {
   const found = new Map<string, number>()
   for (const [at, { kind, matches }] of all.entries()) {
     if (isMeant(kind) && !found.has(matches)) found.set(matches, at)

@@ -6,6 +6,8 @@ import { readPolicy } from './read-policy.ts'
 import type { Rule } from './rule.ts'
 
 export function bootstrapRules(name: string, { isOn }: Gates): readonly Rule[] {
-  const roles = readPolicy(bootstrapPolicy, isOn).filter(({ resource }) => resource === 'clusterroles')
+  const roles = readPolicy(bootstrapPolicy, isOn).filter(
+    ({ resource }) => resource === 'clusterroles',
+  )
   return readRules(roles.find(({ object }) => object.metadata.name === name)?.object['rules'])
 }

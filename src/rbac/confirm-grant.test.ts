@@ -42,11 +42,20 @@ const roleOf = (rules: readonly Fields[], more: Fields = {}): KubeObject => ({
 const bindingOf = (role: string): KubeObject => {
   const [kind = '', name = ''] = role.split('/')
   const subjects = [{ kind: 'User', name: 'mallory' }]
-  return { apiVersion, kind: 'X', metadata: { name: 'b' }, roleRef: { apiGroup: group, kind, name }, subjects }
+  return {
+    apiVersion,
+    kind: 'X',
+    metadata: { name: 'b' },
+    roleRef: { apiGroup: group, kind, name },
+    subjects,
+  }
 }
 
 /** The first line of the refusal; undefined: it may be written. */
-async function refusalOf(index: RoleIndex, grant: Partial<Grant> & Pick<Grant, 'resource' | 'object'>) {
+async function refusalOf(
+  index: RoleIndex,
+  grant: Partial<Grant> & Pick<Grant, 'resource' | 'object'>,
+) {
   const parts = {
     index,
     latest: async () => undefined,
@@ -56,7 +65,14 @@ async function refusalOf(index: RoleIndex, grant: Partial<Grant> & Pick<Grant, '
   const namespace = grant.resource.startsWith('cluster') ? '' : 'n'
   const { signal } = new AbortController()
   try {
-    await confirmGrant(parts, { user: mallory, namespace, name: '', current: undefined, signal, ...grant })
+    await confirmGrant(parts, {
+      user: mallory,
+      namespace,
+      name: '',
+      current: undefined,
+      signal,
+      ...grant,
+    })
     return undefined
   } catch (error) {
     assert.ok(error instanceof ApiError)
@@ -64,24 +80,38 @@ async function refusalOf(index: RoleIndex, grant: Partial<Grant> & Pick<Grant, '
   }
 }
 
-const writes = may('create,update,patch,delete', 'roles,rolebindings,clusterroles,clusterrolebindings', {
-  apiGroups: [group],
-})
+const writes = may(
+  'create,update,patch,delete',
+  'roles,rolebindings,clusterroles,clusterrolebindings',
+  {
+    apiGroups: [group],
+  },
+)
 const notHeld = /is attempting to grant RBAC permissions not currently held/
 
 test('a role with what one has may be written, one with more may not', async () => {
   const index = world([writes, may('get', 'services')])
   const resource = 'roles'
-  assert.equal(await refusalOf(index, { resource, object: roleOf([may('get', 'services')]) }), undefined)
   assert.equal(
-    await refusalOf(index, { resource, object: roleOf([may('get,list', 'services'), may('get', 'pods')]) }),
+    await refusalOf(index, { resource, object: roleOf([may('get', 'services')]) }),
+    undefined,
+  )
+  assert.equal(
+    await refusalOf(index, {
+      resource,
+      object: roleOf([may('get,list', 'services'), may('get', 'pods')]),
+    }),
     'roles.rbac.authorization.k8s.io "r" is forbidden: user "mallory" (groups=["system:authenticated"]) is attempting to grant RBAC ' +
       'permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}\n{APIGroups:[""], Resources:["services"], Verbs:["list"]}',
   )
 })
 
 test('attacks by roles', async () => {
-  const index = world([writes, may('get', 'services'), may('get', 'secrets', { resourceNames: ['mine'] })])
+  const index = world([
+    writes,
+    may('get', 'services'),
+    may('get', 'secrets', { resourceNames: ['mine'] }),
+  ])
   const attacks: readonly (readonly [string, Grant['resource'], KubeObject])[] = [
     ['everything', 'roles', roleOf(everything)],
     ['all verbs', 'roles', roleOf([may('*', 'services')])],
@@ -90,11 +120,19 @@ test('attacks by roles', async () => {
     ['a part', 'roles', roleOf([may('get', 'services/proxy')])],
     ['any part', 'roles', roleOf([may('get', '*/status')])],
     ['all names', 'roles', roleOf([may('get', 'secrets')])],
-    ['another name', 'roles', roleOf([may('get', 'secrets', { resourceNames: ['mine', 'yours'] })])],
+    [
+      'another name',
+      'roles',
+      roleOf([may('get', 'secrets', { resourceNames: ['mine', 'yours'] })]),
+    ],
     ['the verb escalate', 'roles', roleOf([may('escalate', 'roles', { apiGroups: [group] })])],
     ['the verb bind', 'roles', roleOf([may('bind', 'clusterroles', { apiGroups: [group] })])],
     ['the verb impersonate', 'roles', roleOf([may('impersonate', 'users,groups')])],
-    ['in the cluster what is held in a namespace', 'clusterroles', roleOf([may('get', 'services')])],
+    [
+      'in the cluster what is held in a namespace',
+      'clusterroles',
+      roleOf([may('get', 'services')]),
+    ],
     ['paths', 'clusterroles', roleOf([{ verbs: ['get'], nonResourceURLs: ['/metrics'] }])],
   ]
   for (const [name, resource, object] of attacks) {
@@ -109,7 +147,11 @@ test('attacks by bindings', async () => {
     ['clusterrolebindings', 'ClusterRole/cluster-admin'],
     ['rolebindings', 'Role/pods'],
   ] as const) {
-    assert.match((await refusalOf(index, { resource, object: bindingOf(role) })) ?? '', notHeld, role)
+    assert.match(
+      (await refusalOf(index, { resource, object: bindingOf(role) })) ?? '',
+      notHeld,
+      role,
+    )
   }
   assert.equal(
     await refusalOf(index, { resource: 'rolebindings', object: bindingOf('Role/none') }),
@@ -129,9 +171,15 @@ test('an aggregation rule needs everything, and so does the change of a role tha
   const resource = 'clusterroles'
   const aggregated = roleOf([], { aggregationRule })
   assert.match((await refusalOf(index, { resource, object: aggregated })) ?? '', refused)
-  assert.match((await refusalOf(index, { resource, object: roleOf([]), current: aggregated })) ?? '', refused)
+  assert.match(
+    (await refusalOf(index, { resource, object: roleOf([]), current: aggregated })) ?? '',
+    refused,
+  )
   const labelled = { ...aggregated, metadata: { name: 'r', labels: { a: 'b' } } }
-  assert.match((await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '', refused)
+  assert.match(
+    (await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '',
+    refused,
+  )
   // With every right on resources and on paths, but without the verb escalate, which `*` would include.
   assert.equal(await refusalOf(world(everything, ''), { resource, object: aggregated }), undefined)
 })
@@ -156,9 +204,19 @@ test('every change is looked at but those of owners and finalizers', async () =>
   const change = (metadata: KubeObject['metadata']) =>
     ({ resource, object: { ...current, metadata }, current }) as const
   assert.equal(await refusalOf(index, change({ name: 'r' })), undefined)
-  assert.equal(await refusalOf(index, change({ name: 'r', finalizers: ['x/y'], ownerReferences: [{}] })), undefined)
-  assert.match((await refusalOf(index, change({ name: 'r', annotations: { a: 'b' } }))) ?? '', notHeld)
-  assert.equal(await refusalOf(index, { resource, object: roleOf([]), current }), undefined, 'taking away')
+  assert.equal(
+    await refusalOf(index, change({ name: 'r', finalizers: ['x/y'], ownerReferences: [{}] })),
+    undefined,
+  )
+  assert.match(
+    (await refusalOf(index, change({ name: 'r', annotations: { a: 'b' } }))) ?? '',
+    notHeld,
+  )
+  assert.equal(
+    await refusalOf(index, { resource, object: roleOf([]), current }),
+    undefined,
+    'taking away',
+  )
 })
 
 test('the verb escalate is for roles, by the name in the path; the verb bind for bindings, by that of the role', async () => {
@@ -168,19 +226,41 @@ test('the verb escalate is for roles, by the name in the path; the verb bind for
   const first = world([writes, escalate])
   const current = roleOf([])
   assert.equal(await refusalOf(first, { resource: 'roles', object, current, name: 'r' }), undefined)
-  assert.match((await refusalOf(first, { resource: 'roles', object })) ?? '', notHeld, 'a create has no name')
-  assert.match((await refusalOf(first, { resource: 'roles', object, current, name: 'other' })) ?? '', notHeld)
-  assert.match((await refusalOf(first, { resource: 'rolebindings', object: bindingOf('Role/pods') })) ?? '', notHeld)
+  assert.match(
+    (await refusalOf(first, { resource: 'roles', object })) ?? '',
+    notHeld,
+    'a create has no name',
+  )
+  assert.match(
+    (await refusalOf(first, { resource: 'roles', object, current, name: 'other' })) ?? '',
+    notHeld,
+  )
+  assert.match(
+    (await refusalOf(first, { resource: 'rolebindings', object: bindingOf('Role/pods') })) ?? '',
+    notHeld,
+  )
   const second = world([writes, bind])
-  assert.equal(await refusalOf(second, { resource: 'rolebindings', object: bindingOf('Role/pods') }), undefined)
+  assert.equal(
+    await refusalOf(second, { resource: 'rolebindings', object: bindingOf('Role/pods') }),
+    undefined,
+  )
   const all = bindingOf('ClusterRole/cluster-admin')
   assert.match((await refusalOf(second, { resource: 'rolebindings', object: all })) ?? '', notHeld)
-  assert.match((await refusalOf(second, { resource: 'roles', object, current, name: 'r' })) ?? '', notHeld)
+  assert.match(
+    (await refusalOf(second, { resource: 'roles', object, current, name: 'r' })) ?? '',
+    notHeld,
+  )
 })
 
 test('members of system:masters are not asked', async () => {
   const user = { name: 'root', uid: '', groups: ['system:masters'] }
   const index = world([])
-  assert.equal(await refusalOf(index, { user, resource: 'roles', object: roleOf(everything) }), undefined)
-  assert.equal(await refusalOf(index, { user, resource: 'rolebindings', object: bindingOf('Role/none') }), undefined)
+  assert.equal(
+    await refusalOf(index, { user, resource: 'roles', object: roleOf(everything) }),
+    undefined,
+  )
+  assert.equal(
+    await refusalOf(index, { user, resource: 'rolebindings', object: bindingOf('Role/none') }),
+    undefined,
+  )
 })

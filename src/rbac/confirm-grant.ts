@@ -5,7 +5,15 @@
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { forbidden, notFound, unclassified } from '../api/errors.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  omit,
+  textOf,
+} from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import { inParts } from '../lib/parts.ts'
@@ -49,7 +57,8 @@ export type GrantParts = {
 
 /** Fails with Forbidden; with NotFound if the role of a binding does not exist. */
 export async function confirmGrant(parts: GrantParts, grant: Grant): Promise<void> {
-  if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current)) return
+  if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current))
+    return
   await parts.latest(grant.signal)
   const isBinding = grant.resource === 'rolebindings' || grant.resource === 'clusterrolebindings'
   await (isBinding ? confirmBinding(parts, grant) : confirmRole(parts, grant))
@@ -57,12 +66,21 @@ export async function confirmGrant(parts: GrantParts, grant: Grant): Promise<voi
 
 async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
   const { resource, namespace, name, object, current } = grant
-  if (await isAuthorized(parts, grant, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name }))
+  if (
+    await isAuthorized(parts, grant, {
+      verb: 'escalate',
+      group: rbacGroup,
+      plural: resource,
+      namespace,
+      name,
+    })
+  )
     return
   await confirmHeld(parts, grant, await readInTurns(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
   const { rights, isAll } = await lacking(parts, grant, fullAuthority)
-  if (!isAll || rights.length > 0) throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
+  if (!isAll || rights.length > 0)
+    throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
 /** Longer lists of rules are read in several turns of the event loop. */
@@ -90,10 +108,21 @@ async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
   await confirmHeld(parts, grant, rules)
 }
 
-type Asked = Pick<Extract<AccessAttributes, { kind: 'resource' }>, 'verb' | 'group' | 'plural' | 'namespace' | 'name'>
+type Asked = Pick<
+  Extract<AccessAttributes, { kind: 'resource' }>,
+  'verb' | 'group' | 'plural' | 'namespace' | 'name'
+>
 
-async function isAuthorized({ authorize }: GrantParts, { user, signal }: Grant, asked: Asked): Promise<boolean> {
-  const { verdict } = await authorize(user, { kind: 'resource', version: '*', subresource: '', ...asked }, { signal })
+async function isAuthorized(
+  { authorize }: GrantParts,
+  { user, signal }: Grant,
+  asked: Asked,
+): Promise<boolean> {
+  const { verdict } = await authorize(
+    user,
+    { kind: 'resource', version: '*', subresource: '', ...asked },
+    { signal },
+  )
   return verdict === 'allow'
 }
 
@@ -105,7 +134,11 @@ const fullAuthority: readonly Rule[] = [
 const aggregates = (role: KubeObject | undefined): boolean =>
   itemsOf(fieldsOf(role?.['aggregationRule'])['clusterRoleSelectors']).length > 0
 
-async function confirmHeld(parts: GrantParts, grant: Grant, wanted: readonly Rule[]): Promise<void> {
+async function confirmHeld(
+  parts: GrantParts,
+  grant: Grant,
+  wanted: readonly Rule[],
+): Promise<void> {
   const { user } = grant
   const { rights, isAll, error } = await lacking(parts, grant, wanted)
   if (isAll && rights.length === 0) return
@@ -123,14 +156,19 @@ function listOf(rights: readonly Rule[], isAll: boolean): string {
     if (characters > LIST_CHARACTERS_MAX) break
     shown.push(line)
   }
-  if (!isAll || shown.length < lines.length) shown.push('and more: write roles with fewer permissions each')
+  if (!isAll || shown.length < lines.length)
+    shown.push('and more: write roles with fewer permissions each')
   return shown.join('\n')
 }
 
 type Lacking = { readonly rights: readonly Rule[]; readonly isAll: boolean; readonly error: string }
 
 /** A user with too many rules is taken to have only the first of them: the check may refuse more, never less. */
-async function lacking({ index }: GrantParts, { user, namespace }: Grant, wanted: readonly Rule[]): Promise<Lacking> {
+async function lacking(
+  { index }: GrantParts,
+  { user, namespace }: Grant,
+  wanted: readonly Rule[],
+): Promise<Lacking> {
   const { rules, error } = heldRules(index, user, { namespace, each: 'role' })
   return { ...(await inSlices(missingRights(rules, wanted))), error }
 }

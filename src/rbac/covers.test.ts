@@ -34,7 +34,12 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
     may('watch,get,list,get', 'pods'),
     ['{APIGroups:[""], Resources:["pods"], Verbs:["watch" "get" "get"]}'],
   ],
-  ['a star gives all', [may('*', '*', { apiGroups: ['*'] })], may('get', 'pods/log', { apiGroups: ['x'] }), []],
+  [
+    'a star gives all',
+    [may('*', '*', { apiGroups: ['*'] })],
+    may('get', 'pods/log', { apiGroups: ['x'] }),
+    [],
+  ],
   [
     'all single ones are no star',
     [may('get,list,watch,create,update,patch,delete', 'pods')],
@@ -61,7 +66,12 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
     ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
   ['all give names', [may('get', 'pods')], may('get', 'pods', { resourceNames: ['a'] }), []],
-  ['paths by their beginning', [visits('get', '/x/*')], visits('get', '/x/a', '/x/a/*', '/x/*'), []],
+  [
+    'paths by their beginning',
+    [visits('get', '/x/*')],
+    visits('get', '/x/a', '/x/a/*', '/x/*'),
+    [],
+  ],
   [
     'and not beyond',
     [visits('get', '/x/*')],
@@ -72,16 +82,28 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
       '{NonResourceURLs:["/x/a"], Verbs:["post"]}',
     ],
   ],
-  ['resources give no paths', [may('*', '*')], visits('get', '/x'), ['{NonResourceURLs:["/x"], Verbs:["get"]}']],
+  [
+    'resources give no paths',
+    [may('*', '*')],
+    visits('get', '/x'),
+    ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
+  ],
   ['what has no verbs gives nothing', [], may('get', 'pods', { verbs: [] }), []],
 ]
 for (const [name, held, wanted, expected] of cases) {
-  test(`what is lacking: ${name}`, async () => assert.deepEqual(await lacks(held, wanted), expected))
+  test(`what is lacking: ${name}`, async () =>
+    assert.deepEqual(await lacks(held, wanted), expected))
 }
 
 test('a rule is not given by two that give a half each', async () => {
-  const held = [may('get', 'pods', { apiGroups: ['a'] }), may('get', 'services', { apiGroups: ['b'] })]
-  assert.equal((await lacks(held, may('get', 'pods,services', { apiGroups: ['a', 'b'] }))).length, 2)
+  const held = [
+    may('get', 'pods', { apiGroups: ['a'] }),
+    may('get', 'services', { apiGroups: ['b'] }),
+  ]
+  assert.equal(
+    (await lacks(held, may('get', 'pods,services', { apiGroups: ['a', 'b'] }))).length,
+    2,
+  )
 })
 
 test('lists that multiply to billions are given up on', async () => {
@@ -119,5 +141,8 @@ test('a thousand missing permissions are enough', async () => {
 
 test('a rule without verbs grants nothing, however long its lists are', async () => {
   const many = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
-  assert.deepEqual(await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })), [])
+  assert.deepEqual(
+    await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })),
+    [],
+  )
 })

@@ -88,7 +88,13 @@ export function joinVerbs(rights: readonly Rule[]): Rule[] {
 }
 
 /** `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}` */
-export function describeRule({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: Rule): string {
+export function describeRule({
+  apiGroups,
+  resources,
+  nonResourceURLs,
+  resourceNames,
+  verbs,
+}: Rule): string {
   const parts = [
     ['APIGroups', apiGroups],
     ['Resources', resources],
@@ -96,18 +102,32 @@ export function describeRule({ apiGroups, resources, nonResourceURLs, resourceNa
     ['ResourceNames', resourceNames],
     ['Verbs', verbs],
   ] as const
-  const shown = parts.filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${quoteList(list)}`)
+  const shown = parts
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${quoteList(list)}`)
   return `{${shown.join(', ')}}`
 }
 
 /** As Go's %q prints a slice of strings. */
-export const quoteList = (list: readonly string[]): string => `[${shownItems(list, shownValue, ' ')}]`
+export const quoteList = (list: readonly string[]): string =>
+  `[${shownItems(list, shownValue, ' ')}]`
 
 type Right =
-  | { readonly verb: string; readonly group: string; readonly resource: string; readonly name: string | undefined }
+  | {
+      readonly verb: string
+      readonly group: string
+      readonly resource: string
+      readonly name: string | undefined
+    }
   | { readonly verb: string; readonly url: string }
 
-function* rightsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): Generator<Right> {
+function* rightsOf({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+}: Rule): Generator<Right> {
   // Also for the cost: a rule without verbs grants nothing, however long its other lists are.
   if (verbs.length === 0) return
   const names = resourceNames.length === 0 ? [undefined] : resourceNames
@@ -122,12 +142,16 @@ function* rightsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs
 function covers(owner: Rule, right: Right, lists: Lists): boolean {
   if (!lists.hasOrAll(owner.verbs, right.verb)) return false
   if ('url' in right) {
-    return owner.resourceNames.length === 0 && owner.nonResourceURLs.some((url) => urlCovers(url, right.url))
+    return (
+      owner.resourceNames.length === 0 &&
+      owner.nonResourceURLs.some((url) => urlCovers(url, right.url))
+    )
   }
   return (
     lists.hasOrAll(owner.apiGroups, right.group) &&
     lists.hasResource(owner.resources, right.resource) &&
-    (owner.resourceNames.length === 0 || (right.name !== undefined && lists.has(owner.resourceNames, right.name)))
+    (owner.resourceNames.length === 0 ||
+      (right.name !== undefined && lists.has(owner.resourceNames, right.name)))
   )
 }
 
@@ -138,7 +162,8 @@ function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
     apiGroups.every((group) => lists.hasOrAll(owner.apiGroups, group)) &&
     resources.every((resource) => lists.hasResource(owner.resources, resource)) &&
     (owner.resourceNames.length === 0 ||
-      (resourceNames.length > 0 && resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
+      (resourceNames.length > 0 &&
+        resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
     // Rules on paths are compared permission by permission, unless both lists are short.
     nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
     // limit: WHOLE_MAX comparisons
@@ -173,12 +198,23 @@ class Lists {
 }
 
 const isShort = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): boolean =>
-  verbs.length + apiGroups.length + resources.length + resourceNames.length + nonResourceURLs.length <= WHOLE_MAX
+  verbs.length +
+    apiGroups.length +
+    resources.length +
+    resourceNames.length +
+    nonResourceURLs.length <=
+  WHOLE_MAX
 
 function ruleOf(right: Right): Rule {
   const none = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
   const verbs = [right.verb]
   if ('url' in right) return { ...none, verbs, nonResourceURLs: [right.url] }
   const { group, resource, name } = right
-  return { ...none, verbs, apiGroups: [group], resources: [resource], resourceNames: name === undefined ? [] : [name] }
+  return {
+    ...none,
+    verbs,
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: name === undefined ? [] : [name],
+  }
 }

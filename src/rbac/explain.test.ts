@@ -27,11 +27,19 @@ const rule = (verbs: string, resources: string, more: object = {}) => ({
   ...more,
 })
 
-function grant(index: RoleIndex, namespace: string, name: string, ...rules: readonly ReturnType<typeof rule>[]): void {
+function grant(
+  index: RoleIndex,
+  namespace: string,
+  name: string,
+  ...rules: readonly ReturnType<typeof rule>[]
+): void {
   index.setRole({ namespace, name }, rules)
   const subject = { kind: 'User', name: 'alice', namespace: '', matches: 'alice' } as const
   const roleKind = namespace === '' ? 'ClusterRole' : 'Role'
-  index.setBinding({ namespace, name: `${name}-b` }, { roleKind, roleName: name, subjects: [subject] })
+  index.setBinding(
+    { namespace, name: `${name}-b` },
+    { roleKind, roleName: name, subjects: [subject] },
+  )
 }
 
 function explain(index: RoleIndex, attributes: AccessAttributes, user = alice) {
@@ -84,8 +92,15 @@ test('the grants of others are not told', () => {
 test('paths: other verbs, and paths beside', () => {
   const index = new RoleIndex()
   grant(index, '', 'a', rule('post', '', { resources: [], nonResourceURLs: ['/metrics'] }))
-  grant(index, '', 'b', rule('get', '', { resources: [], nonResourceURLs: ['/metrics/slis', '/version'] }))
-  const nearest = itemsOf(explain(index, { kind: 'path', verb: 'get', path: '/metrics' })['nearest'])
+  grant(
+    index,
+    '',
+    'b',
+    rule('get', '', { resources: [], nonResourceURLs: ['/metrics/slis', '/version'] }),
+  )
+  const nearest = itemsOf(
+    explain(index, { kind: 'path', verb: 'get', path: '/metrics' })['nearest'],
+  )
   assert.deepEqual(
     nearest.map(({ differs }) => differs),
     ['verb', 'path'],
@@ -95,14 +110,19 @@ test('paths: other verbs, and paths beside', () => {
 test('bindings to roles that do not exist are told', () => {
   const index = new RoleIndex()
   const subject = { kind: 'Group', name: 'dev', namespace: '', matches: 'dev' } as const
-  index.setBinding({ namespace: 'n', name: 'b' }, { roleKind: 'Role', roleName: 'gone', subjects: [subject] })
+  index.setBinding(
+    { namespace: 'n', name: 'b' },
+    { roleKind: 'Role', roleName: 'gone', subjects: [subject] },
+  )
   const [missing] = itemsOf(explain(index, asked())['missingRoles'])
   assert.deepEqual(missing?.['role'], { kind: 'Role', name: 'gone' })
 })
 
 test('among many bindings and long rules the answer stays short', () => {
   const index = new RoleIndex()
-  const long = rule('get', 'pods', { resourceNames: Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)) })
+  const long = rule('get', 'pods', {
+    resourceNames: Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)),
+  })
   for (let at = 0; at < 2_000; at++) grant(index, `n${at}`, 'r', long, rule('get', 'pods'))
   const explained = explain(index, asked())
   assert.equal(itemsOf(explained['nearest']).length, 10)

@@ -9,7 +9,15 @@ import type { Steps } from '../lib/slices.ts'
 import type { Binding, Subject } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
-import { coversResource, hasOrAll, type Question, questionOf, type Rule, ruleCovers, urlCovers } from './rule.ts'
+import {
+  coversResource,
+  hasOrAll,
+  type Question,
+  questionOf,
+  type Rule,
+  ruleCovers,
+  urlCovers,
+} from './rule.ts'
 
 /** Bindings of the user in one namespace that are looked at, and rules in all. */
 const BINDINGS_MAX = 10_000
@@ -24,7 +32,11 @@ const ENTRY_CHARACTERS_MAX = 256
 const differences = ['namespace', 'verb', 'name', 'resource', 'path'] as const
 type Difference = (typeof differences)[number]
 
-export function* explainByRoles(index: RoleIndex, user: User, attributes: AccessAttributes): Steps<Fields> {
+export function* explainByRoles(
+  index: RoleIndex,
+  user: User,
+  attributes: AccessAttributes,
+): Steps<Fields> {
   const question = questionOf(attributes)
   const namespace = attributes.kind === 'path' ? '' : attributes.namespace
   const granted = grantOf(index, user, { namespace, question })
@@ -69,9 +81,17 @@ function grantOf(index: RoleIndex, user: User, { namespace, question }: Asked): 
   return granted
 }
 
-function explanationOf(near: ReadonlyMap<Difference, readonly Fields[]>, missing: readonly Fields[]): Fields {
-  const nearest = differences.flatMap((differs) => (near.get(differs) ?? []).map((grant) => ({ differs, ...grant })))
-  return { nearest: nearest.slice(0, NEAREST_MAX), ...(missing.length === 0 ? {} : { missingRoles: missing }) }
+function explanationOf(
+  near: ReadonlyMap<Difference, readonly Fields[]>,
+  missing: readonly Fields[],
+): Fields {
+  const nearest = differences.flatMap((differs) =>
+    (near.get(differs) ?? []).map((grant) => ({ differs, ...grant })),
+  )
+  return {
+    nearest: nearest.slice(0, NEAREST_MAX),
+    ...(missing.length === 0 ? {} : { missingRoles: missing }),
+  }
 }
 
 function add(near: Map<Difference, Fields[]>, difference: Difference, grant: Fields): void {
@@ -92,7 +112,9 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
     if (isInOther) return undefined
     const hasPath = rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
     if (hasPath) return 'verb'
-    return hasVerb && rule.nonResourceURLs.some((url) => isBeside(url, question.path)) ? 'path' : undefined
+    return hasVerb && rule.nonResourceURLs.some((url) => isBeside(url, question.path))
+      ? 'path'
+      : undefined
   }
   const { group, resource, ofAny, name } = question
   const hasGroup = hasOrAll(rule.apiGroups, group)

@@ -64,7 +64,9 @@ export class FollowedRoles implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()))
+    await Promise.all(
+      [...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()),
+    )
   }
 
   #follow(resource: RoleResource, { keys, reader }: FollowedAccess): FollowedResource<Fields> {
@@ -80,7 +82,11 @@ export class FollowedRoles implements AsyncDisposable {
         const place = keys.parse(key)
         if (place === undefined) return
         const { namespace = '', name } = place
-        return this.#set(what, { namespace: this.#shared.text(namespace), name: ownText(name) }, object)
+        return this.#set(
+          what,
+          { namespace: this.#shared.text(namespace), name: ownText(name) },
+          object,
+        )
       },
       known: () => this.#known(what, keys),
       log,
@@ -89,11 +95,17 @@ export class FollowedRoles implements AsyncDisposable {
   }
 
   *#known(what: 'roles' | 'bindings', keys: ResourceKeys): Generator<Key> {
-    for (const { namespace, name } of this.index.places(what, !keys.isNamespaced)) yield keys.key(namespace, name)
+    for (const { namespace, name } of this.index.places(what, !keys.isNamespaced))
+      yield keys.key(namespace, name)
   }
 
-  #set(what: 'roles' | 'bindings', place: Place, object: Fields | undefined): Steps<void> | undefined {
-    if (what === 'bindings') this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
+  #set(
+    what: 'roles' | 'bindings',
+    place: Place,
+    object: Fields | undefined,
+  ): Steps<void> | undefined {
+    if (what === 'bindings')
+      this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
     else if (object !== undefined && isLarge(object)) return this.#setLargeRole(place, object)
     else this.index.setRole(place, object && keptRules(object, this.#shared))
     return undefined

@@ -31,7 +31,8 @@ const isListOf =
     Array.isArray(value) && value.every((one) => isFields(one) && hasTypes(one, types))
 const isBoolean: IsOfType = (value) => typeof value === 'boolean'
 
-const textNames = (...names: readonly string[]): [string, IsOfType][] => names.map((name) => [name, isText])
+const textNames = (...names: readonly string[]): [string, IsOfType][] =>
+  names.map((name) => [name, isText])
 
 const ownerTypes: Types = new Map([
   ...textNames('apiVersion', 'kind', 'name', 'uid'),

@@ -11,5 +11,8 @@ test('rules that are read in steps are the same as those that are read at once',
     {},
     { verbs: ['get'], nonResourceURLs: ['/healthz'] },
   ]
-  assert.deepEqual(allSteps(keptInSteps({ rules }, new SharedLists())), keptRules({ rules }, new SharedLists()))
+  assert.deepEqual(
+    allSteps(keptInSteps({ rules }, new SharedLists())),
+    keptRules({ rules }, new SharedLists()),
+  )
 })

@@ -21,11 +21,16 @@ RoleBinding n/c = Role/c: User/u
 `
 
 const read = (...gates: readonly string[]): KubeObject[] =>
-  readPolicy(text, (gate) => gates.includes(gate)).map(({ resource, object }) => ({ ...object, resource }))
+  readPolicy(text, (gate) => gates.includes(gate)).map(({ resource, object }) => ({
+    ...object,
+    resource,
+  }))
 
 test('what depends on a gate is there with it alone', () => {
   const names = (...gates: readonly string[]): string[] =>
-    read(...gates).map(({ resource, metadata: { namespace, name } }) => [textOf(resource), namespace, name].join(' '))
+    read(...gates).map(({ resource, metadata: { namespace, name } }) =>
+      [textOf(resource), namespace, name].join(' '),
+    )
   const bindings = ['clusterrolebindings  a', 'rolebindings n c']
   assert.deepEqual(names(), ['clusterroles  a', ...bindings])
   assert.deepEqual(names('One'), [
@@ -72,7 +77,9 @@ test('the roles of people who edit do not write endpoints', () => {
     assert.ok(rules.length > 0)
     for (const { verbs, resources } of rules) {
       const writes = textsOf(verbs).some((verb) => !['get', 'list', 'watch'].includes(verb))
-      const ofEndpoints = textsOf(resources).filter((one) => one === '*' || one.startsWith('endpoints'))
+      const ofEndpoints = textsOf(resources).filter(
+        (one) => one === '*' || one.startsWith('endpoints'),
+      )
       assert.deepEqual(writes ? ofEndpoints : [], [], name)
     }
   }

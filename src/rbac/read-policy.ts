@@ -34,7 +34,8 @@ export function readPolicy(text: string, isOn: (gate: string) => boolean): Polic
 
 /** `Gate,!Other` */
 const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
-  gates === '' || gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
+  gates === '' ||
+  gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
 
 /** `label key=value` */
 function pairAfter(word: string, line: string): (readonly [string, string])[] {
@@ -48,13 +49,17 @@ function roleOf(lines: readonly string[]): Fields {
   const rules = lines.filter((line) => line.includes(' | ')).map(ruleOf)
   if (selected.length === 0) return { rules }
   return {
-    aggregationRule: { clusterRoleSelectors: selected.map((pair) => ({ matchLabels: Object.fromEntries([pair]) })) },
+    aggregationRule: {
+      clusterRoleSelectors: selected.map((pair) => ({ matchLabels: Object.fromEntries([pair]) })),
+    },
     rules: rules.length === 0 ? null : rules,
   }
 }
 
 function ruleOf(line: string): Fields {
-  const [verbs = [], second = [], resources, resourceNames] = line.split(' | ').map((column) => column.split(','))
+  const [verbs = [], second = [], resources, resourceNames] = line
+    .split(' | ')
+    .map((column) => column.split(','))
   if (resources === undefined) return { verbs, nonResourceURLs: second }
   const apiGroups = second.map((group) => (group === '-' ? '' : group))
   return { verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }

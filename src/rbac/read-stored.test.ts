@@ -27,10 +27,15 @@ const metadata = {
   creationTimestamp: time,
   labels: { a: 'b' },
   ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u', controller: true }],
-  managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', time, fieldsV1: { 'f:"}]': {} } }],
+  managedFields: [
+    { manager: 'm', operation: 'Update', apiVersion: 'v1', time, fieldsV1: { 'f:"}]': {} } },
+  ],
 }
-const stored = (kind: string, content: object, apiVersion = 'rbac.authorization.k8s.io/v1'): string =>
-  `${JSON.stringify({ kind, apiVersion, metadata, ...content })}\n`
+const stored = (
+  kind: string,
+  content: object,
+  apiVersion = 'rbac.authorization.k8s.io/v1',
+): string => `${JSON.stringify({ kind, apiVersion, metadata, ...content })}\n`
 
 const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['"\\\u00e9'] }
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
@@ -93,7 +98,10 @@ const badMetadata = [
 ]
 for (const bad of badMetadata) {
   test(`a ClusterRoleBinding with the metadata ${bad} is left to the decoder`, () => {
-    const bytes = stored('ClusterRoleBinding', { roleRef, subjects }).replace(JSON.stringify(metadata), () => bad)
+    const bytes = stored('ClusterRoleBinding', { roleRef, subjects }).replace(
+      JSON.stringify(metadata),
+      () => bad,
+    )
     assert.throws(() => createReadContent('ClusterRoleBinding')(itemOf(bytes)), /decoded/)
   })
 }

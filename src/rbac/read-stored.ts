@@ -22,7 +22,8 @@ function storedContent(stored: Buffer | undefined, head: string): Fields | undef
   if (stored === undefined || stored.toString('latin1', 0, head.length) !== head) return undefined
   const end = endOfValue(stored, head.length)
   // An object whose metadata cannot be decoded does not exist for clients: it must not grant anything either.
-  if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end))) return undefined
+  if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end)))
+    return undefined
   const content = parsed(`{${stored.toString('utf8', end + 1)}`)
   return isFields(content) && Object.entries(content).every(([name, value]) => isPlain(name, value))
     ? content
@@ -41,9 +42,12 @@ function parsed(text: string): Json | undefined {
 function isPlain(name: string, value: Json | undefined): boolean {
   if (name === 'roleRef') return isFields(value) && Object.values(value).every(isText)
   if (!Array.isArray(value)) return false
-  if (name === 'subjects') return value.every((one) => isFields(one) && Object.values(one).every(isText))
+  if (name === 'subjects')
+    return value.every((one) => isFields(one) && Object.values(one).every(isText))
   if (name !== 'rules') return false
   return value.every(
-    (rule) => isFields(rule) && Object.values(rule).every((list) => Array.isArray(list) && list.every(isText)),
+    (rule) =>
+      isFields(rule) &&
+      Object.values(rule).every((list) => Array.isArray(list) && list.every(isText)),
   )
 }

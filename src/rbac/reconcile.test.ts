@@ -45,7 +45,10 @@ test('rights, labels and subjects that are missing are added', async () => {
       aggregationRule: undefined,
     },
   })
-  const reconciled = await reconcile({ ...binding, subjects: [{ kind: 'User', name: 'u' }] }, binding)
+  const reconciled = await reconcile(
+    { ...binding, subjects: [{ kind: 'User', name: 'u' }] },
+    binding,
+  )
   assert.ok(reconciled.operation === 'update')
   assert.deepEqual(reconciled.object['subjects'], [
     { kind: 'User', name: 'u' },
@@ -55,13 +58,19 @@ test('rights, labels and subjects that are missing are added', async () => {
 
 test('what is protected stays, whatever it lacks', async () => {
   const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
-  assert.deepEqual(await reconcile({ ...role, metadata: { name: 'r', annotations }, rules: [] }, role), {
-    operation: 'none',
-  })
+  assert.deepEqual(
+    await reconcile({ ...role, metadata: { name: 'r', annotations }, rules: [] }, role),
+    {
+      operation: 'none',
+    },
+  )
   const roleRef = { ...binding.roleRef, name: 'other' }
-  assert.deepEqual(await reconcile({ ...binding, metadata: { name: 'b', annotations }, roleRef }, binding), {
-    operation: 'none',
-  })
+  assert.deepEqual(
+    await reconcile({ ...binding, metadata: { name: 'b', annotations }, roleRef }, binding),
+    {
+      operation: 'none',
+    },
+  )
 })
 
 test('a binding to another role is made anew, without the subjects that it had', async () => {
@@ -78,7 +87,11 @@ test('selectors of an aggregated role are added; a role that is none any more lo
   const reconciled = await reconcile({ ...role, aggregationRule: selects('2', '3') }, wanted)
   assert.ok(reconciled.operation === 'update')
   assert.deepEqual(reconciled.object['aggregationRule'], selects('2', '3', '1'))
-  assert.deepEqual(reconciled.object['rules'], role.rules, 'those that a controller has put together')
+  assert.deepEqual(
+    reconciled.object['rules'],
+    role.rules,
+    'those that a controller has put together',
+  )
   const plain = await reconcile({ ...role, aggregationRule: selects('2') }, role)
   assert.ok(plain.operation === 'update')
   assert.equal(plain.object['aggregationRule'], undefined)
@@ -86,9 +99,14 @@ test('selectors of an aggregated role are added; a role that is none any more lo
 
 test('the policy of the cluster itself is read whole', async () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
-  const count = (resource: string): number => policy.filter((one) => one.resource === resource).length
-  assert.deepEqual(['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(count), [66, 47, 7, 7])
-  for (const { object } of policy) assert.deepEqual(await reconcile(object, object), { operation: 'none' })
+  const count = (resource: string): number =>
+    policy.filter((one) => one.resource === resource).length
+  assert.deepEqual(
+    ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(count),
+    [66, 47, 7, 7],
+  )
+  for (const { object } of policy)
+    assert.deepEqual(await reconcile(object, object), { operation: 'none' })
   const find = (kind: string, name: string) =>
     policy.find(({ object }) => object.kind === kind && object.metadata.name === name)?.object
   assert.deepEqual(find('ClusterRole', 'cluster-admin')?.['rules'], [

@@ -20,9 +20,16 @@ const resourceRule = fc.record({
   resources: listOf('pods', 'pods/log', '*/log', '*'),
   resourceNames: listOf('', 'x', 'y'),
 })
-const pathRule = fc.record({ verbs: listOf('get', '*'), nonResourceURLs: listOf('/x', '/x/*', '*', '/y*') })
+const pathRule = fc.record({
+  verbs: listOf('get', '*'),
+  nonResourceURLs: listOf('/x', '/x/*', '*', '/y*'),
+})
 /** Some are so long that their rules are looked up. */
-const filler = Array.from({ length: 30 }, (_, at) => ({ verbs: ['v'], apiGroups: ['g'], resources: [`r${at}`] }))
+const filler = Array.from({ length: 30 }, (_, at) => ({
+  verbs: ['v'],
+  apiGroups: ['g'],
+  resources: [`r${at}`],
+}))
 const rules = fc
   .tuple(fc.array(fc.oneof(resourceRule, pathRule), { maxLength: 4 }), fc.boolean())
   .map(([own, isLong]): Fields => ({ rules: isLong ? [...filler, ...own] : own }))
@@ -35,11 +42,19 @@ const subject = fc.record({
 const many = Array.from({ length: 20 }, (_, at) => ({ kind: 'Group', name: `g${at}` }))
 const content = fc
   .record({
-    roleRef: fc.record({ kind: fc.constantFrom('Role', 'ClusterRole', 'Thing'), name: fc.constantFrom(...names) }),
+    roleRef: fc.record({
+      kind: fc.constantFrom('Role', 'ClusterRole', 'Thing'),
+      name: fc.constantFrom(...names),
+    }),
     subjects: fc.array(subject, { maxLength: 3 }),
     isLong: fc.boolean(),
   })
-  .map(({ roleRef, subjects, isLong }): Fields => ({ roleRef, subjects: isLong ? [...many, ...subjects] : subjects }))
+  .map(
+    ({ roleRef, subjects, isLong }): Fields => ({
+      roleRef,
+      subjects: isLong ? [...many, ...subjects] : subjects,
+    }),
+  )
 
 const write = fc.record({
   what: fc.constantFrom('role', 'binding'),
@@ -50,11 +65,19 @@ const write = fc.record({
 })
 
 const user = fc.record({
-  name: fc.constantFrom('alice', 'dev', 'system:serviceaccount:n:sa', 'system:serviceaccount:m:sa', ''),
+  name: fc.constantFrom(
+    'alice',
+    'dev',
+    'system:serviceaccount:n:sa',
+    'system:serviceaccount:m:sa',
+    '',
+  ),
   uid: fc.constant(''),
   groups: fc
     .tuple(listOf('dev', 'ops', 'alice', 'g19'), fc.boolean())
-    .map(([own, hasMany]) => (hasMany ? [...own, ...Array.from({ length: 20 }, (_, at) => `h${at}`)] : own)),
+    .map(([own, hasMany]) =>
+      hasMany ? [...own, ...Array.from({ length: 20 }, (_, at) => `h${at}`)] : own,
+    ),
 })
 const question: fc.Arbitrary<AccessAttributes> = fc.oneof(
   fc.record({
@@ -90,8 +113,10 @@ test('the index decides as who looks at everything', () => {
           const [map, object] = one.what === 'role' ? [roles, one.rules] : [bindings, one.content]
           if (object === undefined) map.delete(key)
           else map.set(key, object)
-          if (one.what === 'role') index.setRole({ namespace, name }, object && keptRules(object, shared))
-          else index.setBinding({ namespace, name }, object && keptBinding(object, namespace, shared))
+          if (one.what === 'role')
+            index.setRole({ namespace, name }, object && keptRules(object, shared))
+          else
+            index.setBinding({ namespace, name }, object && keptBinding(object, namespace, shared))
         }
         for (const [who, what] of asked) {
           const expected = decideOneByOne({ roles, bindings }, who, what)
@@ -99,7 +124,10 @@ test('the index decides as who looks at everything', () => {
           assert.equal(verdict, expected.isAllowed ? 'allow' : 'no-opinion')
           if (!expected.isAllowed) assert.deepEqual(errorsIn(reason), expected.errors)
           const namespace = what.kind === 'path' ? '' : what.namespace
-          assert.equal(heldRules(index, who, { namespace, each: 'binding' }).rules.length, expected.rules)
+          assert.equal(
+            heldRules(index, who, { namespace, each: 'binding' }).rules.length,
+            expected.rules,
+          )
         }
       },
     ),
@@ -133,7 +161,10 @@ test('a decision is linear in the groups of the user', () => {
   assert.ok(userMicros < 300_000, `${userMicros} µs`)
 })
 
-type World = { readonly roles: ReadonlyMap<string, Fields>; readonly bindings: ReadonlyMap<string, Fields> }
+type World = {
+  readonly roles: ReadonlyMap<string, Fields>
+  readonly bindings: ReadonlyMap<string, Fields>
+}
 
 function decideOneByOne({ roles, bindings }: World, who: User, what: AccessAttributes) {
   const asked = what.kind === 'path' ? '' : what.namespace
@@ -146,19 +177,32 @@ function decideOneByOne({ roles, bindings }: World, who: User, what: AccessAttri
     const { kind, name } = fieldsOf(binding['roleRef'])
     const place = kind === 'ClusterRole' ? '' : namespace
     const role =
-      kind === 'Thing' || (kind === 'Role' && namespace === '') ? undefined : roles.get(`${place}/${textOf(name)}`)
+      kind === 'Thing' || (kind === 'Role' && namespace === '')
+        ? undefined
+        : roles.get(`${place}/${textOf(name)}`)
     if (role !== undefined) found.push(...itemsOf(role['rules']))
     else if (kind === 'Thing') errors.add('unsupported role reference kind: "Thing"')
-    else errors.add(`${textOf(kind).toLowerCase()}.rbac.authorization.k8s.io "${textOf(name)}" not found`)
+    else
+      errors.add(
+        `${textOf(kind).toLowerCase()}.rbac.authorization.k8s.io "${textOf(name)}" not found`,
+      )
   }
   return { isAllowed: found.some((rule) => covers(rule, what)), errors, rules: found.length }
 }
 
-function isHim({ kind, name, namespace }: Fields, { name: userName, groups }: User, bound: string): boolean {
+function isHim(
+  { kind, name, namespace }: Fields,
+  { name: userName, groups }: User,
+  bound: string,
+): boolean {
   if (kind === 'User') return name === userName
   if (kind === 'Group') return groups.includes(textOf(name))
   const place = textOf(namespace) || bound
-  return kind === 'ServiceAccount' && place !== '' && userName === `system:serviceaccount:${place}:${textOf(name)}`
+  return (
+    kind === 'ServiceAccount' &&
+    place !== '' &&
+    userName === `system:serviceaccount:${place}:${textOf(name)}`
+  )
 }
 
 function covers(rule: Fields, what: AccessAttributes): boolean {

@@ -72,7 +72,11 @@ export class RoleIndex {
     const firsts = firstsOf(user)
     for (const bindings of this.#byNamespace.values()) {
       const found: Bound[] = []
-      visitFor(bindings, { user, firsts, see: (binding, subject) => found.push({ binding, subject }) >= max })
+      visitFor(bindings, {
+        user,
+        firsts,
+        see: (binding, subject) => found.push({ binding, subject }) >= max,
+      })
       yield found
     }
   }
@@ -88,7 +92,11 @@ export class RoleIndex {
   }
 
   get size(): { readonly roles: number; readonly bindings: number; readonly namespaces: number } {
-    return { roles: this.#roles.size, bindings: this.#bindings.size, namespaces: this.#byNamespace.size }
+    return {
+      roles: this.#roles.size,
+      bindings: this.#bindings.size,
+      namespaces: this.#byNamespace.size,
+    }
   }
 
   #roleAt(namespace: string, name: string): Role {
@@ -103,10 +111,14 @@ export class RoleIndex {
   #dropUnused(role: Role, namespace: string): void {
     const key = keyOf(namespace, role.name)
     // The role of a ClusterRoleBinding to a Role is not in the map; a ClusterRole of the same name may be.
-    if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role) this.#roles.delete(key)
+    if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role)
+      this.#roles.delete(key)
   }
 
-  #bindingOf({ namespace, name }: Place, { roleKind, roleName, subjects }: BindingContent): Binding {
+  #bindingOf(
+    { namespace, name }: Place,
+    { roleKind, roleName, subjects }: BindingContent,
+  ): Binding {
     const [first] = subjects
     return {
       name,
@@ -119,7 +131,8 @@ export class RoleIndex {
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
     // Validation refuses a ClusterRoleBinding to a Role. Written to etcd directly, it references a role that cannot exist.
-    if (kind === 'Role') return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
+    if (kind === 'Role')
+      return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }
   }
 
@@ -134,7 +147,8 @@ export class RoleIndex {
   #replaceNames(namespace: string, before: Binding | undefined, after: Binding | undefined): void {
     const bindings = this.#byNamespace.get(namespace) ?? new Map<string, Binding | Set<Binding>>()
     const names = after === undefined ? noNames : namesIn(after)
-    if (before !== undefined) for (const name of namesIn(before)) if (!names.has(name)) remove(bindings, name, before)
+    if (before !== undefined)
+      for (const name of namesIn(before)) if (!names.has(name)) remove(bindings, name, before)
     if (after !== undefined) for (const name of names) replace(bindings, name, { before, after })
     if (bindings.size === 0) this.#byNamespace.delete(namespace)
     else this.#byNamespace.set(namespace, bindings)
@@ -143,7 +157,10 @@ export class RoleIndex {
 
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`
 
-function isSameBinding({ role, subjects }: Binding, { roleKind, roleName, subjects: others }: BindingContent): boolean {
+function isSameBinding(
+  { role, subjects }: Binding,
+  { roleKind, roleName, subjects: others }: BindingContent,
+): boolean {
   if (!(role instanceof Role) || role.kind !== roleKind || role.name !== roleName) return false
   const all = subjects instanceof SubjectList ? subjects.all : [subjects]
   return (
@@ -156,7 +173,11 @@ const noNames: ReadonlySet<string> = new Set()
 
 /** A user and a group of the same name share an entry of the map; visits check the kind of the subject. */
 const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
-  new Set(subjects instanceof SubjectList ? subjects.all.map(({ matches }) => matches) : [subjects.matches])
+  new Set(
+    subjects instanceof SubjectList
+      ? subjects.all.map(({ matches }) => matches)
+      : [subjects.matches],
+  )
 
 function remove(bindings: Bindings, name: string, binding: Binding): void {
   const known = bindings.get(name)
@@ -179,7 +200,11 @@ function replace(bindings: Bindings, name: string, { before, after }: Replacemen
 }
 
 /** A user whose bindings are visited. `firsts`: undefined for a user with few groups. */
-type Visitor = { readonly user: User; readonly firsts: FirstSubjects | undefined; readonly see: Visit }
+type Visitor = {
+  readonly user: User
+  readonly firsts: FirstSubjects | undefined
+  readonly see: Visit
+}
 
 const firstsOf = (user: User): FirstSubjects | undefined =>
   user.groups.length > SCAN_MAX ? new FirstSubjects(user) : undefined
@@ -189,27 +214,40 @@ function visitFor(bindings: Bindings | undefined, visitor: Visitor): boolean {
   const { name: userName } = visitor.user
   const groups = visitor.firsts?.groups ?? visitor.user.groups
   if (visitAt(bindings.get(userName), visitor, { name: userName, isGroup: false })) return true
-  for (const name of groups) if (visitAt(bindings.get(name), visitor, { name, isGroup: true })) return true
+  for (const name of groups)
+    if (visitAt(bindings.get(name), visitor, { name, isGroup: true })) return true
   return false
 }
 
 /** One of the names that identify the user. */
 type Identity = { readonly name: string; readonly isGroup: boolean }
 
-function visitAt(found: Binding | Set<Binding> | undefined, visitor: Visitor, identity: Identity): boolean {
+function visitAt(
+  found: Binding | Set<Binding> | undefined,
+  visitor: Visitor,
+  identity: Identity,
+): boolean {
   if (found === undefined) return false
   if (!(found instanceof Set)) return visitOne(found, visitor, identity)
   for (const binding of found) if (visitOne(binding, visitor, identity)) return true
   return false
 }
 
-const firstIn = (list: SubjectList, user: User, firsts: FirstSubjects | undefined): Subject | undefined =>
-  firsts === undefined ? list.firstFor(user) : firsts.in(list)
+const firstIn = (
+  list: SubjectList,
+  user: User,
+  firsts: FirstSubjects | undefined,
+): Subject | undefined => (firsts === undefined ? list.firstFor(user) : firsts.in(list))
 
 /** A binding with several subjects that match the user is visited for the first of them. */
-function visitOne(binding: Binding, { user, firsts, see }: Visitor, { name, isGroup }: Identity): boolean {
+function visitOne(
+  binding: Binding,
+  { user, firsts, see }: Visitor,
+  { name, isGroup }: Identity,
+): boolean {
   const { subjects } = binding
   const subject = subjects instanceof SubjectList ? firstIn(subjects, user, firsts) : subjects
-  if (subject === undefined || (subject.kind === 'Group') !== isGroup || subject.matches !== name) return false
+  if (subject === undefined || (subject.kind === 'Group') !== isGroup || subject.matches !== name)
+    return false
   return see(binding, subject)
 }

@@ -7,12 +7,19 @@ const SCAN_MAX = 64
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
 /** The resources that RBAC decides by. */
-export const roleResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
+export const roleResources = [
+  'clusterroles',
+  'clusterrolebindings',
+  'roles',
+  'rolebindings',
+] as const
 export type RoleResource = (typeof roleResources)[number]
 
 type NamedResource = { readonly group: string; readonly plural: string }
 
-export const isOfRoles = <T extends NamedResource>(resource: T): resource is T & { readonly plural: RoleResource } =>
+export const isOfRoles = <T extends NamedResource>(
+  resource: T,
+): resource is T & { readonly plural: RoleResource } =>
   resource.group === rbacGroup && roleResources.some((plural) => plural === resource.plural)
 
 export type RoleKind = 'Role' | 'ClusterRole'
@@ -95,10 +102,18 @@ function entriesOf(rules: readonly Rule[]): number {
   return entries
 }
 
-function anyGives(grants: readonly Grant[] | undefined, { verb, group, name }: ResourceQuestion): boolean {
+function anyGives(
+  grants: readonly Grant[] | undefined,
+  { verb, group, name }: ResourceQuestion,
+): boolean {
   if (grants === undefined) return false
   for (const { verbs, apiGroups, names } of grants) {
-    if (hasOrAll(verbs, verb) && hasOrAll(apiGroups, group) && (names === undefined || names.has(name))) return true
+    if (
+      hasOrAll(verbs, verb) &&
+      hasOrAll(apiGroups, group) &&
+      (names === undefined || names.has(name))
+    )
+      return true
   }
   return false
 }
@@ -106,7 +121,11 @@ function anyGives(grants: readonly Grant[] | undefined, { verb, group, name }: R
 function grantsOf(rules: readonly Rule[]): Map<string, Grant[]> {
   const byResource = new Map<string, Grant[]>()
   for (const { verbs, apiGroups, resources, resourceNames } of rules) {
-    const grant = { verbs, apiGroups, names: resourceNames.length === 0 ? undefined : new Set(resourceNames) }
+    const grant = {
+      verbs,
+      apiGroups,
+      names: resourceNames.length === 0 ? undefined : new Set(resourceNames),
+    }
     for (const resource of new Set(resources)) {
       const known = byResource.get(resource)
       if (known === undefined) byResource.set(resource, [grant])

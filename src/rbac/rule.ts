@@ -29,14 +29,23 @@ export type Question =
 export function questionOf(attributes: AccessAttributes): Question {
   if (attributes.kind === 'path') return attributes
   const { verb, group, plural, subresource, name } = attributes
-  if (subresource === '') return { kind: 'resource', verb, group, resource: plural, ofAny: '', name }
-  return { kind: 'resource', verb, group, resource: `${plural}/${subresource}`, ofAny: `*/${subresource}`, name }
+  if (subresource === '')
+    return { kind: 'resource', verb, group, resource: plural, ofAny: '', name }
+  return {
+    kind: 'resource',
+    verb,
+    group,
+    resource: `${plural}/${subresource}`,
+    ofAny: `*/${subresource}`,
+    name,
+  }
 }
 
 /** `*` alone and `*\/log` are patterns; in all other places a star is a character like others. */
 export function ruleCovers(rule: Rule, question: Question): boolean {
   if (!hasOrAll(rule.verbs, question.verb)) return false
-  if (question.kind === 'path') return rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
+  if (question.kind === 'path')
+    return rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
   return (
     hasOrAll(rule.apiGroups, question.group) &&
     coversResource(rule.resources, question.resource, question.ofAny) &&
@@ -44,7 +53,8 @@ export function ruleCovers(rule: Rule, question: Question): boolean {
   )
 }
 
-export const hasOrAll = (list: readonly string[], value: string): boolean => has(list, value) || has(list, '*')
+export const hasOrAll = (list: readonly string[], value: string): boolean =>
+  has(list, value) || has(list, '*')
 
 /** `ofAny`: as in a question. */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>

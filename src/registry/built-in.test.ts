@@ -46,7 +46,16 @@ test('the table says what a resource is', () => {
       isStored: true,
     },
   )
-  assert.deepEqual(verbs, ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
+  assert.deepEqual(verbs, [
+    'create',
+    'delete',
+    'deletecollection',
+    'get',
+    'list',
+    'patch',
+    'update',
+    'watch',
+  ])
   const scale = deployments.subresources.find(({ name }) => name === 'scale')
   assert.deepEqual(scale, {
     name: 'scale',
@@ -58,7 +67,12 @@ test('the table says what a resource is', () => {
   assert.equal(resource('authorization.k8s.io', 'v1', 'subjectaccessreviews').isStored, false)
 })
 
-const writer = { user: anonymousUser, now: () => '2026-03-01T10:00:00Z', warn: () => undefined, newId: () => 'id' }
+const writer = {
+  user: anonymousUser,
+  now: () => '2026-03-01T10:00:00Z',
+  warn: () => undefined,
+  newId: () => 'id',
+}
 
 test('a status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
@@ -98,10 +112,13 @@ test('names follow the rule of their kind', () => {
   )
 })
 
-const fields = (faults: readonly { readonly path: string }[]): string[] => faults.map(({ path }) => path)
+const fields = (faults: readonly { readonly path: string }[]): string[] =>
+  faults.map(({ path }) => path)
 
 test('a create is checked by its kind first, an update by all', () => {
-  const bad = object('ConfigMap', { metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } } })
+  const bad = object('ConfigMap', {
+    metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
+  })
   assert.deepEqual(fields(validateCreate(bad, configMaps)), ['metadata.name', 'metadata.labels'])
   const current = object('ConfigMap', { metadata: { ...bad.metadata, labels: {} } })
   const labels = validateUpdate(bad, current, { resource: configMaps, rules: configMaps })
@@ -110,7 +127,11 @@ test('a create is checked by its kind first, an update by all', () => {
 
 test('an event has two faces and one stored form', () => {
   const events = resource('events.k8s.io', 'v1', 'events')
-  const event = object('Event', { apiVersion: 'events.k8s.io/v1', note: 'text', regarding: { kind: 'Pod' } })
+  const event = object('Event', {
+    apiVersion: 'events.k8s.io/v1',
+    note: 'text',
+    regarding: { kind: 'Pod' },
+  })
   const stored = encodeStored(event, events.shape)
   assert.match(
     stored.toString(),
@@ -128,7 +149,10 @@ test('an autoscaler keeps through v1 what only v2 knows', () => {
     type: 'Resource',
     resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Mi' } },
   }
-  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } }
+  const cpu = {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } },
+  }
   const behavior = { scaleUp: { selectPolicy: 'Min' } }
   const given = v2.setDefaults({
     ...object('HorizontalPodAutoscaler', { apiVersion: 'autoscaling/v2' }),
@@ -143,9 +167,24 @@ test('an autoscaler keeps through v1 what only v2 knows', () => {
 test('what another version of today stored is read', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const stored: readonly (readonly [string, string, string, object])[] = [
-    ['ValidatingAdmissionPolicy', 'v1', 'admissionregistration.k8s.io/v1beta1', { spec: { failurePolicy: 'Ignore' } }],
-    ['IPAddress', 'v1beta1', 'networking.k8s.io/v1', { spec: { parentRef: { resource: 'services', name: 's' } } }],
-    ['ClusterTrustBundle', 'v1beta1', 'certificates.k8s.io/v1alpha1', { spec: { trustBundle: 'x' } }],
+    [
+      'ValidatingAdmissionPolicy',
+      'v1',
+      'admissionregistration.k8s.io/v1beta1',
+      { spec: { failurePolicy: 'Ignore' } },
+    ],
+    [
+      'IPAddress',
+      'v1beta1',
+      'networking.k8s.io/v1',
+      { spec: { parentRef: { resource: 'services', name: 's' } } },
+    ],
+    [
+      'ClusterTrustBundle',
+      'v1beta1',
+      'certificates.k8s.io/v1alpha1',
+      { spec: { trustBundle: 'x' } },
+    ],
     ['VolumeAttributesClass', 'v1beta1', 'storage.k8s.io/v1alpha1', { driverName: 'd' }],
     [
       'LeaseCandidate',
@@ -163,9 +202,12 @@ test('what another version of today stored is read', () => {
   for (const [kind, version, apiVersion, rest] of stored) {
     const found = all.find((one) => one.kind === kind && one.version === version)
     assert.ok(found, kind)
-    const bytes = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: 'x' }, ...rest }))
+    const bytes = Buffer.from(
+      JSON.stringify({ kind, apiVersion, metadata: { name: 'x' }, ...rest }),
+    )
     const read = decodeStored(bytes, found.shape, 1)
     assert.equal(read.apiVersion, apiVersionOf(found), kind)
-    for (const [name, value] of Object.entries(rest)) assert.partialDeepStrictEqual(read[name], value, kind)
+    for (const [name, value] of Object.entries(rest))
+      assert.partialDeepStrictEqual(read[name], value, kind)
   }
 })

@@ -1,6 +1,13 @@
 /** The built-in resources: rows of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
-import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
+import {
+  type Fields,
+  isFields,
+  type Json,
+  type KubeObject,
+  type ObjectMeta,
+  present,
+} from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
 import { isEqual } from '../schema/equal.ts'
 import { Defaults } from '../schema/defaults.ts'
@@ -21,7 +28,14 @@ import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
 import { packageOfGroup, schemeOf } from './scheme.ts'
-import { deprecationOf, type Generation, metadataRulesOf, nameRuleOf, resetPathsOf, type Strategy } from './strategy.ts'
+import {
+  deprecationOf,
+  type Generation,
+  metadataRulesOf,
+  nameRuleOf,
+  resetPathsOf,
+  type Strategy,
+} from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { findType, typeOf } from './types.ts'
 import { withField, withGeneration, without } from './object-parts.ts'
@@ -37,7 +51,8 @@ type BuiltInOptions = Partial<ClusterFacts> & {
 }
 
 /** Versions that are not stable are off by default. */
-const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean => /^v\d+$/.test(version)
+const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean =>
+  /^v\d+$/.test(version)
 
 /** In the order in which discovery lists groups and versions. */
 export function builtInResources({
@@ -54,7 +69,8 @@ export function builtInResources({
   const both = gates.isOn('DeclarativeValidation')
     ? { isTakenOver: gates.isOn('DeclarativeValidationTakeover'), reporter: declarative }
     : undefined
-  const isThere = (row: ResourceRow): boolean => isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
+  const isThere = (row: ResourceRow): boolean =>
+    isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
   const rows = readResources(resourceTable).filter(isThere)
   return rows.map((row) => {
     const name = kindName(row)
@@ -74,7 +90,10 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
   const { validate, validateUpdate } = rules
   return {
     ...rules,
-    validate: (object, gates) => [...(validate?.(object, gates) ?? []), ...validateUnprivileged(object, kind)],
+    validate: (object, gates) => [
+      ...(validate?.(object, gates) ?? []),
+      ...validateUnprivileged(object, kind),
+    ],
     validateUpdate: (object, current, gates) => [
       ...(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? []),
       ...validateUnprivileged(object, kind),
@@ -115,7 +134,8 @@ function rulesOf(row: ResourceRow): KindRules {
   return rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
 }
 
-const isGateOn = (gate: string | undefined, gates: Gates): boolean => gate === undefined || gates.isOn(gate)
+const isGateOn = (gate: string | undefined, gates: Gates): boolean =>
+  gate === undefined || gates.isOn(gate)
 
 type Surroundings = {
   readonly storedAs: StorageMedia
@@ -124,7 +144,11 @@ type Surroundings = {
   readonly defaults: Defaults
 }
 
-function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated, defaults }: Surroundings): Resource {
+function builtIn(
+  row: ResourceRow,
+  rules: KindRules,
+  { storedAs, cluster, gated, defaults }: Surroundings,
+): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const { strategy = {} } = rules
@@ -144,7 +168,8 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
     return usable === whole ? object : gatedForm.from(usable)
   }
   let schema: ObjectSchema | undefined
-  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
+  const shape = (): ObjectSchema =>
+    (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
   return {
     group: row.group,
     version: row.version,
@@ -158,7 +183,9 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
     isCustom: false,
     isStored: row.verbs.includes('update'),
     verbs: row.verbs,
-    subresources: row.subresources.filter((part) => isGateOn(strategy.subresourceGates?.[part.name], cluster.gates)),
+    subresources: row.subresources.filter((part) =>
+      isGateOn(strategy.subresourceGates?.[part.name], cluster.gates),
+    ),
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
@@ -182,7 +209,8 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
     prepareCreate: (given, writer) => {
       const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
       const usable = dropGated(object, undefined)
-      const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
+      const numbered =
+        generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
       return rules.prepareCreate?.(numbered, writer, cluster.gates) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
@@ -203,7 +231,11 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
     warnings: (object, current) => rules.warnings?.(object, current, cluster.gates) ?? [],
     resetPaths: resetPathsOf(strategy, hasStatus),
     subresourceRules: {
-      ...(hasStatus ? { status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), dropGated) } : {}),
+      ...(hasStatus
+        ? {
+            status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), dropGated),
+          }
+        : {}),
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
@@ -211,7 +243,9 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
         ]),
       ),
     },
-    views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
+    views: row.subresources.some((subresource) => subresource.name === 'scale')
+      ? { scale: scaleView() }
+      : {},
   }
 }
 
@@ -221,13 +255,18 @@ function schemaOf(
   { cluster, defaults }: Pick<Surroundings, 'cluster' | 'defaults'>,
 ): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
-  const stored = row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
+  const stored =
+    row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
   const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
-  const bytesField = struct.fields.find(({ schema }) => schema.type === 'map' && schema.of.type === 'bytes')?.name
+  const bytesField = struct.fields.find(
+    ({ schema }) => schema.type === 'map' && schema.of.type === 'bytes',
+  )?.name
   return {
     struct,
     ...(refuse === undefined ? {} : { refuse }),
-    ...(completeStored === undefined ? {} : { completeStored: (object) => completeStored(object, cluster) }),
+    ...(completeStored === undefined
+      ? {}
+      : { completeStored: (object) => completeStored(object, cluster) }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     ...(bytesField === undefined ? {} : { bytesField }),
     setDefaults: (object) => {
@@ -268,7 +307,10 @@ function otherForm(
   const current = { apiVersion: row.storageVersion ?? apiVersionOf(row), kind: row.kind }
   if (convert !== undefined) {
     const renew = (object: KubeObject): KubeObject => ({ ...convert(object), ...current })
-    return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
+    return {
+      struct: old,
+      fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object),
+    }
   }
   // Versions with the same fields differ only in their names: in the catalogue, one is an alias of the other.
   if (old.fields === struct.fields) {
@@ -276,7 +318,10 @@ function otherForm(
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
   }
   if (stored !== undefined && old.fields === stored.struct.fields)
-    return { struct: stored.struct, fromStored: (object) => stored.fromStored({ ...object, ...current }) }
+    return {
+      struct: stored.struct,
+      fromStored: (object) => stored.fromStored({ ...object, ...current }),
+    }
   const { group, version } = splitApiVersion(apiVersion)
   if (group !== row.group) return undefined
   // Another version that is served today: converted by way of the storage version.
@@ -307,7 +352,10 @@ function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules
   }
 }
 
-const withGates = (rules: KindUpdateRules, gatesFor: (current: KubeObject) => Gates): UpdateRules => ({
+const withGates = (
+  rules: KindUpdateRules,
+  gatesFor: (current: KubeObject) => Gates,
+): UpdateRules => ({
   ...rules,
   validateUpdate: (object, current) => rules.validateUpdate(object, current, gatesFor(current)),
 })
@@ -317,11 +365,16 @@ const gatedRules = (
   dropGated: (object: KubeObject, current: KubeObject) => KubeObject,
 ): UpdateRules => ({
   ...rules,
-  prepareUpdate: (object, current, writer) => dropGated(rules.prepareUpdate(object, current, writer), current),
+  prepareUpdate: (object, current, writer) =>
+    dropGated(rules.prepareUpdate(object, current, writer), current),
 })
 
 /** A change through a subresource increments the generation like any other. */
-function countingRules(rules: UpdateRules, generation: Generation | undefined, row: ResourceRow): UpdateRules {
+function countingRules(
+  rules: UpdateRules,
+  generation: Generation | undefined,
+  row: ResourceRow,
+): UpdateRules {
   if (generation === undefined) return rules
   return {
     ...rules,
@@ -331,14 +384,21 @@ function countingRules(rules: UpdateRules, generation: Generation | undefined, r
 }
 
 /** An update through /status changes the status, and the metadata that the kind allows. */
-function statusRules({ statusKeeps = [] }: Strategy, own: Partial<KindUpdateRules>, gates: Gates): UpdateRules {
+function statusRules(
+  { statusKeeps = [] }: Strategy,
+  own: Partial<KindUpdateRules>,
+  gates: Gates,
+): UpdateRules {
   return {
     prepareUpdate: (object, current, writer) => {
       const was = current.metadata
       const metadata =
         statusKeeps === 'metadata'
           ? metadataOfStatusOnly(object.metadata, was)
-          : present({ ...object.metadata, ...Object.fromEntries(statusKeeps.map((name) => [name, was[name]])) })
+          : present({
+              ...object.metadata,
+              ...Object.fromEntries(statusKeeps.map((name) => [name, was[name]])),
+            })
       const prepared = withField({ ...current, metadata }, 'status', object['status'])
       return own.prepareUpdate?.(prepared, current, writer) ?? prepared
     },
@@ -357,7 +417,11 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
 
 type Counting = { readonly generation: Generation; readonly row: ResourceRow }
 
-function counted(object: KubeObject, current: KubeObject, { generation, row }: Counting): KubeObject {
+function counted(
+  object: KubeObject,
+  current: KubeObject,
+  { generation, row }: Counting,
+): KubeObject {
   const struct = typeOf(row.packageName, row.kind)
   const isChanged = generation.fields.some((path) => {
     const [now, before] = [valueAt(object, path), valueAt(current, path)]
@@ -378,11 +442,14 @@ function schemaAt(struct: Struct, path: string): Schema {
 
 function valueAt(object: Fields, path: string): Json | undefined {
   let value: Json | undefined = object
-  for (const name of path.split('.')) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  for (const name of path.split('.'))
+    value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
   return value
 }
 
-function fieldReaders(fields: readonly string[] | Resource['selectableFields']): Resource['selectableFields'] {
+function fieldReaders(
+  fields: readonly string[] | Resource['selectableFields'],
+): Resource['selectableFields'] {
   if (!isNames(fields)) return fields
   return Object.fromEntries(
     fields.map((path) => [
@@ -395,5 +462,6 @@ function fieldReaders(fields: readonly string[] | Resource['selectableFields']):
   )
 }
 
-const isNames = (fields: readonly string[] | Resource['selectableFields']): fields is readonly string[] =>
-  Array.isArray(fields)
+const isNames = (
+  fields: readonly string[] | Resource['selectableFields'],
+): fields is readonly string[] => Array.isArray(fields)

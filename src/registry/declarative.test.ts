@@ -12,8 +12,14 @@ import { DeclarativeReporter, withDeclarative } from './declarative.ts'
 import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 
-const negative = (path: string): FieldFault => invalidValue(path, -1, 'must be greater than or equal to 0')
-const controller: KubeObject = { kind: 'ReplicationController', apiVersion: 'v1', metadata: { name: 'a' }, spec: {} }
+const negative = (path: string): FieldFault =>
+  invalidValue(path, -1, 'must be greater than or equal to 0')
+const controller: KubeObject = {
+  kind: 'ReplicationController',
+  apiVersion: 'v1',
+  metadata: { name: 'a' },
+  spec: {},
+}
 
 const withGates = (...on: readonly string[]): Gates => ({
   isOn: (name) => (name.startsWith('Declarative') ? on.includes(name) : defaultGates.isOn(name)),
@@ -24,16 +30,22 @@ function runBoth(rules: KindRules, { isTakenOver = false, isUpdate = false } = {
   const logged: string[] = []
   const log: Log = (level, message) => logged.push(`${level} ${message}`)
   const metrics = new Metrics()
-  const both = withDeclarative(rules, { isTakenOver, reporter: new DeclarativeReporter(metrics, log) })
+  const both = withDeclarative(rules, {
+    isTakenOver,
+    reporter: new DeclarativeReporter(metrics, log),
+  })
   const faults = isUpdate
     ? both.validateUpdate?.(controller, controller, defaultGates)
     : both.validate?.(controller, defaultGates)
   const count = (what: string): string | undefined =>
-    new RegExp(`^apiserver_validation_declarative_validation_${what}_total (.*)$`, 'm').exec(metrics.print())?.[1]
+    new RegExp(`^apiserver_validation_declarative_validation_${what}_total (.*)$`, 'm').exec(
+      metrics.print(),
+    )?.[1]
   return { faults, logged, mismatches: count('mismatch'), panics: count('panic') }
 }
 
-const difference = 'Unexpected difference between hand written validation and declarative validation error results'
+const difference =
+  'Unexpected difference between hand written validation and declarative validation error results'
 const isHarmless =
   'This indicates an issue with declarative validation. ' +
   'This difference should not affect system operation since hand written validation is authoritative.'
@@ -57,7 +69,10 @@ test('a covered fault that declarative validation does not find is logged and co
 })
 
 test('a fault that only declarative validation finds is logged and counted', () => {
-  const result = runBoth({ validate: () => [], declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }] })
+  const result = runBoth({
+    validate: () => [],
+    declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }],
+  })
   const logged = [`error ${difference}, extra error(s) found ${minimum}. ${isHarmless}`]
   assert.deepEqual(result, { faults: [], logged, mismatches: '1', panics: '0' })
 })
@@ -68,7 +83,10 @@ test('faults of the same field do not match if their reasons differ', () => {
     declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }],
   })
   assert.equal(result.mismatches, '2')
-  assert.match(result.logged[0] ?? '', /unmatched .*\{Type="FieldValueRequired", Field="spec.a", Origin=""\}/)
+  assert.match(
+    result.logged[0] ?? '',
+    /unmatched .*\{Type="FieldValueRequired", Field="spec.a", Origin=""\}/,
+  )
 })
 
 test('with takeover, declarative faults replace the covered ones, and the log says what to do', () => {
@@ -93,7 +111,12 @@ test('declarative validation that throws is logged and counted, and does not ref
     },
   }
   const logged = ['error panic during declarative validation: x is undefined']
-  assert.deepEqual(runBoth(rules, { isUpdate: true }), { faults: [], logged, mismatches: '0', panics: '1' })
+  assert.deepEqual(runBoth(rules, { isUpdate: true }), {
+    faults: [],
+    logged,
+    mismatches: '0',
+    panics: '1',
+  })
   const { faults, panics, logged: harmful } = runBoth(rules, { isTakenOver: true, isUpdate: true })
   const message = 'Internal error: panic during declarative validation: x is undefined'
   assert.deepEqual(faults, [{ path: '<nil>', reason: 'InternalError', message }])
@@ -102,7 +125,9 @@ test('declarative validation that throws is logged and counted, and does not ref
 })
 
 test('only ReplicationController is validated by tags, and only while the gate is on', () => {
-  const kinds = [...rulesByKind].filter(([, { declarative }]) => declarative !== undefined).map(([kind]) => kind)
+  const kinds = [...rulesByKind]
+    .filter(([, { declarative }]) => declarative !== undefined)
+    .map(([kind]) => kind)
   assert.deepEqual(kinds, ['ReplicationController'])
   const validated: string[] = []
   const reporter = { mismatch: (detail: string) => validated.push(detail), panic: () => undefined }
@@ -121,7 +146,8 @@ test('only ReplicationController is validated by tags, and only while the gate i
   assert.deepEqual(validated, [])
 })
 
-const sorted = (faults: readonly FieldFault[]): string[] => faults.map((fault) => JSON.stringify(fault)).toSorted()
+const sorted = (faults: readonly FieldFault[]): string[] =>
+  faults.map((fault) => JSON.stringify(fault)).toSorted()
 
 test('both validations of a ReplicationController find the same faults in its tagged fields', () => {
   const rules = rulesByKind.get('ReplicationController') ?? assert.fail()
@@ -133,20 +159,25 @@ test('both validations of a ReplicationController find the same faults in its ta
     { replicas: -4, minReadySeconds: -5 },
   ]) {
     const object = { ...controller, spec }
-    const covered = rules.validate?.(object, defaultGates).filter(({ tag }) => tag !== undefined) ?? []
+    const covered =
+      rules.validate?.(object, defaultGates).filter(({ tag }) => tag !== undefined) ?? []
     assert.deepEqual(sorted(rules.declarative?.(object) ?? []), sorted(covered))
   }
 })
 
 test('a mismatch is reported once if the object is validated in parts', () => {
   const items = Array.from({ length: 100 }, (_, at) => at)
-  const faults = (): FieldFault[] => mapEach('items of test', items, () => negative('spec.a')).slice(0, 1)
+  const faults = (): FieldFault[] =>
+    mapEach('items of test', items, () => negative('spec.a')).slice(0, 1)
   const logged: string[] = []
   const log: Log = (_, message) => logged.push(message)
   const rules: KindRules = { validate: () => [], declarative: faults }
   const reporter = new DeclarativeReporter(new Metrics(), log)
   const { validate } = withDeclarative(rules, { isTakenOver: false, reporter })
-  const work = (): unknown => [validate?.(controller, defaultGates), mapEach('later items', items, () => 0).length]
+  const work = (): unknown => [
+    validate?.(controller, defaultGates),
+    mapEach('later items', items, () => 0).length,
+  ]
   assert.deepEqual(allSteps(parts(work, { isOver: true, begin: () => undefined })), [[], 100])
   assert.equal(logged.length, 1)
   assert.match(logged[0] ?? '', /extra error/)

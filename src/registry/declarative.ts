@@ -21,17 +21,26 @@ export type SpecTags = {
 }
 
 /** The validation that the tags of these fields of `spec` describe. */
-export function validateByTags(tags: { readonly [field: string]: SpecTags }): (object: KubeObject) => FieldFault[] {
+export function validateByTags(tags: {
+  readonly [field: string]: SpecTags
+}): (object: KubeObject) => FieldFault[] {
   const rows = Object.entries(tags)
   return (object) => {
     const spec = fieldsOf(object['spec'])
     return rows.flatMap(([field, own]) => tagFaults(spec[field], `spec.${field}`, own))
   }
 }
-function tagFaults(value: Json | undefined, path: string, { isDefaulted, minimum }: SpecTags): FieldFault[] {
-  if (typeof value !== 'number') return isDefaulted === true ? [{ ...required(path), tag: 'required' }] : []
+function tagFaults(
+  value: Json | undefined,
+  path: string,
+  { isDefaulted, minimum }: SpecTags,
+): FieldFault[] {
+  if (typeof value !== 'number')
+    return isDefaulted === true ? [{ ...required(path), tag: 'required' }] : []
   if (value >= minimum) return []
-  return [{ ...invalidValue(path, value, `must be greater than or equal to ${minimum}`), tag: 'minimum' }]
+  return [
+    { ...invalidValue(path, value, `must be greater than or equal to ${minimum}`), tag: 'minimum' },
+  ]
 }
 
 /** Receives what goes wrong with declarative validation. */
@@ -50,10 +59,20 @@ export class DeclarativeReporter implements DeclarativeReport {
   constructor(metrics: Metrics, log: Log) {
     const counter = (what: string, help: string): Count =>
       metrics
-        .counter({ name: `apiserver_validation_declarative_validation_${what}_total`, help, stability: 'BETA' })
+        .counter({
+          name: `apiserver_validation_declarative_validation_${what}_total`,
+          help,
+          stability: 'BETA',
+        })
         .with()
-    this.#mismatches = counter('mismatch', 'Number of differences between declarative and handwritten validation.')
-    this.#panics = counter('panic', 'Number of times declarative validation failed with an internal error.')
+    this.#mismatches = counter(
+      'mismatch',
+      'Number of differences between declarative and handwritten validation.',
+    )
+    this.#panics = counter(
+      'panic',
+      'Number of times declarative validation failed with an internal error.',
+    )
     this.#log = log
   }
 
@@ -71,7 +90,10 @@ export class DeclarativeReporter implements DeclarativeReport {
 type DeclarativeOptions = { readonly isTakenOver: boolean; readonly reporter: DeclarativeReport }
 
 /** Rules that also run the declarative validation of `rules`, and compare the two. */
-export function withDeclarative(rules: KindRules, { isTakenOver, reporter }: DeclarativeOptions): KindRules {
+export function withDeclarative(
+  rules: KindRules,
+  { isTakenOver, reporter }: DeclarativeOptions,
+): KindRules {
   const { validate, validateUpdate, declarative } = rules
   if (declarative === undefined) return rules
   const runDeclarative = (object: KubeObject): FieldFault[] => {
@@ -88,16 +110,22 @@ export function withDeclarative(rules: KindRules, { isTakenOver, reporter }: Dec
     const declared = runDeclarative(object)
     if (faults.length === 0 && declared.length === 0) return faults
     for (const detail of mismatches(faults, declared)) {
-      reporter.mismatch(`${detail}. This indicates an issue with declarative validation. ${adviceFor(isTakenOver)}`)
+      reporter.mismatch(
+        `${detail}. This indicates an issue with declarative validation. ${adviceFor(isTakenOver)}`,
+      )
     }
     return isTakenOver ? [...faults.filter(({ tag }) => tag === undefined), ...declared] : faults
   }
   return {
     ...rules,
-    validate: (object, gates) => once('declarative create', () => compare(validate?.(object, gates) ?? [], object)),
+    validate: (object, gates) =>
+      once('declarative create', () => compare(validate?.(object, gates) ?? [], object)),
     validateUpdate: (object, current, gates) =>
       once('declarative update', () =>
-        compare(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? [], object),
+        compare(
+          validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? [],
+          object,
+        ),
       ),
   }
 }
@@ -114,9 +142,12 @@ const adviceFor = (isTakenOver: boolean): string =>
 function mismatches(handwritten: readonly FieldFault[], declared: readonly FieldFault[]): string[] {
   const covered = new Set(handwritten.filter(({ tag }) => tag !== undefined).map(identify))
   const found = new Set(declared.map(identify))
-  const difference = 'Unexpected difference between hand written validation and declarative validation error results'
+  const difference =
+    'Unexpected difference between hand written validation and declarative validation error results'
   return [
-    ...[...covered].filter((id) => !found.has(id)).map((id) => `${difference}, unmatched error(s) found ${id}`),
+    ...[...covered]
+      .filter((id) => !found.has(id))
+      .map((id) => `${difference}, unmatched error(s) found ${id}`),
     ...declared
       .map(identify)
       .filter((id) => !covered.has(id))

@@ -6,7 +6,11 @@ import { decideDeletion, type DeletionOptions, isReleased } from './deletion.ts'
 import type { Resource } from './resource.ts'
 
 const now = '2026-01-02T03:04:05Z'
-const plain = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
+const plain = {
+  gracePeriodSeconds: undefined,
+  orphanDependents: undefined,
+  propagation: undefined,
+} as const
 
 const resources = builtInResources()
 const kindOf = (name: string): Resource => {
@@ -37,11 +41,19 @@ function told(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> =
 }
 
 const running = { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } }
-const ending = { generation: 2, deletionTimestamp: '2026-01-02T03:04:15Z', deletionGracePeriodSeconds: 30 }
+const ending = {
+  generation: 2,
+  deletionTimestamp: '2026-01-02T03:04:15Z',
+  deletionGracePeriodSeconds: 30,
+}
 
 const cases: readonly [string, string, () => string][] = [
   ['nothing holds it', 'remove', () => told(object({}), configMap)],
-  ['a finalizer', 'mark [a/b] 03:04:05Z 0 ', () => told(object({ finalizers: ['a/b'] }), configMap)],
+  [
+    'a finalizer',
+    'mark [a/b] 03:04:05Z 0 ',
+    () => told(object({ finalizers: ['a/b'] }), configMap),
+  ],
   [
     'a generation moves',
     'mark [a/b] 03:04:05Z 0 4',
@@ -80,7 +92,10 @@ const cases: readonly [string, string, () => string][] = [
   [
     'background takes both away',
     'remove',
-    () => told(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, { propagation: 'Background' }),
+    () =>
+      told(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, {
+        propagation: 'Background',
+      }),
   ],
   [
     'what the object says stays',
@@ -90,7 +105,11 @@ const cases: readonly [string, string, () => string][] = [
   ['a Job orphans by itself', 'mark [orphan] 03:04:05Z 0 ', () => told(object({}), job)],
   ['unless told otherwise', 'remove', () => told(object({}), job, { propagation: 'Background' })],
   ['nobody owns an Event', 'remove', () => told(object({}), event, { propagation: 'Foreground' })],
-  ['a pod without a node', 'mark-and-remove [] 03:04:05Z 0 2', () => told(object({ generation: 1 }), pod)],
+  [
+    'a pod without a node',
+    'mark-and-remove [] 03:04:05Z 0 2',
+    () => told(object({ generation: 1 }), pod),
+  ],
   ['a running pod', 'mark [] 03:04:35Z 30 2', () => told(object({ generation: 1 }, running), pod)],
   [
     'a running pod, at once',
@@ -108,7 +127,11 @@ const cases: readonly [string, string, () => string][] = [
     () => told(object({ generation: 1 }, { ...running, status: { phase: 'Failed' } }), pod),
   ],
   ['an ending pod, once more', 'keep', () => told(object(ending, running), pod)],
-  ['an ending pod, longer', 'keep', () => told(object(ending, running), pod, { gracePeriodSeconds: 60 })],
+  [
+    'an ending pod, longer',
+    'keep',
+    () => told(object(ending, running), pod, { gracePeriodSeconds: 60 }),
+  ],
   [
     'an ending pod, sooner',
     'mark [] 03:04:10Z 25 2',
@@ -132,7 +155,8 @@ const cases: readonly [string, string, () => string][] = [
   [
     'the largest grace that 64 bits can say is told as it is',
     'mark [] 03:04:04Z 9223372036854775807 2',
-    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 9223372036854775807n }),
+    () =>
+      told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 9223372036854775807n }),
   ],
   [
     'an ending pod with such a grace, once more',
@@ -160,7 +184,8 @@ const cases: readonly [string, string, () => string][] = [
   [
     'a pod with a finalizer, now',
     'mark [a/b] 03:04:05Z 0 3',
-    () => told(object({ finalizers: ['a/b'], generation: 2 }, running), pod, { gracePeriodSeconds: 0 }),
+    () =>
+      told(object({ finalizers: ['a/b'], generation: 2 }, running), pod, { gracePeriodSeconds: 0 }),
   ],
 ]
 for (const [what, wanted, run] of cases) test(what, () => assert.equal(run(), wanted))
@@ -178,8 +203,14 @@ test('the last finalizer of a marked object lets it go', () => {
   assert.equal(isReleased(object({}), object(marked), configMap), true)
   assert.equal(isReleased(object({ finalizers: ['a/b'] }), object(marked), configMap), false)
   assert.equal(isReleased(object({}), object({ finalizers: ['a/b'] }), configMap), false)
-  assert.equal(isReleased(object({}), object({ ...marked, deletionGracePeriodSeconds: 30 }), pod), false)
-  assert.equal(isReleased(object({}, { spec: { finalizers: ['kubernetes'] } }), object(marked), namespace), false)
+  assert.equal(
+    isReleased(object({}), object({ ...marked, deletionGracePeriodSeconds: 30 }), pod),
+    false,
+  )
+  assert.equal(
+    isReleased(object({}, { spec: { finalizers: ['kubernetes'] } }), object(marked), namespace),
+    false,
+  )
   assert.equal(isReleased(object({}, { spec: {} }), object(marked), namespace), true)
 })
 
@@ -189,6 +220,9 @@ test('a namespace is marked, and its dependents are waited for if the older opti
     { ...plain, orphanDependents: false },
     now,
   )
-  assert.deepEqual(marked?.metadata, { finalizers: ['a/b', 'foregroundDeletion'], deletionTimestamp: now })
+  assert.deepEqual(marked?.metadata, {
+    finalizers: ['a/b', 'foregroundDeletion'],
+    deletionTimestamp: now,
+  })
   assert.deepEqual(marked?.['status'], { phase: 'Terminating' })
 })

@@ -60,7 +60,12 @@ export type DeletionRules = {
 type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'deletionWarning'>
 
 /** `now` is a timestamp of metadata. The object is not modified. */
-export function decideDeletion(object: KubeObject, kind: Kind, options: DeletionOptions, now: string): Deletion {
+export function decideDeletion(
+  object: KubeObject,
+  kind: Kind,
+  options: DeletionOptions,
+  now: string,
+): Deletion {
   const grace =
     kind.graceOf === undefined
       ? ungraceful
@@ -85,7 +90,8 @@ export function isReleased(object: KubeObject, before: KubeObject, { ownDeletion
   return ownDeletion?.isHeld?.(object) !== true
 }
 
-export const isMarked = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
+export const isMarked = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined
 
 type Grace =
   | { readonly step: 'ungraceful' }
@@ -128,7 +134,10 @@ type Running = {
 }
 
 /** The grace period of a pod that is being deleted can be shortened, never extended. */
-function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now }: Running): Grace {
+function shorten(
+  metadata: ObjectMeta,
+  { deletionTimestamp, current, wanted, now }: Running,
+): Grace {
   if (wanted === undefined || wanted >= current) return { step: 'pending' }
   const end = later(deletionTimestamp, durationMs(wanted) - durationMs(current))
   const isPast = Date.parse(end) < Date.parse(now)
@@ -136,7 +145,11 @@ function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now
   return {
     step: 'graceful',
     seconds,
-    metadata: { ...metadata, deletionTimestamp: isPast ? now : end, deletionGracePeriodSeconds: seconds },
+    metadata: {
+      ...metadata,
+      deletionTimestamp: isPast ? now : end,
+      deletionGracePeriodSeconds: seconds,
+    },
   }
 }
 
@@ -160,22 +173,35 @@ function markNow(metadata: ObjectMeta, now: string): ObjectMeta {
   }
 }
 
-function finalizersAfter(before: readonly string[], kind: Kind, options: DeletionOptions): readonly string[] {
+function finalizersAfter(
+  before: readonly string[],
+  kind: Kind,
+  options: DeletionOptions,
+): readonly string[] {
   if (!kind.isGarbageCollected) return before
   const propagation = propagationOf(before, kind, options)
   const isOrphaning = propagation === 'Orphan'
   const isForeground = propagation === 'Foreground'
-  if (before.includes(orphanFinalizer) === isOrphaning && before.includes(foregroundFinalizer) === isForeground) {
+  if (
+    before.includes(orphanFinalizer) === isOrphaning &&
+    before.includes(foregroundFinalizer) === isForeground
+  ) {
     return before
   }
   return withGarbageFinalizers(before, { isOrphaning, isForeground })
 }
 
-function propagationOf(before: readonly string[], kind: Kind, options: DeletionOptions): Propagation {
+function propagationOf(
+  before: readonly string[],
+  kind: Kind,
+  options: DeletionOptions,
+): Propagation {
   const { orphanDependents, propagation } = options
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
   if (propagation !== undefined) return propagation
-  const kept = before.find((finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer)
+  const kept = before.find(
+    (finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer,
+  )
   if (kept !== undefined) return kept === orphanFinalizer ? 'Orphan' : 'Foreground'
   return kind.defaultPropagation
 }
@@ -185,6 +211,12 @@ export function withGarbageFinalizers(
   before: readonly string[],
   { isOrphaning, isForeground }: { readonly isOrphaning: boolean; readonly isForeground: boolean },
 ): readonly string[] {
-  const others = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer)
-  return [...others, ...(isOrphaning ? [orphanFinalizer] : []), ...(isForeground ? [foregroundFinalizer] : [])]
+  const others = before.filter(
+    (finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer,
+  )
+  return [
+    ...others,
+    ...(isOrphaning ? [orphanFinalizer] : []),
+    ...(isForeground ? [foregroundFinalizer] : []),
+  ]
 }

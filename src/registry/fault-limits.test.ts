@@ -16,7 +16,10 @@ const BYTES = 110_000
 const RULES = 3
 
 function decoded(field: SweptField, resource: Resource): KubeObject | undefined {
-  const text = objectText({ field, shape: 'empty', bytesMax: BYTES, item: itemOf(field) }, { name: 'x' })
+  const text = objectText(
+    { field, shape: 'empty', bytesMax: BYTES, item: itemOf(field) },
+    { name: 'x' },
+  )
   try {
     return decodeBody({ bytes: Buffer.from(text) }, resource, 'Ignore').object
   } catch {
@@ -26,7 +29,9 @@ function decoded(field: SweptField, resource: Resource): KubeObject | undefined 
 
 test('the faults of a long list in any field are limited', async () => {
   const targets = await loadTargets()
-  const fields = fieldsOf(targets).filter(({ isShared, target }) => !isShared && target.part === undefined)
+  const fields = fieldsOf(targets).filter(
+    ({ isShared, target }) => !isShared && target.part === undefined,
+  )
   let count = 0
   for (const field of fields) {
     const { apiVersion, kind } = field.target

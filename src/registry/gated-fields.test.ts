@@ -16,7 +16,12 @@ function resource(plural: string, group = '', version = 'v1'): Resource {
 }
 
 const pods = resource('pods')
-const writer = { user: { name: 'u', uid: '', groups: [] }, now: () => 't', newId: () => 'i', warn: () => undefined }
+const writer = {
+  user: { name: 'u', uid: '', groups: [] },
+  now: () => 't',
+  newId: () => 'i',
+  warn: () => undefined,
+}
 
 const aPod = (spec: Fields, status: Fields = {}): KubeObject => ({
   kind: 'Pod',
@@ -50,7 +55,8 @@ const gated = aPod(
 
 const { struct } = pods.shape
 const fields = new GatedFields(defaultGates)
-const drop = (object: KubeObject, current?: KubeObject): KubeObject => fields.drop(object, current, struct)
+const drop = (object: KubeObject, current?: KubeObject): KubeObject =>
+  fields.drop(object, current, struct)
 
 test('reading keeps what a server with the gates on has stored', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
@@ -101,7 +107,10 @@ test('of a Lease each field is looked at by itself', () => {
 })
 
 test('what of a status no gate protects goes even if it was there', () => {
-  const health = aPod({}, { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] })
+  const health = aPod(
+    {},
+    { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] },
+  )
   const status = fieldsOf(drop(health, health)['status'])
   assert.deepEqual(status['containerStatuses'], [{ name: 'c' }])
 })
@@ -109,11 +118,20 @@ test('what of a status no gate protects goes even if it was there', () => {
 test('templates of workloads are treated alike', () => {
   const deployments = resource('deployments', 'apps')
   const template = { metadata: {}, spec: gated['spec'] ?? null }
-  const object = { kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'd' }, spec: { template } }
+  const object = {
+    kind: 'Deployment',
+    apiVersion: 'apps/v1',
+    metadata: { name: 'd' },
+    spec: { template },
+  }
   const made = fieldsOf(fieldsOf(deployments.prepareCreate(object, writer)['spec'])['template'])
   assert.equal(fieldsOf(made['spec'])['resourceClaims'], undefined)
-  const again = fieldsOf(fieldsOf(deployments.prepareUpdate(object, object, writer)['spec'])['template'])
-  assert.deepEqual(fieldsOf(again['spec'])['resourceClaims'], [{ name: 'r', resourceClaimName: 'x' }])
+  const again = fieldsOf(
+    fieldsOf(deployments.prepareUpdate(object, object, writer)['spec'])['template'],
+  )
+  assert.deepEqual(fieldsOf(again['spec'])['resourceClaims'], [
+    { name: 'r', resourceClaimName: 'x' },
+  ])
 })
 
 const slice = (endpoints: readonly Fields[]): KubeObject => ({
@@ -125,10 +143,17 @@ const slice = (endpoints: readonly Fields[]): KubeObject => ({
 
 test('the topology of an old slice stays until its endpoints change', () => {
   const slices = resource('endpointslices', 'discovery.k8s.io')
-  const old = { addresses: ['10.0.0.1'], deprecatedTopology: { 'kubernetes.io/hostname': 'h', zone: 'z' } }
+  const old = {
+    addresses: ['10.0.0.1'],
+    deprecatedTopology: { 'kubernetes.io/hostname': 'h', zone: 'z' },
+  }
   const same = slices.prepareUpdate(slice([old]), slice([old]), writer)
   assert.deepEqual(same['endpoints'], [old])
-  const changed = slices.prepareUpdate(slice([{ ...old, addresses: ['10.0.0.2'] }]), slice([old]), writer)
+  const changed = slices.prepareUpdate(
+    slice([{ ...old, addresses: ['10.0.0.2'] }]),
+    slice([old]),
+    writer,
+  )
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
 
@@ -139,14 +164,22 @@ test('templates of claims are left alone, and an error that said nothing else st
   const sets = { ...object, spec: { volumeClaimTemplates: [claim] } }
   assert.equal(fields.drop(sets, undefined, set.shape.struct), sets)
   const attachments = resource('volumeattachments', 'storage.k8s.io')
-  const attachment = { ...object, kind: 'VolumeAttachment', status: { detachError: { errorCode: 3 } } }
+  const attachment = {
+    ...object,
+    kind: 'VolumeAttachment',
+    status: { detachError: { errorCode: 3 } },
+  }
   const kept = fields.drop(attachment, undefined, attachments.shape.struct)
   assert.deepEqual(kept['status'], { detachError: {} })
 })
 
 test('an update may keep what a gate that is off relaxed', () => {
   const off = { isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name) }
-  const podsWithout = new Registry(builtInResources({ gates: off })).find({ group: '', version: 'v1', plural: 'pods' })
+  const podsWithout = new Registry(builtInResources({ gates: off })).find({
+    group: '',
+    version: 'v1',
+    plural: 'pods',
+  })
   assert.ok(podsWithout !== undefined)
   const odd = aPod({
     restartPolicy: 'Always',
@@ -169,7 +202,10 @@ test('an update may keep what a gate that is off relaxed', () => {
 
 test('an autoscaler that is stored without replicas can be changed', () => {
   const scalers = resource('horizontalpodautoscalers', 'autoscaling', 'v2')
-  const metric = { type: 'Object', object: { describedObject: { kind: 'a', name: 'a' }, metric: { name: 'm' } } }
+  const metric = {
+    type: 'Object',
+    object: { describedObject: { kind: 'a', name: 'a' }, metric: { name: 'm' } },
+  }
   const target = { type: 'Value', value: '1' }
   const stored: KubeObject = {
     kind: 'HorizontalPodAutoscaler',
@@ -189,7 +225,10 @@ test('an autoscaler that is stored without replicas can be changed', () => {
 test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pods', () => {
   const off = { isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name) }
   const { shape } = resource('cronjobs', 'batch')
-  const spec = { managedBy: 'example.com/x', template: { spec: { resources: { limits: { cpu: '1' } } } } }
+  const spec = {
+    managedBy: 'example.com/x',
+    template: { spec: { resources: { limits: { cpu: '1' } } } },
+  }
   const made = new GatedFields(off).drop(
     { kind: 'CronJob', apiVersion: 'batch/v1', metadata: {}, spec: { jobTemplate: { spec } } },
     undefined,
@@ -203,7 +242,10 @@ test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pod
 test('amounts of a whole Pod that are stored without an amount are not in use', () => {
   const wanted = aPod({ resources: { limits: { cpu: '1' } } })
   for (const stored of [{}, { limits: {} }]) {
-    assert.equal(fieldsOf(drop(wanted, aPod({ resources: stored }))['spec'])['resources'], undefined)
+    assert.equal(
+      fieldsOf(drop(wanted, aPod({ resources: stored }))['spec'])['resources'],
+      undefined,
+    )
   }
   assert.deepEqual(drop(wanted, aPod({ resources: { requests: { cpu: '1' } } })), wanted)
 })
@@ -213,7 +255,9 @@ const withoutGates = (...names: string[]): GatedFields =>
 
 test('fields of the status stay where the specification uses the gate, not where they are stored', () => {
   const status = {
-    containerStatuses: [{ name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } }],
+    containerStatuses: [
+      { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },
+    ],
   }
   const off = withoutGates('InPlacePodVerticalScaling', 'SupplementalGroupsPolicy')
   const kept = (spec: Fields): string[] => {
@@ -222,9 +266,15 @@ test('fields of the status stay where the specification uses the gate, not where
     return Object.keys(fieldsOf(one))
   }
   assert.deepEqual(kept({}), ['name'])
-  assert.deepEqual(kept({ securityContext: { supplementalGroupsPolicy: 'Strict' } }), ['name', 'user'])
+  assert.deepEqual(kept({ securityContext: { supplementalGroupsPolicy: 'Strict' } }), [
+    'name',
+    'user',
+  ])
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }]
-  assert.deepEqual(kept({ containers: [{ name: 'c', image: 'i', resizePolicy }] }), ['name', 'resources'])
+  assert.deepEqual(kept({ containers: [{ name: 'c', image: 'i', resizePolicy }] }), [
+    'name',
+    'resources',
+  ])
 })
 
 /** What is said of costs. */
@@ -235,9 +285,13 @@ test('a deletion cost that is none does not keep a Pod from being updated once i
   const key = 'controller.kubernetes.io/pod-deletion-cost'
   const costing = (cost: string): KubeObject => {
     const pod = aPod({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' })
-    return { ...pod, metadata: { ...pod.metadata, resourceVersion: '1', annotations: { [key]: cost } } }
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, resourceVersion: '1', annotations: { [key]: cost } },
+    }
   }
-  const faultsOf = (now: string, was: string): string[] => costs(pods.validateUpdate(costing(now), costing(was)))
+  const faultsOf = (now: string, was: string): string[] =>
+    costs(pods.validateUpdate(costing(now), costing(was)))
   assert.equal(faultsOf('much', '1').length, 2)
   assert.deepEqual(faultsOf('much', 'more'), [])
 })
@@ -279,14 +333,19 @@ test('nor does one in a template keep its owner from being updated', () => {
       })
     assert.equal(costs(owner.validate(withImage('i'))).length, 1, owner.kind)
     for (const image of ['i', 'j']) {
-      assert.deepEqual(costs(owner.validateUpdate(withImage(image), withImage('i'))), [], `${owner.kind} ${image}`)
+      assert.deepEqual(
+        costs(owner.validateUpdate(withImage(image), withImage('i'))),
+        [],
+        `${owner.kind} ${image}`,
+      )
     }
   }
 })
 
 test('an update of a Job is looked at by the gates of the server', () => {
   const gates: Gates = { isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name) }
-  const jobs = builtInResources({ gates }).find(({ kind }) => kind === 'Job') ?? assert.fail('no Jobs')
+  const jobs =
+    builtInResources({ gates }).find(({ kind }) => kind === 'Job') ?? assert.fail('no Jobs')
   const template = {
     metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': 'much' } },
     spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },

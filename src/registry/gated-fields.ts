@@ -35,7 +35,12 @@ const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['PodStatus resourceClaimStatuses', 'DynamicResourceAllocation'],
 ])
 /** Fields that are dropped too if nothing but a gated field was in them. */
-const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'preStop', 'resources'])
+const goneWhenEmpty: ReadonlySet<string> = new Set([
+  'lifecycle',
+  'postStart',
+  'preStop',
+  'resources',
+])
 /** Gates whose fields are not dropped but set to their default. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /** Fields whose values are not searched: the gate applies when objects are created from these templates. */
@@ -86,7 +91,10 @@ export class GatedFields {
     const fields = schema.fields.flatMap((field) => {
       const below = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
       const off = (field.gates ?? []).filter(({ name }) => !this.#gates.isOn(name))
-      const ofSpec = schema.packageName === 'core/v1' ? usedBySpec.get(`${schema.name} ${field.name}`) : undefined
+      const ofSpec =
+        schema.packageName === 'core/v1'
+          ? usedBySpec.get(`${schema.name} ${field.name}`)
+          : undefined
       const gates = off.flatMap((gate) => gatedBy(gate, field, ofSpec))
       return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
     })
@@ -118,14 +126,19 @@ type Gated = {
   readonly isUsedElsewhere: boolean
 }
 
-function gatedBy(gate: FieldGate, { name, isPointer, schema }: Field, usedElsewhere: string | undefined): Gated[] {
+function gatedBy(
+  gate: FieldGate,
+  { name, isPointer, schema }: Field,
+  usedElsewhere: string | undefined,
+): Gated[] {
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
   const reset = resetTo.get(gate.name)
   const isUnusedWhenEmpty = unusedWhenEmpty.has(gate.name)
   const isUsedElsewhere = usedElsewhere !== undefined
   const common = { reset, isUnusedWhenEmpty, isUsedElsewhere }
-  if (gate.of.length === 0) return [{ use: usedElsewhere ?? useOf(name), inner: undefined, isPointer, ...common }]
+  if (gate.of.length === 0)
+    return [{ use: usedElsewhere ?? useOf(name), inner: undefined, isPointer, ...common }]
   return gate.of.map((inner) => ({
     use: useOf(`${name}.${inner}`),
     inner,
@@ -160,7 +173,12 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
 
 const newSet = (): Set<string> => new Set()
 
-function findUsesInParts(items: readonly Json[], plan: Plan, uses: Set<string>, isStored: boolean): void {
+function findUsesInParts(
+  items: readonly Json[],
+  plan: Plan,
+  uses: Set<string>,
+  isStored: boolean,
+): void {
   const found = eachItem('items with gated fields', items, newSet, (inItems, item) => {
     findUses(item, plan, inItems, isStored)
     return true
@@ -170,7 +188,9 @@ function findUsesInParts(items: readonly Json[], plan: Plan, uses: Set<string>, 
 
 /** A value that Go's omitempty would leave out does not count as set. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
-  value !== undefined && value !== null && (isPointer || (value !== 0 && !(Array.isArray(value) && value.length === 0)))
+  value !== undefined &&
+  value !== null &&
+  (isPointer || (value !== 0 && !(Array.isArray(value) && value.length === 0)))
 
 const isWithoutContent = (value: Json | undefined): boolean =>
   isFields(value) ? Object.values(value).every(isWithoutContent) : value === undefined

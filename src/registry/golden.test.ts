@@ -50,10 +50,18 @@ test('stored objects are read, and stored again as they were', () => {
     const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: resource.shape }
     const settled = settledWire(Buffer.from(json), kind, { check, revision })
     if (settled !== undefined) undecoded++
-    assert.equal((settled?.wire.bytes ?? wire).toString(), wire.toString(), `${key} without decoding`)
+    assert.equal(
+      (settled?.wire.bytes ?? wire).toString(),
+      wire.toString(),
+      `${key} without decoding`,
+    )
     const shown = readShown(wire)
     assert.ok(shown !== undefined)
-    assert.deepEqual(rowOf(shown, resource.table, 'null'), rowOf(read, resource.table, 'null'), `${key} as a row`)
+    assert.deepEqual(
+      rowOf(shown, resource.table, 'null'),
+      rowOf(read, resource.table, 'null'),
+      `${key} as a row`,
+    )
     // The cache keeps only what clients see, and reads that.
     assert.deepEqual(decodeStored(wire, resource.shape, revision), read, key)
   }
@@ -62,7 +70,9 @@ test('stored objects are read, and stored again as they were', () => {
 })
 
 test('every kind that is stored has an object', () => {
-  const kinds = new Set([...storedRows()].map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`))
+  const kinds = new Set(
+    [...storedRows()].map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`),
+  )
   for (const resource of resources) {
     const id = `${apiVersionOf(resource)} ${resource.kind}`
     if (resource.isStored) assert.ok(kinds.has(id), id)
@@ -80,7 +90,8 @@ test('objects stored as protobuf are read, and shown in protobuf as kube-apiserv
       { ...read, kind: resource.kind, apiVersion: apiVersionOf(resource) },
       resource.shape.struct,
     )
-    if (!withEmptyBytes.test(key)) assert.equal(createHash('sha256').update(shown).digest('hex'), sha256, key)
+    if (!withEmptyBytes.test(key))
+      assert.equal(createHash('sha256').update(shown).digest('hex'), sha256, key)
   }
   assert.ok(seen >= 62, `${seen} objects`)
 })
@@ -94,7 +105,9 @@ function packagesOf(group: string): readonly string[] {
 /** Of a kind, as `apps/v1 Deployment`. */
 function structOf(id: string): Struct {
   const [apiVersion = '', kind = ''] = id.split(' ')
-  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion]
+  const [group = '', version = ''] = apiVersion.includes('/')
+    ? apiVersion.split('/')
+    : ['core', apiVersion]
   const [struct] = packagesOf(group).flatMap((one) => findType(`${one}/${version}`, kind) ?? [])
   return struct ?? assert.fail(`${id} has no type`)
 }
@@ -112,13 +125,18 @@ test('an object with every field set is written as it was read', () => {
     // An event of a watch has no kind of its own.
     const named = 'kind' in value ? { kind, apiVersion } : { kind: '', apiVersion: '' }
     assert.ok(encodeObject({ ...value, ...named }, struct).equals(protobuf), `${id} as protobuf`)
-    assert.equal(printStruct(decodeObject(openEnvelope(protobuf), struct), struct), printStruct(value, struct), id)
+    assert.equal(
+      printStruct(decodeObject(openEnvelope(protobuf), struct), struct),
+      printStruct(value, struct),
+      id,
+    )
   }
   assert.ok(filled.length > 180, `${filled.length} kinds`)
 })
 
 /** What has values of any type, lists in maps, or a null in a map is decoded: nobody lists such by the thousand. */
-const decodedKinds = /APIResourceList|CustomResourceDefinition|Review|CertificateSigningRequest|PodDisruptionBudget/
+const decodedKinds =
+  /APIResourceList|CustomResourceDefinition|Review|CertificateSigningRequest|PodDisruptionBudget/
 
 test('JSON becomes protobuf without an object in between', () => {
   const transcoder = new Transcoder()
@@ -134,7 +152,11 @@ test('JSON becomes protobuf without an object in between', () => {
     seen++
     assert.equal(made.toString('latin1'), encodeItem(value, struct).toString('latin1'), id)
     const empty = transcoder.message(Buffer.from(printStruct({}, struct)), 0, struct)
-    assert.equal(empty?.toString('latin1'), encodeItem({}, struct).toString('latin1'), `${id} without its fields`)
+    assert.equal(
+      empty?.toString('latin1'),
+      encodeItem({}, struct).toString('latin1'),
+      `${id} without its fields`,
+    )
   }
   assert.ok(seen > 150, `${seen} objects`)
 })

@@ -29,7 +29,8 @@ import type { Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
 /** Pauses as often as it can. */
-const inManyParts = <T>(work: () => T): T => allSteps(parts(work, { isOver: true, begin: () => undefined }))
+const inManyParts = <T>(work: () => T): T =>
+  allSteps(parts(work, { isOver: true, begin: () => undefined }))
 
 function outcome(work: () => unknown): unknown {
   try {
@@ -52,7 +53,9 @@ function decodedOf(bytes: Buffer, resource: Resource): KubeObject | undefined {
 function enlarged(value: Json): Json {
   if (Array.isArray(value)) return value.length === 0 ? value : repeated(value)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, enlarged(field ?? null)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, enlarged(field ?? null)]),
+  )
 }
 
 const repeated = (items: readonly Json[]): Json =>
@@ -82,7 +85,8 @@ function sameInParts(work: () => unknown): unknown {
 }
 
 const long = 'x'.repeat(1 << 20)
-const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `"f${at}"`)
+const texts = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `"f${at}"`)
 
 test('a value of a wrong type is reported although the work pauses inside of a schema', () => {
   const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
@@ -106,7 +110,10 @@ test('an unknown field counts once, however often the work pauses', () => {
 })
 
 test('unknown fields with the same path are reported as at once', () => {
-  const tree: Json = { 'spec.a': 1, spec: { a: 1, containers: texts(40).map((name) => ({ name })) } }
+  const tree: Json = {
+    'spec.a': 1,
+    spec: { a: 1, containers: texts(40).map((name) => ({ name })) },
+  }
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
@@ -116,7 +123,10 @@ test('a default takes its room once, however often the work pauses', () => {
     properties: {
       large: { type: 'string', default: long },
       late: { type: 'string', default: 'late' },
-      items: { type: 'array', items: { type: 'object', properties: { d: { type: 'string', default: 'D' } } } },
+      items: {
+        type: 'array',
+        items: { type: 'object', properties: { d: { type: 'string', default: 'D' } } },
+      },
     },
   })
   const given: Json = { items: texts(60).map(() => ({})) }
@@ -131,7 +141,9 @@ const limits = (entriesMax: number): ReadLimits => ({
 
 test('an entry of a map in protobuf counts once, however often its value pauses', () => {
   const { struct } = definitions.shape
-  const properties = Object.fromEntries(texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]))
+  const properties = Object.fromEntries(
+    texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]),
+  )
   const versions = [{ name: 'v1', schema: { openAPIV3Schema: { properties } } }]
   const object: KubeObject = { apiVersion: 'v1', kind: 'A', metadata: {}, spec: { versions } }
   const envelope = openEnvelope(encodeObject(object, struct))
@@ -139,16 +151,25 @@ test('an entry of a map in protobuf counts once, however often its value pauses'
   assert.throws(() => decodeObject(envelope, struct, limits(19)), { name: 'TooManyEntriesError' })
 })
 
-const many = (value: string): string => Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()
+const many = (value: string): string =>
+  Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()
 
 test('fields at the top of a large object are read in parts', async () => {
   const [open] = customResources(readDefinition(openDefinition))
   assert.ok(open)
   const head = '"metadata":{"name":"w"}'
   const cases: readonly (readonly [string, Resource, string])[] = [
-    ['fields without a schema', open, `{"apiVersion":"example.com/v1","kind":"Wheel",${head},${many('[{},{}]')}}`],
+    [
+      'fields without a schema',
+      open,
+      `{"apiVersion":"example.com/v1","kind":"Wheel",${head},${many('[{},{}]')}}`,
+    ],
     ['unknown fields', configMaps, `{${head},${many('{}')},"data":{${many('"v"')}}}`],
-    ['repeated fields', configMaps, `{${head},${many('{}').replaceAll(/"k\d+"/g, '"data"')},"data":{${many('"v"')}}}`],
+    [
+      'repeated fields',
+      configMaps,
+      `{${head},${many('{}').replaceAll(/"k\d+"/g, '"data"')},"data":{${many('"v"')}}}`,
+    ],
   ]
   for (const [what, resource, text] of cases) {
     const bytes = Buffer.from(text)
@@ -207,7 +228,9 @@ for (const [about, prepare] of Object.entries(longWorks)) {
 }
 
 const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
-const openSchema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+const openSchema = {
+  openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+}
 const openDefinition: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -228,7 +251,9 @@ test('work on objects of every kind has the same result in parts', () => {
   for (const { resource, object } of chosen) {
     const given: Json = JSON.parse(JSON.stringify(object))
     const isSmall = JSON.stringify(given).length < SMALL
-    const bytes = Buffer.from(JSON.stringify(isSmall && isFields(given) ? withLongLists(given) : given))
+    const bytes = Buffer.from(
+      JSON.stringify(isSmall && isFields(given) ? withLongLists(given) : given),
+    )
     const { shape } = resource
     const { struct } = shape
     const same = (what: string, work: () => unknown): void =>

@@ -37,7 +37,11 @@ export type KindRules = Partial<
 > & {
   readonly strategy?: Strategy
   readonly prepareCreate?: (object: KubeObject, writer: Writer, gates: Gates) => KubeObject
-  readonly warnings?: (object: KubeObject, current: KubeObject | undefined, gates: Gates) => string[]
+  readonly warnings?: (
+    object: KubeObject,
+    current: KubeObject | undefined,
+    gates: Gates,
+  ) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /** A second validation, by the tags of upstream's types. It must find the faults that have a tag. */

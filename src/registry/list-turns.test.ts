@@ -19,7 +19,8 @@ import { validateConditions } from './rules/conditions.ts'
 
 const TURN_MS_MAX = 50
 
-const many = <T>(item: (at: number) => T, count: number): T[] => Array.from({ length: count }, (_, at) => item(at))
+const many = <T>(item: (at: number) => T, count: number): T[] =>
+  Array.from({ length: count }, (_, at) => item(at))
 
 function podWith(fields: Fields): () => unknown {
   const spec = { containers: [{ name: 'c', image: 'i' }], ...fields }
@@ -49,9 +50,17 @@ function webhookWith(resources: string[]): () => unknown {
 }
 
 function jobOf(action: string): KubeObject {
-  const rules = many((at) => ({ action, onPodConditions: [{ type: `t${at}`, status: 'True' }] }), 20_000)
+  const rules = many(
+    (at) => ({ action, onPodConditions: [{ type: `t${at}`, status: 'True' }] }),
+    20_000,
+  )
   const spec = { podFailurePolicy: { rules }, template: { spec: {} } }
-  return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'x', resourceVersion: '1' }, spec }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'x', resourceVersion: '1' },
+    spec,
+  }
 }
 
 const cases: { readonly [about: string]: () => () => unknown } = {
@@ -62,27 +71,62 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   },
   'label keys of an affinity term': () => {
     const keys = many((at) => `k${at}`, 100_000)
-    const term = { topologyKey: 'k', labelSelector: {}, matchLabelKeys: keys, mismatchLabelKeys: keys }
-    return podWith({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } })
+    const term = {
+      topologyKey: 'k',
+      labelSelector: {},
+      matchLabelKeys: keys,
+      mismatchLabelKeys: keys,
+    }
+    return podWith({
+      affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
+    })
   },
   'sources of a projected volume': () => {
-    const sources = many((at) => ({ serviceAccountToken: { expirationSeconds: 600, path: `p${at}` } }), 60_000)
+    const sources = many(
+      (at) => ({ serviceAccountToken: { expirationSeconds: 600, path: `p${at}` } }),
+      60_000,
+    )
     return podWith({ serviceAccountName: 's', volumes: [{ name: 'v', projected: { sources } }] })
   },
   'values of a topology': () => {
-    const matchLabelExpressions = [{ key: 'zone', values: many((at) => `z${(at * 7919) % 150_000}`, 150_000) }]
-    const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
-    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
+    const matchLabelExpressions = [
+      { key: 'zone', values: many((at) => `z${(at * 7919) % 150_000}`, 150_000) },
+    ]
+    const fields = {
+      volumeBindingMode: 'Immediate',
+      allowedTopologies: [{ matchLabelExpressions }],
+    }
+    const object = {
+      apiVersion: 'v1',
+      kind: 'X',
+      metadata: { name: 'x' },
+      provisioner: 'p',
+      ...fields,
+    }
     return () => storageClassRules.validate?.(object, defaultGates)
   },
   'equal values of a topology': () => {
     const matchLabelExpressions = [{ key: 'zone', values: many(() => '', 700_000) }]
-    const fields = { volumeBindingMode: 'Immediate', allowedTopologies: [{ matchLabelExpressions }] }
-    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, provisioner: 'p', ...fields }
+    const fields = {
+      volumeBindingMode: 'Immediate',
+      allowedTopologies: [{ matchLabelExpressions }],
+    }
+    const object = {
+      apiVersion: 'v1',
+      kind: 'X',
+      metadata: { name: 'x' },
+      provisioner: 'p',
+      ...fields,
+    }
     return () => storageClassRules.validate?.(object, defaultGates)
   },
   'init containers that are given defaults': () => {
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { initContainers: many(() => ({}), 400_000) } }
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {},
+      spec: { initContainers: many(() => ({}), 400_000) },
+    }
     return () => setPodDefaults(pod, defaultGates)
   },
   'rules of a Job that must not change': () => {
@@ -93,7 +137,8 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const attribute = `${'x'.repeat(2 << 20)}-\u0001`
     return () => validateQualified(attribute, 'spec.devices.constraints[0].matchAttribute')
   },
-  'taints of a Node': () => nodeWith({ taints: many((at) => ({ key: `k${at}`, effect: 'NoSchedule' }), 40_000) }),
+  'taints of a Node': () =>
+    nodeWith({ taints: many((at) => ({ key: `k${at}`, effect: 'NoSchedule' }), 40_000) }),
   'pod CIDRs of a Node': () => nodeWith({ podCIDRs: many(() => '10.0.0.0/8', 300_000) }),
   'data of a Secret': () => {
     const data = Object.fromEntries(many((at) => [`k${at}`, at === 0 ? null : 'eA=='], 60_000))
@@ -103,7 +148,10 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   },
   'resources of a webhook': () => webhookWith(many((at) => `r${at}/s`, 300_000)),
   conditions: () => {
-    const list = many((at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }), 40_000)
+    const list = many(
+      (at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }),
+      40_000,
+    )
     return () => validateConditions(list, 'status.conditions')
   },
 }

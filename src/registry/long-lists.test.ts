@@ -4,8 +4,14 @@ import { test } from 'node:test'
 import { FAULTS_MAX, type FieldFault } from '../api/field-fault.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
-import { admissionPolicyBindingRules, admissionPolicyRules } from './kinds/admissionregistration/admission-policy.ts'
-import { mutatingPolicyBindingRules, mutatingPolicyRules } from './kinds/admissionregistration/mutating-policy.ts'
+import {
+  admissionPolicyBindingRules,
+  admissionPolicyRules,
+} from './kinds/admissionregistration/admission-policy.ts'
+import {
+  mutatingPolicyBindingRules,
+  mutatingPolicyRules,
+} from './kinds/admissionregistration/mutating-policy.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
 import { customResourceDefinitionRules } from './kinds/apiextensions/custom-resource-definition.ts'
 import { type Indexes, overlapOf } from './kinds/batch/indexes.ts'
@@ -33,17 +39,26 @@ import { validateConditions } from './rules/conditions.ts'
 const CPU_MS_MAX = 600
 const ITEMS = 40_000
 
-const many = <T>(item: (at: number) => T, count = ITEMS): T[] => Array.from({ length: count }, (_, at) => item(at))
-const objectOf = (fields: Fields): KubeObject => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, ...fields })
+const many = <T>(item: (at: number) => T, count = ITEMS): T[] =>
+  Array.from({ length: count }, (_, at) => item(at))
+const objectOf = (fields: Fields): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'X',
+  metadata: { name: 'x' },
+  ...fields,
+})
 
 /** What is to be measured, of an object that was built before. */
 function validating(rules: KindRules, fields: Fields, before?: Fields): () => unknown {
   const object = objectOf(fields)
   if (before === undefined) {
-    return () => rules.validateInSlices?.(object, undefined) ?? rules.validate?.(object, defaultGates)
+    return () =>
+      rules.validateInSlices?.(object, undefined) ?? rules.validate?.(object, defaultGates)
   }
   const current = objectOf(before)
-  return () => rules.validateInSlices?.(object, current) ?? rules.validateUpdate?.(object, current, defaultGates)
+  return () =>
+    rules.validateInSlices?.(object, current) ??
+    rules.validateUpdate?.(object, current, defaultGates)
 }
 
 /** Of a Pod with one container besides what is given. */
@@ -73,7 +88,12 @@ const requiredTerms = (terms: Fields[]): Fields => ({
 
 const cases: { readonly [about: string]: () => () => unknown } = {
   'conditions of distinct types': () => {
-    const conditions = many((at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }))
+    const conditions = many((at) => ({
+      type: `t${at}`,
+      status: 'True',
+      reason: 'R',
+      lastTransitionTime: 'now',
+    }))
     return () => validateConditions(conditions, 'status.conditions')
   },
   'names of resources of a binding': () =>
@@ -81,20 +101,35 @@ const cases: { readonly [about: string]: () => () => unknown } = {
       spec: { matchResources: { resourceRules: [{ resourceNames: many((at) => `n${at}`) }] } },
     }),
   'review versions of a webhook': () =>
-    validating(validatingWebhookRules, { webhooks: [{ admissionReviewVersions: many((at) => `v${at}`) }] }),
+    validating(validatingWebhookRules, {
+      webhooks: [{ admissionReviewVersions: many((at) => `v${at}`) }],
+    }),
   'ports of one number': () =>
-    warningOfPod({ containers: [{ ports: many((at) => ({ containerPort: 1, hostPort: at + 1 })) }] }),
-  'ports all alike': () => warningOfPod({ containers: [{ ports: many(() => ({ containerPort: 1 })) }] }),
+    warningOfPod({
+      containers: [{ ports: many((at) => ({ containerPort: 1, hostPort: at + 1 })) }],
+    }),
+  'ports all alike': () =>
+    warningOfPod({ containers: [{ ports: many(() => ({ containerPort: 1 })) }] }),
   'ports alike in each of many containers': () =>
-    warningOfPod({ containers: many(() => ({ ports: many(() => ({ containerPort: 1 }), 100) }), 400) }),
+    warningOfPod({
+      containers: many(() => ({ ports: many(() => ({ containerPort: 1 }), 100) }), 400),
+    }),
   'files all alike': () => warningOfPod({ volumes: [withItems(() => 'a')] }),
   'files in distinct folders': () => warningOfPod({ volumes: [withItems((at) => `${at}/a`)] }),
-  'a file in many folders': () => warningOfPod({ volumes: [withItems((at) => '/'.repeat(at ? 1 : ITEMS * 10))] }),
+  'a file in many folders': () =>
+    warningOfPod({ volumes: [withItems((at) => '/'.repeat(at ? 1 : ITEMS * 10))] }),
   'an image of digits': () => () => withPullPolicy({ image: `a@a${'0'.repeat(ITEMS)}-` }),
   'a path of a field with brackets': () =>
     validatingPod({
       containers: [
-        { env: [{ name: 'a', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: "['".repeat(ITEMS) } } }] },
+        {
+          env: [
+            {
+              name: 'a',
+              valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: "['".repeat(ITEMS) } },
+            },
+          ],
+        },
       ],
     }),
   'mounts and devices': () =>
@@ -125,7 +160,9 @@ const cases: { readonly [about: string]: () => () => unknown } = {
           requiredDuringSchedulingIgnoredDuringExecution: [
             {
               topologyKey: 'k',
-              labelSelector: { matchExpressions: many((at) => ({ key: `e${at}`, operator: 'Exists' }), ITEMS / 2) },
+              labelSelector: {
+                matchExpressions: many((at) => ({ key: `e${at}`, operator: 'Exists' }), ITEMS / 2),
+              },
               matchLabelKeys: many((at) => `m${at}`, ITEMS / 2),
               mismatchLabelKeys: many((at) => `n${at}`, ITEMS / 2),
             },
@@ -136,7 +173,10 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   'claims that each of many containers uses': () =>
     validatingPod({
       resourceClaims: many((at) => ({ name: `c${at}`, resourceClaimName: 'a' }), ITEMS / 10),
-      containers: many((at) => ({ name: `a${at}`, resources: { claims: [{ name: 'other' }] } }), ITEMS / 10),
+      containers: many(
+        (at) => ({ name: `a${at}`, resources: { claims: [{ name: 'other' }] } }),
+        ITEMS / 10,
+      ),
     }),
   'tolerations that are kept': () => {
     const tolerations = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
@@ -148,39 +188,62 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   'node expressions that are kept': () => {
     const matchExpressions = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
     const [pod, current] = [matchExpressions.toReversed(), matchExpressions].map((list) =>
-      objectOf({ spec: { schedulingGates: [{ name: 'g' }], affinity: requiredTerms([{ matchExpressions: list }]) } }),
+      objectOf({
+        spec: {
+          schedulingGates: [{ name: 'g' }],
+          affinity: requiredTerms([{ matchExpressions: list }]),
+        },
+      }),
     )
     return () => pod && current && validatePodChange(pod, current, defaultGates)
   },
   'statuses of containers that have ended': () => {
-    const statuses = many((at) => ({ name: `c${at}`, state: { terminated: { exitCode: 1 } } }), ITEMS / 2)
+    const statuses = many(
+      (at) => ({ name: `c${at}`, state: { terminated: { exitCode: 1 } } }),
+      ITEMS / 2,
+    )
     const pod = objectOf({ status: { initContainerStatuses: statuses.toReversed() } })
     const current = objectOf({ status: { initContainerStatuses: statuses } })
     return () => validatePodStatus(pod, current)
   },
   'the health of devices': () => {
     const claims = many((at) => ({ name: `c${at}` }))
-    const statuses = [{ name: 'c', allocatedResourcesStatus: many((at) => ({ name: `claim:c${at}` }), ITEMS / 2) }]
+    const statuses = [
+      { name: 'c', allocatedResourcesStatus: many((at) => ({ name: `claim:c${at}` }), ITEMS / 2) },
+    ]
     return () => faultsOf(deviceHealth([{ name: 'c', resources: { claims } }]), statuses, 'status')
   },
   'annotations of containers': () => {
     const prefix = 'container.apparmor.security.beta.kubernetes.io'
-    const annotations = Object.fromEntries(many((at) => [`${prefix}/c${at}`, 'unconfined'], ITEMS / 10))
-    const pod = { ...objectOf({ spec: { containers: many((at) => ({ name: `c${at}` }), ITEMS / 4) } }) }
+    const annotations = Object.fromEntries(
+      many((at) => [`${prefix}/c${at}`, 'unconfined'], ITEMS / 10),
+    )
+    const pod = {
+      ...objectOf({ spec: { containers: many((at) => ({ name: `c${at}` }), ITEMS / 4) } }),
+    }
     const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
     return () => validatePodChange(annotated, annotated, defaultGates)
   },
   'a signer of many parts': () => () => validateSigner(`${'.'.repeat(ITEMS)}/a`, 'spec.signerName'),
   'a path of many segments': () => () =>
-    validateClientConfig({ service: { name: 'a', namespace: 'a', path: '/'.repeat(ITEMS) } }, 'clientConfig'),
-  'empty topologies of a class': () => validating(storageClassRules, { allowedTopologies: many(() => ({})) }),
+    validateClientConfig(
+      { service: { name: 'a', namespace: 'a', path: '/'.repeat(ITEMS) } },
+      'clientConfig',
+    ),
+  'empty topologies of a class': () =>
+    validating(storageClassRules, { allowedTopologies: many(() => ({})) }),
   'distinct topologies of a class': () =>
     validating(storageClassRules, {
-      allowedTopologies: many((at) => ({ matchLabelExpressions: [{ key: 'a', values: [`v${at}`] }] }), ITEMS / 2),
+      allowedTopologies: many(
+        (at) => ({ matchLabelExpressions: [{ key: 'a', values: [`v${at}`] }] }),
+        ITEMS / 2,
+      ),
     }),
   'values of a topology': () =>
     validating(storageClassRules, {
-      allowedTopologies: [{ matchLabelExpressions: [{ key: 'a', values: many((at) => `v${at}`) }] }],
+      allowedTopologies: [
+        { matchLabelExpressions: [{ key: 'a', values: many((at) => `v${at}`) }] },
+      ],
     }),
   'tolerations of a runtime class': () =>
     validating(runtimeClassRules, {
@@ -193,9 +256,13 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   'stored versions of a definition': () => {
     const storedVersions = many((at) => `v${at}`, ITEMS / 4)
     const versions = storedVersions.toReversed().map((name) => ({ name, storage: true }))
-    return validating(customResourceDefinitionRules, { spec: { versions }, status: { storedVersions } })
+    return validating(customResourceDefinitionRules, {
+      spec: { versions },
+      status: { storedVersions },
+    })
   },
-  'a column with digits': () => () => readJsonPath(`[${' '.repeat(ITEMS)}${'1'.repeat(ITEMS)}${' '.repeat(ITEMS)}`),
+  'a column with digits': () => () =>
+    readJsonPath(`[${' '.repeat(ITEMS)}${'1'.repeat(ITEMS)}${' '.repeat(ITEMS)}`),
   'gates of a Pod in a table': () => {
     const types = many((at) => `t${at}`, ITEMS / 2)
     const pod = objectOf({
@@ -204,7 +271,8 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     })
     return () => podTable.cells(pod)
   },
-  'scopes of a quota': () => validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
+  'scopes of a quota': () =>
+    validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
   'scopes of a quota that stay': () =>
     validating(
       resourceQuotaRules,
@@ -234,43 +302,63 @@ test('rules stop where more is wrong than anybody is told', () => {
   assert.ok(ms < 5 * CPU_MS_MAX, `took ${ms} ms of CPU`)
   const containers = many(() => ({}), 1_000_000)
   assert.ok(
-    validatePodSpec({ containers }, 'spec', { pod: { name: 'x' }, gates: defaultGates }).length <= FAULTS_MAX + 10,
+    validatePodSpec({ containers }, 'spec', { pod: { name: 'x' }, gates: defaultGates }).length <=
+      FAULTS_MAX + 10,
   )
 })
 
 test('… of policies and webhooks as well', async () => {
-  const [empty, resourceRules] = [many(() => ({}), 100_000), [{ operations: many(() => 'X', 100_000) }]]
+  const [empty, resourceRules] = [
+    many(() => ({}), 100_000),
+    [{ operations: many(() => 'X', 100_000) }],
+  ]
   const lists: readonly (readonly [KindRules, Fields])[] = [
     [mutatingPolicyRules, { spec: { matchConstraints: { resourceRules } } }],
     [mutatingPolicyBindingRules, { spec: { matchResources: { resourceRules } } }],
     ...['variables', 'mutations', 'matchConditions'].map(
       (list) => [mutatingPolicyRules, { spec: { [list]: empty } }] as const,
     ),
-    ...['validations', 'auditAnnotations'].map((list) => [admissionPolicyRules, { spec: { [list]: empty } }] as const),
+    ...['validations', 'auditAnnotations'].map(
+      (list) => [admissionPolicyRules, { spec: { [list]: empty } }] as const,
+    ),
     [validatingWebhookRules, { webhooks: empty }],
   ]
   for (const [rules, fields] of lists) {
     const object = objectOf(fields)
-    const faults = (await rules.validateInSlices?.(object, undefined)) ?? rules.validate?.(object, defaultGates) ?? []
+    const faults =
+      (await rules.validateInSlices?.(object, undefined)) ??
+      rules.validate?.(object, defaultGates) ??
+      []
     // Operations are looked at twice: those that there are, and those that change something.
-    assert.ok(faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20, `${faults.length}`)
+    assert.ok(
+      faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
+      `${faults.length}`,
+    )
   }
   const expressionWarnings = empty
   const policy = objectOf({ status: { typeChecking: { expressionWarnings } } })
-  assert.equal(admissionPolicyRules.status?.validateUpdate?.(policy, policy, defaultGates).length, FAULTS_MAX)
+  assert.equal(
+    admissionPolicyRules.status?.validateUpdate?.(policy, policy, defaultGates).length,
+    FAULTS_MAX,
+  )
 })
 
 test('… and of addresses that can be misread', () => {
   const misread = many(() => '010.0.0.1', 100_000)
   const service = objectOf({ spec: { clusterIPs: misread, externalIPs: misread } })
   assert.equal(strictAddressFaults(service, undefined, 'Service').length, FAULTS_MAX)
-  const pod = objectOf({ spec: { dnsConfig: { nameservers: misread }, hostAliases: misread.map((ip) => ({ ip })) } })
+  const pod = objectOf({
+    spec: { dnsConfig: { nameservers: misread }, hostAliases: misread.map((ip) => ({ ip })) },
+  })
   assert.equal(strictPodFaults(pod, undefined, 'Pod').length, FAULTS_MAX)
 })
 
 const checkName = (): string[] => []
 
-function timed(work: () => readonly FieldFault[]): { readonly faults: readonly FieldFault[]; readonly ms: number } {
+function timed(work: () => readonly FieldFault[]): {
+  readonly faults: readonly FieldFault[]
+  readonly ms: number
+} {
   const since = process.threadCpuUsage()
   const faults = work()
   const { user, system } = process.threadCpuUsage(since)

@@ -13,8 +13,20 @@ import {
   tooLong,
 } from '../api/field-fault.ts'
 import { goStrings, goTime, shownItems } from '../api/go-value.ts'
-import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
-import { type Fields, fieldsOf, isNumber, itemsOf, type Json, type ObjectMeta } from '../api/object.ts'
+import {
+  checkDnsLabel,
+  checkLabelValue,
+  checkQualifiedName,
+  isStandardFinalizer,
+} from '../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isNumber,
+  itemsOf,
+  type Json,
+  type ObjectMeta,
+} from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 import { addAll } from '../lib/long-lists.ts'
@@ -92,7 +104,9 @@ function validateNames(
   else for (const fault of checkName(name)) faults.push(invalidValue('metadata.name', name, fault))
   if (!isNamespaced) return faults
   if (namespace === '') faults.push(required('metadata.namespace'))
-  else for (const fault of checkDnsLabel(namespace)) faults.push(invalidValue('metadata.namespace', namespace, fault))
+  else
+    for (const fault of checkDnsLabel(namespace))
+      faults.push(invalidValue('metadata.namespace', namespace, fault))
   return faults
 }
 
@@ -104,53 +118,86 @@ function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault
 /** Labels, annotations and ownerReferences, of which there may be many. */
 export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
   const { labels, annotations, ownerReferences } = metadata
-  if (labels === undefined && annotations === undefined && ownerReferences === undefined) return none
-  return [...validateLabels(labels), ...validateAnnotations(annotations), ...validateOwners(ownerReferences)]
+  if (labels === undefined && annotations === undefined && ownerReferences === undefined)
+    return none
+  return [
+    ...validateLabels(labels),
+    ...validateAnnotations(annotations),
+    ...validateOwners(ownerReferences),
+  ]
 }
 
 function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
   return eachKey('labels of metadata', labels, newFaults, (faults, key) => {
     const value = labels[key] ?? ''
-    for (const fault of checkQualifiedName(key)) faults.push(invalidValue('metadata.labels', key, fault))
-    for (const fault of checkLabelValue(value)) faults.push(invalidValue('metadata.labels', value, fault))
+    for (const fault of checkQualifiedName(key))
+      faults.push(invalidValue('metadata.labels', key, fault))
+    for (const fault of checkLabelValue(value))
+      faults.push(invalidValue('metadata.labels', value, fault))
     return faults.length < FAULTS_MAX
   })
 }
 
 const newFaults = (): FieldFault[] => []
 
-export function validateAnnotations(annotations: Json | undefined, path = 'metadata.annotations'): FieldFault[] {
+export function validateAnnotations(
+  annotations: Json | undefined,
+  path = 'metadata.annotations',
+): FieldFault[] {
   if (annotations === undefined) return []
   const fields = fieldsOf(annotations)
-  const { faults, bytes } = eachKey('annotations of metadata', fields, newAnnotations, (found, key) => {
-    if (found.faults.length < FAULTS_MAX)
-      for (const fault of checkQualifiedName(key.toLowerCase())) found.faults.push(invalidValue(path, key, fault))
-    found.bytes += Buffer.byteLength(key) + Buffer.byteLength(textOf(fields[key]))
-    return true
-  })
+  const { faults, bytes } = eachKey(
+    'annotations of metadata',
+    fields,
+    newAnnotations,
+    (found, key) => {
+      if (found.faults.length < FAULTS_MAX)
+        for (const fault of checkQualifiedName(key.toLowerCase()))
+          found.faults.push(invalidValue(path, key, fault))
+      found.bytes += Buffer.byteLength(key) + Buffer.byteLength(textOf(fields[key]))
+      return true
+    },
+  )
   return bytes > ANNOTATIONS_BYTES_MAX ? [...faults, tooLong(path, ANNOTATIONS_BYTES_MAX)] : faults
 }
 
-const newAnnotations = (): { readonly faults: FieldFault[]; bytes: number } => ({ faults: [], bytes: 0 })
+const newAnnotations = (): { readonly faults: FieldFault[]; bytes: number } => ({
+  faults: [],
+  bytes: 0,
+})
 
 function validateOwners(owners: Json | undefined): FieldFault[] {
   const references = itemsOf(owners)
   const faults = faultsOfEach(references, validateOwner)
-  const controllers = eachItem('controllers of metadata', references, noFields, (found, reference) => {
-    if (reference['controller'] === true) found.push(reference)
-    return true
-  })
+  const controllers = eachItem(
+    'controllers of metadata',
+    references,
+    noFields,
+    (found, reference) => {
+      if (reference['controller'] === true) found.push(reference)
+      return true
+    },
+  )
   return controllers.length < 2 ? faults : [...faults, ...controllerFaults(references, controllers)]
 }
 
 const noFields = (): Fields[] => []
 
-function controllerFaults(references: readonly Fields[], [first, ...others]: readonly Fields[]): FieldFault[] {
+function controllerFaults(
+  references: readonly Fields[],
+  [first, ...others]: readonly Fields[],
+): FieldFault[] {
   const shown = `[]v1.OwnerReference{${shownItems(references, goOwner)}}`
   return faultsOfEach(others, (other) => {
     const found = `Found "true" in references for ${shortOwner(first ?? {})} and ${shortOwner(other)}`
-    return [invalidShown(ownersPath, shown, `Only one reference can have Controller set to true. ${found}`)]
+    return [
+      invalidShown(
+        ownersPath,
+        shown,
+        `Only one reference can have Controller set to true. ${found}`,
+      ),
+    ]
   })
 }
 
@@ -162,12 +209,16 @@ function validateOwner(owner: Fields): FieldFault[] {
   const parts = apiVersion.split('/')
   const version = parts.length > 2 ? '' : (parts.at(-1) ?? '')
   const faults: FieldFault[] = []
-  if (version === '') faults.push(invalidValue(`${ownersPath}.apiVersion`, apiVersion, 'version must not be empty'))
+  if (version === '')
+    faults.push(invalidValue(`${ownersPath}.apiVersion`, apiVersion, 'version must not be empty'))
   for (const name of ['kind', 'name', 'uid'] as const) {
-    if (textOf(owner[name]) === '') faults.push(invalidValue(`${ownersPath}.${name}`, '', `${name} must not be empty`))
+    if (textOf(owner[name]) === '')
+      faults.push(invalidValue(`${ownersPath}.${name}`, '', `${name} must not be empty`))
   }
   if (apiVersion === 'v1' && owner['kind'] === 'Event') {
-    faults.push(invalidShown(ownersPath, goOwner(owner), '/v1, Kind=Event is disallowed from being an owner'))
+    faults.push(
+      invalidShown(ownersPath, goOwner(owner), '/v1, Kind=Event is disallowed from being an owner'),
+    )
   }
   return faults
 }
@@ -179,7 +230,12 @@ function goOwner(owner: Fields): string {
   const text = (goName: string, name: string): string => `${goName}:${quote(textOf(owner[name]))}`
   const pointer = (goName: string, name: string): string =>
     `${goName}:(*bool)(${owner[name] === undefined ? 'nil' : '0xc000000000'})`
-  const fields = [text('APIVersion', 'apiVersion'), text('Kind', 'kind'), text('Name', 'name'), text('UID', 'uid')]
+  const fields = [
+    text('APIVersion', 'apiVersion'),
+    text('Kind', 'kind'),
+    text('Name', 'name'),
+    text('UID', 'uid'),
+  ]
   return `v1.OwnerReference{${[...fields, pointer('Controller', 'controller'), pointer('BlockOwnerDeletion', 'blockOwnerDeletion')].join(', ')}}`
 }
 
@@ -224,7 +280,9 @@ function validateManagedFields(entries: Json | undefined): readonly FieldFault[]
 function validateNewFinalizers(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
   if (current.deletionTimestamp === undefined) return []
   const known = new Set(current.finalizers)
-  const added = [...new Set(metadata.finalizers)].filter((finalizer) => !known.has(finalizer)).toSorted()
+  const added = [...new Set(metadata.finalizers)]
+    .filter((finalizer) => !known.has(finalizer))
+    .toSorted()
   if (added.length === 0) return []
   const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${goStrings(added)}`
   return [forbiddenField('metadata.finalizers', why)]
@@ -234,12 +292,15 @@ function validateFixed(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] 
   const faults: FieldFault[] = []
   for (const name of ['name', 'namespace', 'uid'] as const) {
     const value = metadata[name] ?? ''
-    if (value !== (current[name] ?? '')) faults.push(invalidValue(`metadata.${name}`, value, immutable))
+    if (value !== (current[name] ?? ''))
+      faults.push(invalidValue(`metadata.${name}`, value, immutable))
   }
   for (const name of ['creationTimestamp', 'deletionTimestamp'] as const) {
     const value = metadata[name] ?? null
     if (value !== (current[name] ?? null)) {
-      faults.push(invalidShown(`metadata.${name}`, value === null ? '"null"' : goTime(value), immutable))
+      faults.push(
+        invalidShown(`metadata.${name}`, value === null ? '"null"' : goTime(value), immutable),
+      )
     }
   }
   const grace = metadata['deletionGracePeriodSeconds']

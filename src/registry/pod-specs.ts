@@ -19,10 +19,17 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
 export type PodParts = { readonly metadata: Fields; readonly spec: Fields }
 
 /** Of an object of the kind, with the path of the PodSpec; undefined if the kind has none. */
-export function podSpecOf(object: KubeObject, kind: string): (PodParts & { readonly path: string }) | undefined {
+export function podSpecOf(
+  object: KubeObject,
+  kind: string,
+): (PodParts & { readonly path: string }) | undefined {
   const path = paths.get(kind)
   if (path === undefined) return undefined
   let owner: Fields = object
   for (const field of path.slice(0, -1)) owner = fieldsOf(owner[field])
-  return { metadata: fieldsOf(owner['metadata']), spec: fieldsOf(owner['spec']), path: path.join('.') }
+  return {
+    metadata: fieldsOf(owner['metadata']),
+    spec: fieldsOf(owner['spec']),
+    path: path.join('.'),
+  }
 }

@@ -15,6 +15,17 @@ test('versions: stable, beta, alpha, others; higher numbers first', () => {
     'foo1',
     'v12alpha1',
   ]
-  const wanted = ['v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10']
+  const wanted = [
+    'v2',
+    'v1',
+    'v11beta2',
+    'v10beta3',
+    'v3beta1',
+    'v12alpha1',
+    'v11alpha2',
+    'v1alpha1',
+    'foo1',
+    'foo10',
+  ]
   assert.deepEqual(versions.toSorted(compareVersions), wanted)
 })

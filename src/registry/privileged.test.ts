@@ -8,7 +8,10 @@ const meta = { apiVersion: 'v1', kind: 'K', metadata: { name: 'n' } }
 test('privileged containers are found wherever a kind has a Pod', () => {
   const paths = [
     validateUnprivileged({ ...meta, spec }, 'Pod'),
-    validateUnprivileged({ ...meta, spec: { jobTemplate: { spec: { template: { spec } } } } }, 'CronJob.batch'),
+    validateUnprivileged(
+      { ...meta, spec: { jobTemplate: { spec: { template: { spec } } } } },
+      'CronJob.batch',
+    ),
     validateUnprivileged({ ...meta, spec }, 'Service'),
     validateUnprivileged({ ...meta, spec: { containers: [{ name: 'c' }] } }, 'Pod'),
   ].map((faults) => faults.map(({ path }) => path))

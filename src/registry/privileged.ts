@@ -10,7 +10,12 @@ export function validateUnprivileged(object: KubeObject, kind: string): FieldFau
   if (found === undefined) return []
   return containersOf(found.spec).flatMap(({ container, at }) =>
     fieldsOf(container['securityContext'])['privileged'] === true
-      ? [forbiddenField(`${found.path}.${at}.securityContext.privileged`, 'disallowed by cluster policy')]
+      ? [
+          forbiddenField(
+            `${found.path}.${at}.securityContext.privileged`,
+            'disallowed by cluster policy',
+          ),
+        ]
       : [],
   )
 }

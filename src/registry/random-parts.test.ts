@@ -24,7 +24,13 @@ import { applyPatch, type Patch } from '../patch/patches.ts'
 import { restoreStruct } from '../patch/restore.ts'
 import { decide } from '../verbs/write/decide.ts'
 import { allSteps } from '../../test/harness/turns.ts'
-import { itemText, type Kind, kinds, objectText, Texts } from '../../test/properties/random-objects.ts'
+import {
+  itemText,
+  type Kind,
+  kinds,
+  objectText,
+  Texts,
+} from '../../test/properties/random-objects.ts'
 import { Random } from '../../test/simulation/random.ts'
 import { apiVersionOf } from './resource.ts'
 
@@ -81,10 +87,16 @@ class Case {
     this.#same('decode as patched', () => decodePatched(text, resource, by))
     this.#same('decode YAML', () => {
       const { json, duplicates } = convertYaml(bytes)
-      return decodeBody({ bytes: Buffer.from(json), yamlDuplicates: duplicates, sent: bytes }, resource, validation)
+      return decodeBody(
+        { bytes: Buffer.from(json), yamlDuplicates: duplicates, sent: bytes },
+        resource,
+        validation,
+      )
     })
     const sent: Json = JSON.parse(text)
-    this.#same('decode CBOR', () => decodeBody(cborBody(encodeItem(sent), resource), resource, validation))
+    this.#same('decode CBOR', () =>
+      decodeBody(cborBody(encodeItem(sent), resource), resource, validation),
+    )
     const [before, after] = [this.#decoded(text), this.#decoded(this.#text())]
     if (before === undefined || after === undefined || !isFields(sent)) return
     this.#checkForms(before, after)
@@ -108,7 +120,11 @@ class Case {
     }
   }
 
-  #same(what: string, whole: () => unknown, divided = (slices: Slices) => allSteps(parts(whole, slices))): void {
+  #same(
+    what: string,
+    whole: () => unknown,
+    divided = (slices: Slices) => allSteps(parts(whole, slices)),
+  ): void {
     const expected = outcome(whole)
     for (const slices of [new ShortSlices(), new ShortSlices(this.#random)]) {
       assert.deepStrictEqual(
@@ -123,10 +139,17 @@ class Case {
     const { resource } = this.#kind
     const { shape } = resource
     const { struct } = shape
-    this.#same('print', () => [printObject(before, shape), printSorted(before), printOrdered(before)])
+    this.#same('print', () => [
+      printObject(before, shape),
+      printSorted(before),
+      printOrdered(before),
+    ])
     this.#same('encode', () => encodeStored(before, shape))
     this.#same('decode stored', () => decodeStored(encodeStored(before, shape), shape, 7))
-    this.#same('decide', () => [decide(resource, after, before), decide(resource, structuredClone(before), before)])
+    this.#same('decide', () => [
+      decide(resource, after, before),
+      decide(resource, structuredClone(before), before),
+    ])
     this.#same('validate', () => [resource.validate(before), resource.warnings(before, undefined)])
     if (shape.custom !== undefined) return
     const protobuf = encodeObject(before, struct)
@@ -142,14 +165,19 @@ class Case {
     const type = mergeTypeOfObjects(struct)
     const [live, given] = [storedWire(before, struct), givenWire(after, struct)]
     this.#same('validate applied', () => [validateApplied(sent, type), validateTyped(live, type)])
-    this.#same('wires', () => [changedWires(before, after, struct), givenWire(after, struct, before)])
+    this.#same('wires', () => [
+      changedWires(before, after, struct),
+      givenWire(after, struct, before),
+    ])
     this.#same('compare', () => compare(live, given, type))
     this.#same('restore', () => restoreStruct(sent, struct, { tree: live, value: before }))
     const owners = this.#owners(live, type)
     this.#same('read owners', () => readOwners(printOwners(owners)?.map((entry) => ({ ...entry }))))
     this.#same('record an update', () => {
       const differences = new Differences(() => ({ type, before: live, after: given }), noFields)
-      return printOwners(recordUpdate(owners, { writer: writerOf('me', 'v9'), now: 'now', differences }))
+      return printOwners(
+        recordUpdate(owners, { writer: writerOf('me', 'v9'), now: 'now', differences }),
+      )
     })
   }
 
@@ -157,7 +185,10 @@ class Case {
     const all = ['v1', 'v2', 'v3'].map((version) => {
       const writer = writerOf(`m${version}`, version)
       const partOf = Object.fromEntries(Object.entries(live).filter(() => this.#random.chance(0.7)))
-      return [identityOf(writer), { ...writer, time: 't', fields: appliedSet(partOf, type), entry: undefined }] as const
+      return [
+        identityOf(writer),
+        { ...writer, time: 't', fields: appliedSet(partOf, type), entry: undefined },
+      ] as const
     })
     return new Map(all)
   }
@@ -192,15 +223,22 @@ class Case {
       }
     }
     const expected = await run(undefined)
-    assert.deepStrictEqual(await run(new ShortSlices()), expected, `apply of ${this.#kind.resource.kind}`)
+    assert.deepStrictEqual(
+      await run(new ShortSlices()),
+      expected,
+      `apply of ${this.#kind.resource.kind}`,
+    )
   }
 
   #checkPatch(object: KubeObject, form: Patch['form']): void {
     const { resource, rest } = this.#kind
     const texts = this.#texts
-    const text = form === 'json' ? texts.list(() => this.#operation(), 4) : texts.struct(rest(texts))
+    const text =
+      form === 'json' ? texts.list(() => this.#operation(), 4) : texts.struct(rest(texts))
     const run = (slices?: Slices): unknown => {
-      const { shown, ...patched } = allSteps(applyPatch(object, { form, text, isChecked: true, slices }, resource))
+      const { shown, ...patched } = allSteps(
+        applyPatch(object, { form, text, isChecked: true, slices }, resource),
+      )
       return { ...patched, shown: shown() }
     }
     this.#same(`${form} patch`, run, run)
@@ -209,7 +247,8 @@ class Case {
   #operation(): string {
     const pointer = (): string => JSON.stringify(this.#random.pick(pointers))
     return this.#texts.struct({
-      op: () => JSON.stringify(this.#random.pick(['add', 'remove', 'replace', 'move', 'copy', 'test'])),
+      op: () =>
+        JSON.stringify(this.#random.pick(['add', 'remove', 'replace', 'move', 'copy', 'test'])),
       path: pointer,
       from: pointer,
       value: () => (this.#random.chance(0.5) ? itemText(this.#texts) : this.#texts.any(3)),

@@ -62,7 +62,9 @@ function readRow(words: readonly string[], place: Place): ResourceRow {
     verbs: readVerbs(verbs),
     shortNames: option('short')?.split(',') ?? [],
     categories: option('in')?.split(',') ?? [],
-    subresources: options.filter((word) => word.startsWith('/')).map((word) => readSubresource(word, kind, place)),
+    subresources: options
+      .filter((word) => word.startsWith('/'))
+      .map((word) => readSubresource(word, kind, place)),
     storageVersion: option('stored'),
   }
 }
@@ -76,7 +78,9 @@ function readSubresource(word: string, kind: string, { group, version }: Place):
 }
 
 const readVerbs = (letters: string): Verb[] =>
-  Array.from(letters === 'std' ? 'CDXGLPUW' : letters).flatMap((letter) => verbsByLetter.get(letter) ?? [])
+  Array.from(letters === 'std' ? 'CDXGLPUW' : letters).flatMap(
+    (letter) => verbsByLetter.get(letter) ?? [],
+  )
 
 /** `v1` is the core group, whose name is empty. */
 export function splitApiVersion(apiVersion: string): { group: string; version: string } {

@@ -15,9 +15,18 @@ const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
         group,
         scope: 'Namespaced',
         names: {},
-        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+        versions: [
+          {
+            name: version,
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
       },
-      status: { acceptedNames: { plural, kind: plural, listKind: `${plural}List`, singular: plural } },
+      status: {
+        acceptedNames: { plural, kind: plural, listKind: `${plural}List`, singular: plural },
+      },
     }),
   )
 
@@ -52,7 +61,10 @@ test('a definition in a built-in group serves nothing and removes nothing', () =
     ['foos', 'v1'],
     ['foos', 'v7'],
   ] as const) {
-    const [first, second] = [resourcesOf(plural, group, version), resourcesOf(plural, group, version)]
+    const [first, second] = [
+      resourcesOf(plural, group, version),
+      resourcesOf(plural, group, version),
+    ]
     registry.replace(group, { before: [], after: first })
     registry.replace(group, { before: first, after: second })
     registry.replace(group, { before: second, after: [] })

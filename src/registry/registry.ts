@@ -68,7 +68,10 @@ export class Registry {
    */
   replace(
     group: string,
-    { before, after }: { readonly before: readonly Resource[]; readonly after: readonly Resource[] },
+    {
+      before,
+      after,
+    }: { readonly before: readonly Resource[]; readonly after: readonly Resource[] },
   ): void {
     if (this.#builtInGroups.has(group)) return
     const gone = new Set(before)
@@ -114,12 +117,14 @@ function merged(one: readonly Resource[], other: readonly Resource[]): readonly 
   const result: Resource[] = []
   let at = 0
   for (const resource of one) {
-    for (let next = other[at]; next !== undefined && byName(next, resource) < 0; next = other[++at]) result.push(next)
+    for (let next = other[at]; next !== undefined && byName(next, resource) < 0; next = other[++at])
+      result.push(next)
     result.push(resource)
   }
   return [...result, ...other.slice(at)]
 }
 
-const byName = (a: Resource, b: Resource): number => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0)
+const byName = (a: Resource, b: Resource): number =>
+  a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0
 
 const idOf = ({ group, version, plural }: Id): string => `${group}/${version}/${plural}`

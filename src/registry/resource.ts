@@ -11,7 +11,15 @@ import { assert } from '../lib/assert.ts'
 import type { DeletionRules } from './deletion.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
 
 /** A part of an object with a path of its own, `pods/status`, or an operation on it, `pods/eviction`. */
 export type Subresource = {
@@ -177,14 +185,22 @@ export type ValidateInSlices = (
 ) => Promise<FieldFault[]>
 
 /** The representation of objects at a path; undefined: the objects themselves. */
-export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {
+export function viewOf({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
 /** What may be changed through a path. A view has the rules of the object itself. */
-export function rulesOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
+export function rulesOf({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
   const { subresourceRules } = resource
-  const own = Object.hasOwn(subresourceRules, subresource) ? subresourceRules[subresource] : undefined
+  const own = Object.hasOwn(subresourceRules, subresource)
+    ? subresourceRules[subresource]
+    : undefined
   assert(
     own !== undefined || subresource === '' || viewOf({ resource, subresource }) !== undefined,
     'the part has rules',
@@ -193,11 +209,19 @@ export function rulesOf({ resource, subresource }: Pick<ResourceRequest, 'resour
 }
 
 /** The object in the representation of the path. */
-export const shownAt = (request: Pick<ResourceRequest, 'resource' | 'subresource'>, object: KubeObject): KubeObject =>
-  viewOf(request)?.show(object) ?? object
+export const shownAt = (
+  request: Pick<ResourceRequest, 'resource' | 'subresource'>,
+  object: KubeObject,
+): KubeObject => viewOf(request)?.show(object) ?? object
 
 /** The apiVersion of the resource's objects: `v1`, `apps/v1`. */
-export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
+export function apiVersionOf({
+  group,
+  version,
+}: {
+  readonly group: string
+  readonly version: string
+}): string {
   return group === '' ? version : `${group}/${version}`
 }
 

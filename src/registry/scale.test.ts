@@ -39,12 +39,20 @@ test('a written scale changes the replicas, and nothing else', () => {
     metadata,
     spec: { ...deployment.spec, replicas: 5 },
   })
-  const versioned = view.change(deployment, { ...scale, metadata: { name: 'x', resourceVersion: '3' } })
+  const versioned = view.change(deployment, {
+    ...scale,
+    metadata: { name: 'x', resourceVersion: '3' },
+  })
   assert.equal(versioned.metadata.resourceVersion, '3')
 })
 
 test('fewer than none is refused', () => {
-  const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: {}, spec: { replicas: -1 } }
+  const scale = {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {},
+    spec: { replicas: -1 },
+  }
   assert.deepEqual(
     view.validate(scale).map(({ path }) => path),
     ['spec.replicas'],

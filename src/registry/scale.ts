@@ -20,7 +20,12 @@ export const scaleView = (): View => ({
   ownedPath: 'spec.replicas',
   get shape(): ObjectSchema {
     const struct = typeOf('autoscaling/v1', kind)
-    return { struct, setDefaults: (scale) => scale, stored: undefined, scheme: schemeOf('autoscaling') }
+    return {
+      struct,
+      setDefaults: (scale) => scale,
+      stored: undefined,
+      scheme: schemeOf('autoscaling'),
+    }
   },
   table: scaleTable,
   show: (object) => {
@@ -41,12 +46,16 @@ export const scaleView = (): View => ({
   }),
   validate: (scale): FieldFault[] => {
     const replicas = replicasOf(scale)
-    return replicas >= 0 ? [] : [invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0')]
+    return replicas >= 0
+      ? []
+      : [invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0')]
   },
 })
 
 export const metadataOf = ({ metadata }: KubeObject): ObjectMeta =>
-  Object.fromEntries(shownMetadata.flatMap((name) => (name in metadata ? [[name, metadata[name]]] : [])))
+  Object.fromEntries(
+    shownMetadata.flatMap((name) => (name in metadata ? [[name, metadata[name]]] : [])),
+  )
 
 function replicasOf(scale: KubeObject): number {
   const { replicas } = fieldsOf(scale['spec'])

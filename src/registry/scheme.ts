@@ -67,13 +67,21 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Servers within kube-apiserver whose schemes have only kinds of their own. */
-const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map([
+const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map(
   [
-    'apiextensions.k8s.io',
-    { name: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55', kind: 'CustomResourceDefinition' },
+    [
+      'apiextensions.k8s.io',
+      {
+        name: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55',
+        kind: 'CustomResourceDefinition',
+      },
+    ],
+    [
+      'apiregistration.k8s.io',
+      { name: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28', kind: 'APIService' },
+    ],
   ],
-  ['apiregistration.k8s.io', { name: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28', kind: 'APIService' }],
-])
+)
 
 const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
 
@@ -83,7 +91,8 @@ export function schemeOf(group: string): Scheme {
   if (small === undefined) return mainScheme
   const find = (apiVersion: string, kind: string): KnownKind | undefined => {
     const { group: own, version } = splitApiVersion(apiVersion)
-    const isOwn = own === group && kind === small.kind && (version === 'v1' || version === 'v1beta1')
+    const isOwn =
+      own === group && kind === small.kind && (version === 'v1' || version === 'v1beta1')
     return isOwn ? { goName: `${version}.${kind}`, hubName: kind } : undefined
   }
   return { name: small.name, find }
@@ -106,7 +115,9 @@ function isKnown(packageName: string, version: string, kind: string): boolean {
   if (packageName === 'core' && version === 'v1' && coreKinds.has(kind)) return true
   const single = kind.endsWith('List') ? kind.slice(0, -'List'.length) : kind
   const versions = version === '__internal' ? ['v1', 'v2'] : [version]
-  return versions.some((one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true)
+  return versions.some(
+    (one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true,
+  )
 }
 
 export const packageOfGroup = (group: string): string | undefined => packages.get(group)

@@ -1,5 +1,10 @@
 /** How a kind differs from most others in names, generation, updates and deletes. An absent field means the usual behaviour. */
-import { checkDnsLabel, checkDnsSubdomain, checkDns1035Label, checkPathSegment } from '../api/names.ts'
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkDns1035Label,
+  checkPathSegment,
+} from '../api/names.ts'
 import type { Equality } from '../schema/equal.ts'
 import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
@@ -47,7 +52,11 @@ export type Strategy = {
  * The generation is incremented when one of these fields changes (`metadata.labels`: the labels). With `kept` the client sets the first
  * one; otherwise it is 1. `equality` is how upstream compares them.
  */
-export type Generation = { readonly fields: readonly string[]; readonly kept?: true; readonly equality?: Equality }
+export type Generation = {
+  readonly fields: readonly string[]
+  readonly kept?: true
+  readonly equality?: Equality
+}
 
 const nameRules = {
   label: checkDnsLabel,
@@ -78,7 +87,8 @@ export function resetPathsOf(
   { resetPaths = {}, statusKeeps = [] }: Strategy,
   hasStatus: boolean,
 ): (subresource: string) => readonly string[] {
-  const kept = statusKeeps === 'metadata' ? ['metadata'] : statusKeeps.map((name) => `metadata.${name}`)
+  const kept =
+    statusKeeps === 'metadata' ? ['metadata'] : statusKeeps.map((name) => `metadata.${name}`)
   return (subresource) => {
     if (Object.hasOwn(resetPaths, subresource)) return resetPaths[subresource] ?? []
     if (subresource === 'status') return ['spec', ...kept]

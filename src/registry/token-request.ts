@@ -25,4 +25,6 @@ export function asTokenRequest(resource: Resource): Resource {
 }
 
 const withLifetime = (spec: Fields): Fields =>
-  spec['expirationSeconds'] === undefined ? { ...spec, expirationSeconds: EXPIRATION_SECONDS } : spec
+  spec['expirationSeconds'] === undefined
+    ? { ...spec, expirationSeconds: EXPIRATION_SECONDS }
+    : spec

@@ -65,7 +65,8 @@ const builtInTypes = new TypeCatalogue(
 )
 
 /** `typeOf('core/v1', 'Pod')`: by the package of the catalogue. */
-export const typeOf = (packageName: string, typeName: string): Struct => builtInTypes.struct(packageName, typeName)
+export const typeOf = (packageName: string, typeName: string): Struct =>
+  builtInTypes.struct(packageName, typeName)
 
 export const findType = (packageName: string, typeName: string): Struct | undefined =>
   builtInTypes.find(packageName, typeName)

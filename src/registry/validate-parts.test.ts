@@ -18,7 +18,9 @@ const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
 function tripled(value: Json): Json {
   if (Array.isArray(value)) return [...value, ...value, ...value].map(tripled)
   if (!isFields(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, tripled(field ?? null)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, tripled(field ?? null)]),
+  )
 }
 
 function decoded(given: unknown, resource: Resource): KubeObject | undefined {
@@ -46,7 +48,11 @@ test('objects of every kind are validated in parts as at once', async () => {
     if (count >= perKind || JSON.stringify(given).length > SMALL) continue
     counts.set(name, count + 1)
     const before = decoded(given, resource)
-    for (const changed of [given, tripled(given), mutated(tripled(given), random.between(1, 6), random)]) {
+    for (const changed of [
+      given,
+      tripled(given),
+      mutated(tripled(given), random.between(1, 6), random),
+    ]) {
       const after = decoded(changed, resource)
       if (before === undefined || after === undefined) continue
       const work = (): unknown => [
@@ -56,7 +62,11 @@ test('objects of every kind are validated in parts as at once', async () => {
       ]
       const expected = work()
       if (validateCreate(after, resource).length > 0) refused++
-      assert.deepEqual(allSteps(parts(work, everyStep)), expected, `${name}: ${JSON.stringify(changed).slice(0, 500)}`)
+      assert.deepEqual(
+        allSteps(parts(work, everyStep)),
+        expected,
+        `${name}: ${JSON.stringify(changed).slice(0, 500)}`,
+      )
     }
   }
   assert.ok(counts.size > 50 && refused > 50, `${counts.size} kinds, ${refused} refused`)

@@ -2,7 +2,12 @@
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
-import { validateFinalizerDomains, validateLists, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import {
+  validateFinalizerDomains,
+  validateLists,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './metadata.ts'
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
@@ -14,7 +19,11 @@ export function validateCreate(
   found: readonly FieldFault[] = [],
 ): FieldFault[] {
   const lists = validateLists(object.metadata)
-  const faults = [...validateKindMetadata(object, resource, lists), ...resource.validate(object), ...found]
+  const faults = [
+    ...validateKindMetadata(object, resource, lists),
+    ...resource.validate(object),
+    ...found,
+  ]
   return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource), lists)
 }
 
@@ -55,7 +64,10 @@ function validateKindMetadata(
 ): FieldFault[] {
   const { isChecked, needsDomains } = resource.metadataRules
   if (!isChecked) return []
-  return [...validateMetadata(metadata, resource, lists), ...(needsDomains ? validateFinalizerDomains(metadata) : [])]
+  return [
+    ...validateMetadata(metadata, resource, lists),
+    ...(needsDomains ? validateFinalizerDomains(metadata) : []),
+  ]
 }
 
 /** Every name becomes a path segment. */

@@ -34,7 +34,8 @@ export class Defaults {
     if (schema.type !== 'list' && schema.type !== 'map') return undefined
     const set = this.#setterOf(schema.of)
     if (set === undefined) return undefined
-    return (value) => (Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value)
+    return (value) =>
+      Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value
   }
 
   #structSetter(struct: Struct): SetDefaults {
@@ -51,7 +52,9 @@ export class Defaults {
       const value = isOff ? undefined : (published ?? fixed[name])
       // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer
-      return set === undefined && value === undefined ? [] : [{ name, set, value: isImplied ? {} : value, isImplied }]
+      return set === undefined && value === undefined
+        ? []
+        : [{ name, set, value: isImplied ? {} : value, isImplied }]
     })
     const others = gate === '' || this.#gates.isOn(gate) ? setOthers : undefined
     if (fields.length > 0 || others !== undefined) entry.set = setterOf(fields, others)
@@ -111,7 +114,8 @@ function mappedInParts(items: readonly Json[], set: (value: Json) => Json): read
 
 /** Amounts in resource lists are rounded up to thousandths. */
 function roundResources(value: Json): Json {
-  if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name]))) return value
+  if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name])))
+    return value
   return mappedFields(value, (amount) => (isTooExact(amount) ? roundToMilli(amount) : amount))
 }
 

@@ -12,12 +12,19 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   if (isNothing(one)) return isOtherNothing
   if (isOtherNothing) return false
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && everyItem('same items', one, (item: Json, at) => isSame(item, other[at]))
+    return (
+      one.length === other.length &&
+      everyItem('same items', one, (item: Json, at) => isSame(item, other[at]))
+    )
   }
   if (!isFields(one) || !isFields(other)) return false
   if (isDivided()) {
     if (!everyKey('same fields', one, (key) => isSame(one[key], own(other, key)))) return false
-    return everyKey('same absent fields', other, (key) => Object.hasOwn(one, key) || isNothing(other[key]))
+    return everyKey(
+      'same absent fields',
+      other,
+      (key) => Object.hasOwn(one, key) || isNothing(other[key]),
+    )
   }
   for (const key in one) if (!isSame(one[key], own(other, key))) return false
   for (const key in other) if (!Object.hasOwn(one, key) && !isNothing(other[key])) return false
@@ -51,7 +58,12 @@ export function isEqual(
   if (now === stored) return true
   switch (schema.type) {
     case 'struct':
-      return isEqualStruct(schema, isFields(now) ? now : {}, isFields(stored) ? stored : {}, equality)
+      return isEqualStruct(
+        schema,
+        isFields(now) ? now : {},
+        isFields(stored) ? stored : {},
+        equality,
+      )
     case 'list': {
       const items = listOf(now)
       const others = listOf(stored) ?? []
@@ -60,7 +72,9 @@ export function isEqual(
       }
       return (
         items.length === others.length &&
-        everyItem('equal items', items, (item, at) => isEqual(schema.of, item, others[at], equality))
+        everyItem('equal items', items, (item, at) =>
+          isEqual(schema.of, item, others[at], equality),
+        )
       )
     }
     case 'map': {
@@ -73,13 +87,18 @@ export function isEqual(
       return everyItem(
         'equal entries',
         keys,
-        (key) => Object.hasOwn(others, key) && isEqual(schema.of, fieldsOf(now)[key], others[key], equality),
+        (key) =>
+          Object.hasOwn(others, key) &&
+          isEqual(schema.of, fieldsOf(now)[key], others[key], equality),
       )
     }
     case 'quantity':
       return nanosOf(textOf(now)) === nanosOf(textOf(stored))
     case 'bytes':
-      return (equality === 'semantic' || isNull(now) === isNull(stored)) && isSame(unlessZero(now), unlessZero(stored))
+      return (
+        (equality === 'semantic' || isNull(now) === isNull(stored)) &&
+        isSame(unlessZero(now), unlessZero(stored))
+      )
     case 'any':
     case 'raw':
     case 'string':
@@ -94,7 +113,12 @@ export function isEqual(
   }
 }
 
-function isEqualStruct({ fields }: Struct, now: Fields, stored: Fields, equality: Equality): boolean {
+function isEqualStruct(
+  { fields }: Struct,
+  now: Fields,
+  stored: Fields,
+  equality: Equality,
+): boolean {
   for (const { name, schema, isPointer } of fields) {
     const value = own(now, name)
     const otherValue = own(stored, name)
@@ -108,7 +132,8 @@ function isEqualStruct({ fields }: Struct, now: Fields, stored: Fields, equality
   return true
 }
 
-const own = (fields: Fields, key: string): Json | undefined => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+const own = (fields: Fields, key: string): Json | undefined =>
+  Object.hasOwn(fields, key) ? fields[key] : undefined
 
 const isNull = (value: Json | undefined): boolean => value === null
 
@@ -118,7 +143,8 @@ const isAbsent = (value: Json | undefined): boolean => value === undefined || va
 const unlessZero = (value: Json | undefined): Json | undefined =>
   value === '' || value === 0 || value === false ? undefined : value
 
-const listOf = (value: Json | undefined): readonly Json[] | undefined => (Array.isArray(value) ? value : undefined)
+const listOf = (value: Json | undefined): readonly Json[] | undefined =>
+  Array.isArray(value) ? value : undefined
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 

@@ -34,7 +34,10 @@ export type CustomForm = {
   /** Whether objects may be stored in other versions. */
   readonly hasOldVersions: boolean
   /** Returns the object without the fields that its schema does not know, and what strict field validation reports about them. */
-  readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }
+  readonly prune: (object: KubeObject) => {
+    readonly object: KubeObject
+    readonly faults: readonly string[]
+  }
   /** Sets the defaults of an applied object, or of what a webhook made: nulls in fields that are not nullable are left for validation to report. */
   readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
   /** Converts an object that was stored in any version of its kind to the served version. */
@@ -52,7 +55,10 @@ export type StoredForm = ReadForm & {
 }
 
 /** A schema to decode with, and the conversion to the served version. */
-export type ReadForm = { readonly struct: Struct; readonly fromStored: (object: KubeObject) => KubeObject }
+export type ReadForm = {
+  readonly struct: Struct
+  readonly fromStored: (object: KubeObject) => KubeObject
+}
 
 /** The known kinds, for bodies that name another kind than the path. */
 export type Scheme = {
@@ -62,7 +68,11 @@ export type Scheme = {
 }
 
 /** `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its schema, if the catalogue has one. */
-export type KnownKind = { readonly goName: string; readonly hubName: string; readonly struct?: Struct | undefined }
+export type KnownKind = {
+  readonly goName: string
+  readonly hubName: string
+  readonly struct?: Struct | undefined
+}
 
 /** For schemas without defaults that are stored as they are. */
 export const plainSchema = (struct: Struct): ObjectSchema => ({

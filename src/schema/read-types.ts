@@ -81,9 +81,13 @@ export class TypeCatalogue {
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
   /** `texts`: packages by their names; one may be in several files. `defaults`: by package and type, `core/v1 Pod`. */
-  constructor(texts: Iterable<readonly [string, string]>, defaults: ReadonlyMap<string, TypeDefaults>) {
+  constructor(
+    texts: Iterable<readonly [string, string]>,
+    defaults: ReadonlyMap<string, TypeDefaults>,
+  ) {
     this.#unread = new Map()
-    for (const [name, text] of texts) this.#unread.set(name, `${this.#unread.get(name) ?? ''}${text}`)
+    for (const [name, text] of texts)
+      this.#unread.set(name, `${this.#unread.get(name) ?? ''}${text}`)
     this.#defaults = defaults
   }
 
@@ -105,7 +109,12 @@ export class TypeCatalogue {
     const known = this.#packages.get(name)
     const text = this.#unread.get(name)
     if (known !== undefined || text === undefined) return known
-    const made = { name, goName: name.slice(name.indexOf('/') + 1), texts: splitTypes(text), types: new Map() }
+    const made = {
+      name,
+      goName: name.slice(name.indexOf('/') + 1),
+      texts: splitTypes(text),
+      types: new Map(),
+    }
     this.#packages.set(name, made)
     return made
   }
@@ -123,7 +132,11 @@ export class TypeCatalogue {
       const of = this.#type(own, go.slice(end + 1))
       return { type: 'map', of, goName: `map[${key.goName}]${of.goName}` }
     }
-    const fixed = scalars.get(go) ?? openTypes.get(go) ?? scalars.get(`meta.${go}`) ?? openTypes.get(`meta.${go}`)
+    const fixed =
+      scalars.get(go) ??
+      openTypes.get(go) ??
+      scalars.get(`meta.${go}`) ??
+      openTypes.get(`meta.${go}`)
     if (fixed !== undefined) return fixed
     const dot = go.indexOf('.')
     const other = go.slice(0, dot)
@@ -139,7 +152,9 @@ export class TypeCatalogue {
     assert(text !== undefined, `the catalogue has ${own.name} ${name}`)
     if (text.startsWith('= ')) {
       const isWrapped = text.startsWith('= wrapped ')
-      const [go = '', values] = text.slice(isWrapped ? '= wrapped '.length : '= '.length).split(': ')
+      const [go = '', values] = text
+        .slice(isWrapped ? '= wrapped '.length : '= '.length)
+        .split(': ')
       const schema = {
         ...this.#type(own, go),
         goName: `${own.goName}.${name}`,
@@ -225,7 +240,9 @@ const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([
   'intOrString',
 ] as const)
 
-function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default' | 'gates'> {
+function readOptions(
+  options: readonly string[],
+): Pick<Field, 'topology' | 'patch' | 'default' | 'gates'> {
   let topology: Topology | undefined
   let strategies: readonly string[] = []
   let key: string | undefined
@@ -275,5 +292,7 @@ function splitTypes(text: string): Map<string, string> {
 /** The texts of the packages in a file of the catalogue. */
 export function splitPackages(file: string): Map<string, string> {
   const packages = file.split(/^package /m).slice(1)
-  return new Map(packages.map((text) => [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))]))
+  return new Map(
+    packages.map((text) => [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))]),
+  )
 }

@@ -122,4 +122,7 @@ export type Topology =
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
 /** Strategic merge patch: how lists and structs are merged, and by which field the items of a list are matched. */
-export type PatchStrategy = { readonly strategies: readonly string[]; readonly key: string | undefined }
+export type PatchStrategy = {
+  readonly strategies: readonly string[]
+  readonly key: string | undefined
+}

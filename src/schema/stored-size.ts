@@ -44,7 +44,13 @@ function boundsOf(struct: Struct): Bounds {
 }
 
 /** Types whose zero value is written in protobuf if the field is not a pointer. JSON writes it unless `omit` says otherwise. */
-const scalars: ReadonlySet<Schema['type']> = new Set(['string', 'boolean', 'int32', 'int64', 'float64'])
+const scalars: ReadonlySet<Schema['type']> = new Set([
+  'string',
+  'boolean',
+  'int32',
+  'int64',
+  'float64',
+])
 
 /** Zero: the field may be absent, or its feature gate decides whether it gets a default. */
 function defaultBytes(

@@ -46,13 +46,17 @@ export class Compactor implements AsyncDisposable {
   async #run(intervalMs: number): Promise<void> {
     const { signal } = this.#stopping
     for (;;) {
-      await sleep(Math.min(intervalMs, TIMER_MS_MAX), undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(Math.min(intervalMs, TIMER_MS_MAX), undefined, { signal, ref: false }).catch(
+        () => undefined,
+      )
       if (signal.aborted) return
       try {
         await this.#compactOnce()
       } catch (error) {
         if (signal.aborted) return
-        this.#log('warn', 'compaction failed, next attempt at the next interval', { error: String(error) })
+        this.#log('warn', 'compaction failed, next attempt at the next interval', {
+          error: String(error),
+        })
       }
     }
   }

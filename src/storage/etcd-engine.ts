@@ -54,7 +54,10 @@ export class EtcdEngine implements Engine {
     }
   }
 
-  async change({ key, expected, write }: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
+  async change(
+    { key, expected, write }: ConditionalWrite,
+    options: CallOptions = {},
+  ): Promise<Outcome> {
     const bytes = toBytes(key)
     try {
       const { revision, succeeded, responses } = await this.#client.kv.txn(

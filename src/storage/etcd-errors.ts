@@ -11,7 +11,10 @@ export type FailedCall = {
 export function toStorageError(error: unknown, call: FailedCall): unknown {
   if (!(error instanceof EtcdError)) return error
   const code = call.signal?.aborted ? 'cancelled' : codeOf(error)
-  return new StorageError(code, error.message, { cause: error, ambiguous: call.isWrite && error.ambiguous })
+  return new StorageError(code, error.message, {
+    cause: error,
+    ambiguous: call.isWrite && error.ambiguous,
+  })
 }
 
 /** etcd distinguishes some conditions only by their text, which has not changed since 3.4. */

@@ -9,7 +9,15 @@ import type { EtcdClient } from '../etcd/client.ts'
 import type { KeyValue } from '../etcd/codec/kv-response.ts'
 import type { EtcdEvent } from '../etcd/codec/watch.ts'
 import type { WatchStream } from '../etcd/watch.ts'
-import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision, Versioned } from './engine.ts'
+import type {
+  FeedEvent,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Revision,
+  Versioned,
+} from './engine.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 import { fromBytes, keyAfter, toBytes } from './keys.ts'
@@ -28,7 +36,10 @@ export class EtcdFeed implements FeedStream {
   #isProgressWanted = false
   #isEnded = false
 
-  constructor(client: EtcdClient, { ranges, sink, away = false, previous = false }: EtcdFeedOptions) {
+  constructor(
+    client: EtcdClient,
+    { ranges, sink, away = false, previous = false }: EtcdFeedOptions,
+  ) {
     this.#sink = sink
     this.#previous = previous
     this.#awaited = new Set(ranges.keys())
@@ -72,7 +83,8 @@ export class EtcdFeed implements FeedStream {
         onCreated: () => this.#onAnswered(index),
         onEvents: (received) => {
           if (this.#isEnded) return
-          const events = told === after ? received.filter((event) => event.kv.modRevision > after) : received
+          const events =
+            told === after ? received.filter((event) => event.kv.modRevision > after) : received
           const [first] = events
           if (first === undefined) return
           if (first.kv.modRevision <= told) return this.#end(repeated(told))
@@ -81,7 +93,8 @@ export class EtcdFeed implements FeedStream {
         },
         onCanceled: ({ reason, compactRevision }) => {
           if (this.#isEnded) return
-          if (compactRevision === 0) return this.#end(new StorageError('unavailable', `watch cancelled: ${reason}`))
+          if (compactRevision === 0)
+            return this.#end(new StorageError('unavailable', `watch cancelled: ${reason}`))
           this.#onAnswered(index)
           this.#sink.onCompacted(index, compactRevision)
         },
@@ -110,11 +123,20 @@ export class EtcdFeed implements FeedStream {
 
 /** All events of a revision must come in one delivery, since consumers take a revision as complete; etcd guarantees it. */
 const repeated = (told: Revision): StorageError =>
-  new StorageError('unavailable', `events of a revision up to ${told}, which was told as a whole, came after it`)
+  new StorageError(
+    'unavailable',
+    `events of a revision up to ${told}, which was told as a whole, came after it`,
+  )
 
 function toFeedEvent({ type, kv, prevKv }: EtcdEvent): FeedEvent {
   const createRevision = type === 'delete' ? 0 : kv.createRevision
-  const event = { key: fromBytes(kv.key), type, revision: kv.modRevision, createRevision, value: kv.value }
+  const event = {
+    key: fromBytes(kv.key),
+    type,
+    revision: kv.modRevision,
+    createRevision,
+    value: kv.value,
+  }
   return prevKv === undefined ? event : { ...event, previous: toVersioned(prevKv) }
 }
 

@@ -17,16 +17,19 @@ const REQUEST_BYTES_AROUND = 64
 /** `valueBytes`: 0 for a deletion. */
 export function checkRequestSize(key: Key, valueBytes: number): void {
   const bytes = valueBytes + 3 * key.length + REQUEST_BYTES_AROUND
-  if (bytes > REQUEST_BYTES_MAX) throw new StorageError('too-large', 'etcdserver: request is too large')
+  if (bytes > REQUEST_BYTES_MAX)
+    throw new StorageError('too-large', 'etcdserver: request is too large')
 }
 
 /** The time that a lease of this many seconds lives. */
 export function grantedSeconds(ttlSeconds: number): number {
-  if (ttlSeconds > TTL_SECONDS_MAX) throw new StorageError('unavailable', 'etcdserver: too large lease TTL')
+  if (ttlSeconds > TTL_SECONDS_MAX)
+    throw new StorageError('unavailable', 'etcdserver: too large lease TTL')
   return Math.max(ttlSeconds, TTL_SECONDS_MIN)
 }
 
-export const keyMissing = (): StorageError => new StorageError('unavailable', 'etcdserver: key is not provided')
+export const keyMissing = (): StorageError =>
+  new StorageError('unavailable', 'etcdserver: key is not provided')
 
 export const compacted = (): StorageError =>
   new StorageError('compacted', 'etcdserver: mvcc: required revision has been compacted')
@@ -34,4 +37,5 @@ export const compacted = (): StorageError =>
 export const tooNew = (): StorageError =>
   new StorageError('too-new', 'etcdserver: mvcc: required revision is a future revision')
 
-export const leaseNotFound = (): StorageError => new StorageError('missing', 'etcdserver: requested lease not found')
+export const leaseNotFound = (): StorageError =>
+  new StorageError('missing', 'etcdserver: requested lease not found')

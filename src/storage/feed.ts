@@ -143,7 +143,9 @@ export class Feed implements AsyncDisposable {
 
   /** Whether the stream is open and the database was heard from lately. */
   get isLive(): boolean {
-    return this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
+    return (
+      this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
+    )
   }
 
   /** From now on the consumer gets every event under the prefix. */
@@ -197,7 +199,12 @@ export class Feed implements AsyncDisposable {
   /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
   get known(): Revision {
     // limit: 16 ranges
-    return Math.max(this.#revision, this.#proven, this.#acknowledged, ...this.#ranges.map((range) => range.revision))
+    return Math.max(
+      this.#revision,
+      this.#proven,
+      this.#acknowledged,
+      ...this.#ranges.map((range) => range.revision),
+    )
   }
 
   /** A write of this process was acknowledged at this revision: a database with a lower revision is another one. */
@@ -241,16 +248,23 @@ export class Feed implements AsyncDisposable {
     if (!isOther && latest >= known) return
     // A restored backup shares its past with the lost database; another cluster may not.
     const until = isOther ? Math.min(known, latest - 1) : 0
-    this.#lost = { until: Math.max(this.#lost.until, until), newest: Math.max(this.#lost.newest, known) }
+    this.#lost = {
+      until: Math.max(this.#lost.until, until),
+      newest: Math.max(this.#lost.newest, known),
+    }
     this.#startOver(latest, known)
   }
 
   #startOver(latest: Revision, known: Revision): void {
     if (this.#state.state === 'closed') return
-    this.#log('error', 'this is another database than before, or an older state of it: it is read anew', {
-      known,
-      latest,
-    })
+    this.#log(
+      'error',
+      'this is another database than before, or an older state of it: it is read anew',
+      {
+        known,
+        latest,
+      },
+    )
     this.#life++
     this.#lifeSinceMs = this.#clock.monotonicMs()
     this.#revision = latest
@@ -275,7 +289,8 @@ export class Feed implements AsyncDisposable {
         onEvents: (range, events) => mine() && this.#onEvents(range, events),
         onProgress: (revision) => mine() && this.#onProgress(revision),
         onCompacted: (_, oldest) => mine() && this.#onCompacted(oldest),
-        onEnd: (cause) => mine() && this.#reopen(`the stream ended: ${cause?.message ?? 'closed'}`, true),
+        onEnd: (cause) =>
+          mine() && this.#reopen(`the stream ended: ${cause?.message ?? 'closed'}`, true),
       },
       { away },
     )
@@ -290,7 +305,8 @@ export class Feed implements AsyncDisposable {
     if (!this.#hasNews) return this.#ranges
     this.#hasNews = false
     const traffic = new Map(this.#strangers)
-    for (const [prefix, subscription] of this.#subscriptions) traffic.set(prefix, subscription.takeTraffic())
+    for (const [prefix, subscription] of this.#subscriptions)
+      traffic.set(prefix, subscription.takeTraffic())
     for (const [prefix, events] of this.#strangers) this.#strangers.set(prefix, events >> 1)
     return planRanges(this.#root, traffic).map(({ from, to }) => {
       // limit: 16 ranges
@@ -360,7 +376,8 @@ export class Feed implements AsyncDisposable {
   #countStranger(key: Key): void {
     const prefix = key.slice(0, key.indexOf('/', this.#root.length) + 1)
     const events = this.#strangers.get(prefix)
-    if (events !== undefined || this.#strangers.size < STRANGERS_MAX) this.#strangers.set(prefix, (events ?? 0) + 1)
+    if (events !== undefined || this.#strangers.size < STRANGERS_MAX)
+      this.#strangers.set(prefix, (events ?? 0) + 1)
   }
 
   #onProgress(revision: Revision): void {
@@ -387,7 +404,10 @@ export class Feed implements AsyncDisposable {
     this.#state = { state: 'away' }
     stream.close()
     this.#counts.losses++
-    this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
+    this.#log('warn', 'feed lost history to compaction', {
+      ranges: lost.length,
+      revision: this.#revision,
+    })
     const { known } = this
     const latest = await this.#latestWithRetry()
     if (latest === undefined || !this.#isAway()) return
@@ -395,7 +415,9 @@ export class Feed implements AsyncDisposable {
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
       // limit: 16 ranges
-      if (lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)) {
+      if (
+        lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)
+      ) {
         subscription.tellGap(latest)
       }
     }

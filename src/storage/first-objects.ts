@@ -74,14 +74,20 @@ export async function parseFirstObjects(
 
 /** Undefined: this is no package. */
 export const readFirstObjects = (): string | undefined =>
-  isSea() ? getAsset(firstObjectsName, 'utf8') : readIfThere(join(import.meta.dirname, firstObjectsName))
+  isSea()
+    ? getAsset(firstObjectsName, 'utf8')
+    : readIfThere(join(import.meta.dirname, firstObjectsName))
 
 function read(text: string): Saved {
   const parsed: unknown = JSON.parse(text)
-  if (!isSaved(parsed)) throw new TypeError(`${firstObjectsName} is damaged: install the package again`)
+  if (!isSaved(parsed))
+    throw new TypeError(`${firstObjectsName} is damaged: install the package again`)
   return parsed
 }
 
 const isSaved = (value: unknown): value is Saved =>
   Array.isArray(value) &&
-  value.every((entry) => Array.isArray(entry) && entry.length === 2 && entry.every((one) => typeof one === 'string'))
+  value.every(
+    (entry) =>
+      Array.isArray(entry) && entry.length === 2 && entry.every((one) => typeof one === 'string'),
+  )

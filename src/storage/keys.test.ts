@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readKeys } from '../../test/golden/read.ts'
-import { ResourceKeys, rangeOf, resourcePrefix, rootOf, segmentFault, serverRecords, toKey, toText } from './keys.ts'
+import {
+  ResourceKeys,
+  rangeOf,
+  resourcePrefix,
+  rootOf,
+  segmentFault,
+  serverRecords,
+  toKey,
+  toText,
+} from './keys.ts'
 
 const root = rootOf('/registry')
 
@@ -18,7 +27,12 @@ test('resource prefixes', () => {
     ['networking.k8s.io', 'ingresses', false, 'ingress'],
     ['apps', 'deployments', false, 'deployments'],
     ['apiregistration.k8s.io', 'apiservices', false, 'apiregistration.k8s.io/apiservices'],
-    ['apiextensions.k8s.io', 'customresourcedefinitions', false, 'apiextensions.k8s.io/customresourcedefinitions'],
+    [
+      'apiextensions.k8s.io',
+      'customresourcedefinitions',
+      false,
+      'apiextensions.k8s.io/customresourcedefinitions',
+    ],
     ['example.com', 'ingresses', true, 'example.com/ingresses'],
   ]
   for (const [group, plural, isCustom, prefix] of cases) {
@@ -58,7 +72,8 @@ test('every key of the reference is made and read', () => {
 /** From the stored kind alone, so that the key's folder is a result and not an input. */
 function keysFor(key: string, stored: string): ResourceKeys {
   for (const record of Object.values(serverRecords)) {
-    if (key.startsWith(`${root}${record}`)) return new ResourceKeys(root, record.split('/')[0] ?? '', false)
+    if (key.startsWith(`${root}${record}`))
+      return new ResourceKeys(root, record.split('/')[0] ?? '', false)
   }
   const [apiVersion = '', kind = ''] = stored.split(' ')
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
@@ -128,7 +143,9 @@ test('property: names come back, and order is the order of bytes', () => {
 })
 
 test('property: a range holds exactly the keys with its prefix', () => {
-  const byteString = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)) })
+  const byteString = fc.string({
+    unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
+  })
   const prefixes = byteString.filter((text) => /[^\xff]/.test(text))
   fc.assert(
     fc.property(prefixes, byteString, (prefix, key) => {

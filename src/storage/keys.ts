@@ -20,7 +20,10 @@ const irregularPrefixes: ReadonlyMap<string, string> = new Map([
   ['/endpoints', 'services/endpoints'],
   ['networking.k8s.io/ingresses', 'ingress'],
   ['apiregistration.k8s.io/apiservices', 'apiregistration.k8s.io/apiservices'],
-  ['apiextensions.k8s.io/customresourcedefinitions', 'apiextensions.k8s.io/customresourcedefinitions'],
+  [
+    'apiextensions.k8s.io/customresourcedefinitions',
+    'apiextensions.k8s.io/customresourcedefinitions',
+  ],
 ])
 
 /** Records of the server itself that no API serves, below the root. They are never encrypted. */
@@ -50,7 +53,8 @@ export function resourcePrefix(resource: {
 
 /** The resource of a folder below the root; of custom resources, a folder in that of their group. */
 export function resourceOfFolder(folder: string): string {
-  for (const [resource, prefix] of irregularPrefixes) if (prefix === folder) return pluralOf(resource)
+  for (const [resource, prefix] of irregularPrefixes)
+    if (prefix === folder) return pluralOf(resource)
   return pluralOf(folder)
 }
 
@@ -83,7 +87,9 @@ export class ResourceKeys {
 
   /** The folder of one namespace, or the whole resource; ends in a slash. */
   folder(namespace?: string): Key {
-    return namespace === undefined || !this.isNamespaced ? this.prefix : `${this.prefix}${segment(namespace)}/`
+    return namespace === undefined || !this.isNamespaced
+      ? this.prefix
+      : `${this.prefix}${segment(namespace)}/`
   }
 
   range(namespace?: string): KeyRange {
@@ -128,7 +134,8 @@ export function segmentFault(text: string): string | undefined {
 export function rangeOf(prefix: Key): KeyRange {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const byte = prefix.charCodeAt(last)
-    if (byte < 0xff) return { from: prefix, to: prefix.slice(0, last) + String.fromCharCode(byte + 1) }
+    if (byte < 0xff)
+      return { from: prefix, to: prefix.slice(0, last) + String.fromCharCode(byte + 1) }
   }
   throw new Error('broken invariant: a range of everything has no end')
 }
@@ -162,6 +169,8 @@ function isSegment(text: string): boolean {
 /** The message is made only for a text that is none: every read and write comes here. */
 function segment(text: string): Key {
   if (!isSegment(text))
-    throw new Error(`broken invariant: a part of a key ${segmentFault(text)}: ${JSON.stringify(text)}`)
+    throw new Error(
+      `broken invariant: a part of a key ${segmentFault(text)}: ${JSON.stringify(text)}`,
+    )
   return toKey(text)
 }

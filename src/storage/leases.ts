@@ -45,7 +45,11 @@ export class Leases {
   get(ttlSeconds: number): Promise<bigint> {
     const nowMs = this.#clock.monotonicMs()
     const shared = this.#shared.get(ttlSeconds)
-    if (shared !== undefined && nowMs < shared.freshUntilMs && shared.users < OBJECTS_PER_LEASE_MAX) {
+    if (
+      shared !== undefined &&
+      nowMs < shared.freshUntilMs &&
+      shared.users < OBJECTS_PER_LEASE_MAX
+    ) {
       shared.users++
       return shared.id
     }

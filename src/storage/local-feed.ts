@@ -6,7 +6,15 @@
 import { Deque } from '../lib/deque.ts'
 import { goOn } from '../lib/go-on.ts'
 import type { Timers } from '../lib/timers.ts'
-import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Key, Revision } from './engine.ts'
+import type {
+  FeedEvent,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Key,
+  Revision,
+} from './engine.ts'
 
 /** All changes of one revision, in the order of keys. */
 export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
@@ -26,7 +34,9 @@ export type FeedSource = {
   /** The oldest revision that can be read. */
   readonly compacted: Revision
   /** The first commits after a revision; undefined if that revision is compacted. */
-  readonly commitsAfter: (query: CommitsQuery) => readonly Commit[] | undefined | Promise<readonly Commit[] | undefined>
+  readonly commitsAfter: (
+    query: CommitsQuery,
+  ) => readonly Commit[] | undefined | Promise<readonly Commit[] | undefined>
 }
 
 /** How many revisions a range gets at once while it is replayed, as in etcd. */
@@ -61,7 +71,11 @@ export class LocalFeed implements FeedStream {
 
   constructor(parts: LocalFeedParts) {
     this.#parts = parts
-    this.#ranges = parts.ranges.map((range) => ({ ...range, told: range.after, state: 'replaying' }))
+    this.#ranges = parts.ranges.map((range) => ({
+      ...range,
+      told: range.after,
+      state: 'replaying',
+    }))
     this.kick()
   }
 
@@ -104,7 +118,8 @@ export class LocalFeed implements FeedStream {
   #turn(): void {
     this.#isScheduled = false
     if (this.#isEnded || this.#parts.isPaused()) return
-    for (const [index, range] of this.#ranges.entries()) if (range.state === 'replaying') this.#replay(index, range)
+    for (const [index, range] of this.#ranges.entries())
+      if (range.state === 'replaying') this.#replay(index, range)
     this.#isOpened = true
     if (this.#isProgressWanted) this.#answerProgress()
     this.#isProgressWanted = false
@@ -113,14 +128,21 @@ export class LocalFeed implements FeedStream {
       if (tell === undefined) break
       tell()
     }
-    if (this.#queue.length > 0 || this.#ranges.some(({ state }) => state === 'replaying')) this.kick()
+    if (this.#queue.length > 0 || this.#ranges.some(({ state }) => state === 'replaying'))
+      this.kick()
   }
 
   #replay(index: number, range: RangeState): void {
     const { source, previous = false } = this.#parts
     range.state = 'asking'
     const replayed = goOn(
-      source.commitsAfter({ after: range.told, most: REPLAYED_AT_ONCE, previous, from: range.from, to: range.to }),
+      source.commitsAfter({
+        after: range.told,
+        most: REPLAYED_AT_ONCE,
+        previous,
+        from: range.from,
+        to: range.to,
+      }),
       (commits) => {
         if (!this.#isEnded) this.#take(index, range, commits)
       },

@@ -17,12 +17,25 @@ import type {
 } from './engine.ts'
 
 const secondsBounds = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
 ]
 
-type Operation = 'get' | 'list' | 'listWithCount' | 'create' | 'update' | 'delete' | 'latest' | 'grantLease'
+type Operation =
+  | 'get'
+  | 'list'
+  | 'listWithCount'
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'latest'
+  | 'grantLease'
 
-type Series = { readonly seconds: Distribution; readonly total: Count; readonly errors: () => Count }
+type Series = {
+  readonly seconds: Distribution
+  readonly total: Count
+  readonly errors: () => Count
+}
 type OfType = Map<Operation, Series>
 
 export class MeasuredEngine implements Engine {
@@ -60,10 +73,22 @@ export class MeasuredEngine implements Engine {
       return
     }
     const labels = ['operation', 'type']
-    const seconds = { name: 'etcd_request_duration_seconds', help: 'Time to an answer of etcd.', labels }
+    const seconds = {
+      name: 'etcd_request_duration_seconds',
+      help: 'Time to an answer of etcd.',
+      labels,
+    }
     this.#seconds = metrics.histogram(seconds, secondsBounds)
-    this.#total = metrics.counter({ name: 'etcd_requests_total', help: 'What etcd was asked.', labels })
-    this.#errors = metrics.counter({ name: 'etcd_request_errors_total', help: 'What etcd failed at.', labels })
+    this.#total = metrics.counter({
+      name: 'etcd_requests_total',
+      help: 'What etcd was asked.',
+      labels,
+    })
+    this.#errors = metrics.counter({
+      name: 'etcd_request_errors_total',
+      help: 'What etcd failed at.',
+      labels,
+    })
   }
 
   get databaseId(): string | undefined {
@@ -77,8 +102,14 @@ export class MeasuredEngine implements Engine {
   }
 
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
-    const operation = change.write === 'delete' ? 'delete' : change.expected === 0 ? 'create' : 'update'
-    return this.#measure(operation, change.key, this.#engine.change(change, options), options?.signal)
+    const operation =
+      change.write === 'delete' ? 'delete' : change.expected === 0 ? 'create' : 'update'
+    return this.#measure(
+      operation,
+      change.key,
+      this.#engine.change(change, options),
+      options?.signal,
+    )
   }
 
   latest(options?: CallOptions): Promise<Revision> {
@@ -101,12 +132,18 @@ export class MeasuredEngine implements Engine {
   forget(key: Key): void {
     const type = this.#typeOf(key)
     for (const operation of this.#types.get(type)?.keys() ?? []) {
-      for (const metric of [this.#seconds, this.#total, this.#errors]) metric.remove(operation, type)
+      for (const metric of [this.#seconds, this.#total, this.#errors])
+        metric.remove(operation, type)
     }
     this.#types.delete(type)
   }
 
-  async #measure<T>(operation: Operation, key: Key, answer: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #measure<T>(
+    operation: Operation,
+    key: Key,
+    answer: Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const startMs = this.#monotonicMs()
     const series = this.#of(operation, this.#typeOf(key))
     series.total.value++

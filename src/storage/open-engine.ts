@@ -28,7 +28,10 @@ type EtcdConfig = {
 }
 
 export type EngineConfig = {
-  readonly store: EtcdConfig | { readonly kind: 'sqlite'; readonly folder: string } | { readonly kind: 'memory' }
+  readonly store:
+    | EtcdConfig
+    | { readonly kind: 'sqlite'; readonly folder: string }
+    | { readonly kind: 'memory' }
   readonly compactionMs: number
 }
 
@@ -50,7 +53,10 @@ type Parts = {
 }
 
 /** Fails with what to do about it. */
-export async function openEngine({ store, compactionMs }: EngineConfig, parts: Parts): Promise<OpenedEngine> {
+export async function openEngine(
+  { store, compactionMs }: EngineConfig,
+  parts: Parts,
+): Promise<OpenedEngine> {
   const { clock, log } = parts
   if (store.kind === 'etcd') return openEtcd(store, compactionMs, parts)
   const time = { ...systemTimers, ...clock }
@@ -67,7 +73,10 @@ export async function openEngine({ store, compactionMs }: EngineConfig, parts: P
 type CompactionOptions = Omit<IntervalCompactorOptions, 'engine'>
 
 export function openMemory(engine: MemoryEngine, options: CompactionOptions): OpenedEngine {
-  const compacted = { latest: () => engine.latest(), compact: async (revision: number) => engine.compact(revision) }
+  const compacted = {
+    latest: () => engine.latest(),
+    compact: async (revision: number) => engine.compact(revision),
+  }
   return {
     engine,
     startCompaction: () => new IntervalCompactor({ ...options, engine: compacted }),
@@ -96,7 +105,10 @@ async function openEtcd(
 /** The file is read again for each token: etcd refuses the old ones when a password has changed. */
 export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 'password'> {
   if (login === undefined) return {}
-  return { user: login.user, password: async () => (await readFile(login.passwordPath, 'utf8')).replace(/\r?\n$/, '') }
+  return {
+    user: login.user,
+    password: async () => (await readFile(login.passwordPath, 'utf8')).replace(/\r?\n$/, ''),
+  }
 }
 
 /** An etcd that does not answer, or does not show the key to us, is the business of the first call that needs it. */
@@ -110,7 +122,11 @@ async function refuseHalfImported(client: EtcdClient): Promise<void> {
   )
 }
 
-async function openFolder(folder: string, time: Time, { log, thread }: Parts): Promise<SqliteEngine> {
+async function openFolder(
+  folder: string,
+  time: Time,
+  { log, thread }: Parts,
+): Promise<SqliteEngine> {
   try {
     return await SqliteEngine.open({ folder, time, log, thread })
   } catch (cause) {

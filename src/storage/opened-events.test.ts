@@ -21,7 +21,13 @@ test('events are decrypted as fast beside many long lists', async () => {
   events.push(
     Array.from({ length: count }, (_, at): FeedEvent => {
       const revision = at + 1
-      return { type: 'put', key: `/secrets/a/${at}`, value: Buffer.from('a'), revision, createRevision: revision }
+      return {
+        type: 'put',
+        key: `/secrets/a/${at}`,
+        value: Buffer.from('a'),
+        revision,
+        createRevision: revision,
+      }
     }),
   )
   const turns = await loop.turnsUntil(() => told === count)

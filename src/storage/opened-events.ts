@@ -174,7 +174,8 @@ export class OpenedEvents {
   }
 
   #askAhead(from: number): void {
-    for (let at = from; at < Math.min(this.#held.length, from + ASKED_MAX); at++) void this.#opening(at)
+    for (let at = from; at < Math.min(this.#held.length, from + ASKED_MAX); at++)
+      void this.#opening(at)
   }
 
   #opening(at: number): Opening {
@@ -203,7 +204,8 @@ export class OpenedEvents {
       const own = transformer.takeOwn?.(key, value)
       if (own !== undefined) return { ...event, value: own }
       const plain = transformer.fromStorage(key, value)
-      if (!(plain instanceof Promise)) return plain.value === value ? event : { ...event, value: plain.value }
+      if (!(plain instanceof Promise))
+        return plain.value === value ? event : { ...event, value: plain.value }
       const opening = plain.then(
         (opened): OpenedEvent => ({ ...event, value: opened.value }),
         (error: unknown) => unreadable(event, error),

@@ -15,14 +15,20 @@ const v = 'meta.k8s.io/v1'
 
 test('the form of a token', () => {
   const token = encodeContinue(folder, `${folder}a`, 5)
-  assert.equal(Buffer.from(token, 'base64url').toString(), '{"v":"meta.k8s.io/v1","rv":5,"start":"a\\u0000"}')
+  assert.equal(
+    Buffer.from(token, 'base64url').toString(),
+    '{"v":"meta.k8s.io/v1","rv":5,"start":"a\\u0000"}',
+  )
   assert.deepEqual(decodeContinue(folder, token), { from: `${folder}a\0`, revision: 5 })
   const odd = encodeContinue(folder, `${folder}<&>"é`.replace('é', '\xc3\xa9'), 'latest')
   assert.equal(
     Buffer.from(odd, 'base64url').toString(),
     '{"v":"meta.k8s.io/v1","rv":-1,"start":"\\u003c\\u0026\\u003e\\"é\\u0000"}',
   )
-  assert.deepEqual(decodeContinue(folder, odd), { from: `${folder}<&>"\xc3\xa9\0`, revision: undefined })
+  assert.deepEqual(decodeContinue(folder, odd), {
+    from: `${folder}<&>"\xc3\xa9\0`,
+    revision: undefined,
+  })
 })
 
 test('what a token may hold besides', () => {
@@ -50,7 +56,8 @@ test('what a token may hold besides', () => {
     [`{"v":"${v}","rv":4,"rv":5,"start":"a","start":null}`, { from: `${folder}a`, revision: 5 }],
     [` {"v" : "${v}" ,"rv":5,"start":"\\ud800"}\n`, { from: `${folder}\xef\xbf\xbd`, revision: 5 }],
   ]
-  for (const [json, expected] of cases) assert.deepEqual(decodeContinue(folder, tokenOf(json)), expected)
+  for (const [json, expected] of cases)
+    assert.deepEqual(decodeContinue(folder, tokenOf(json)), expected)
   const wrapped = encodeContinue(folder, `${folder}a`, 5).replace(/^..../, '$&\r\n')
   assert.deepEqual(decodeContinue(folder, wrapped), { from: `${folder}a\0`, revision: 5 })
 })
@@ -69,17 +76,25 @@ test('faults', () => {
       tokenOf({ v: 'meta.k8s.io/v9', rv: 5, start: 'a' }),
       'server does not recognize this encoded version meta.k8s.io/v9',
     ],
-    [tokenOf({ v, start: 'a\0' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
-    [tokenOf({ v, rv: 0, start: 'a\0' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [
+      tokenOf({ v, start: 'a\0' }),
+      'incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+    ],
+    [
+      tokenOf({ v, rv: 0, start: 'a\0' }),
+      'incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+    ],
     [tokenOf({ v, rv: 5 }), 'encoded start key empty (version meta.k8s.io/v1)'],
     [tokenOf({ v, rv: 5, start: '' }), 'encoded start key empty (version meta.k8s.io/v1)'],
-    ...['../other/a\0', 'a//b\0', 'a/', '//', './a', 'a/../b', '..', 'a/.'].map((start): [string, string] => [
-      tokenOf({ v, rv: 5, start }),
-      start,
-    ]),
+    ...['../other/a\0', 'a//b\0', 'a/', '//', './a', 'a/../b', '..', 'a/.'].map(
+      (start): [string, string] => [tokenOf({ v, rv: 5, start }), start],
+    ),
     [tokenOf({ v, rv: '5', start: 'a' }), cannot('string', 'rv of type int64')],
     [tokenOf({ v, rv: 1.5, start: 'a' }), cannot('number 1.5', 'rv of type int64')],
-    [tokenOf(`{"rv":9223372036854775808}`), cannot('number 9223372036854775808', 'rv of type int64')],
+    [
+      tokenOf(`{"rv":9223372036854775808}`),
+      cannot('number 9223372036854775808', 'rv of type int64'),
+    ],
     [tokenOf({ v, rv: true }), cannot('bool', 'rv of type int64')],
     [tokenOf({ v: 1, rv: 'x' }), cannot('number', 'v of type string')],
     [tokenOf({ v: {}, start: [] }), cannot('object', 'v of type string')],
@@ -108,7 +123,8 @@ test('faults', () => {
     [tokenOf("'"), "invalid character '\\'' looking for beginning of value"],
     [tokenOf('[[[[\x01'), "invalid character '\\x01' looking for beginning of value"],
   ]
-  for (const [token, fault] of cases) assert.equal(faultOf(token), `continue key is not valid: ${fault}`, token)
+  for (const [token, fault] of cases)
+    assert.equal(faultOf(token), `continue key is not valid: ${fault}`, token)
 })
 
 function cannot(got: string, field: string): string {
@@ -129,7 +145,12 @@ test('refused tokens recorded from the reference', () => {
   for (const { step, body } of Object.values(scenarios).flat()) {
     const token = /[?&]continue=([^&$]+)/.exec(step)?.[1]
     const message = body?.message
-    if (token === undefined || message === undefined || !message.startsWith('invalid continue token: ')) continue
+    if (
+      token === undefined ||
+      message === undefined ||
+      !message.startsWith('invalid continue token: ')
+    )
+      continue
     assert.equal(`invalid continue token: ${faultOf(decodeURIComponent(token))}`, message)
     seen++
   }
@@ -140,15 +161,23 @@ const segments = fc.string({ unit: 'binary' }).filter((text) => segmentFault(tex
 
 test('property: what is encoded is decoded', () => {
   fc.assert(
-    fc.property(segments, segments, fc.integer({ min: 1, max: 2 ** 53 - 1 }), (namespace, name, revision) => {
-      const all = '/registry/pods/'
-      const last = `${all}${toKey(namespace)}/${toKey(name)}`
-      assert.deepEqual(decodeContinue(all, encodeContinue(all, last, revision)), { from: `${last}\0`, revision })
-      assert.deepEqual(decodeContinue(all, encodeContinueFrom(all, last, 'latest')), {
-        from: last,
-        revision: undefined,
-      })
-    }),
+    fc.property(
+      segments,
+      segments,
+      fc.integer({ min: 1, max: 2 ** 53 - 1 }),
+      (namespace, name, revision) => {
+        const all = '/registry/pods/'
+        const last = `${all}${toKey(namespace)}/${toKey(name)}`
+        assert.deepEqual(decodeContinue(all, encodeContinue(all, last, revision)), {
+          from: `${last}\0`,
+          revision,
+        })
+        assert.deepEqual(decodeContinue(all, encodeContinueFrom(all, last, 'latest')), {
+          from: last,
+          revision: undefined,
+        })
+      },
+    ),
   )
 })
 
@@ -160,12 +189,17 @@ test('property: whatever the token, a page starts within what is listed', () => 
   fc.assert(
     fc.property(starts, fc.integer(), (start, rv) => {
       const read = decodeContinue(folder, tokenOf({ v, rv, start }))
-      assert.ok(read.fault !== undefined || (read.from.startsWith(folder) && !read.from.includes('/../')))
+      assert.ok(
+        read.fault !== undefined || (read.from.startsWith(folder) && !read.from.includes('/../')),
+      )
     }),
   )
   fc.assert(fc.property(fc.string(), (token) => void decodeContinue(folder, token)))
   fc.assert(
-    fc.property(fc.uint8Array(), (bytes) => void decodeContinue(folder, Buffer.from(bytes).toString('base64url'))),
+    fc.property(
+      fc.uint8Array(),
+      (bytes) => void decodeContinue(folder, Buffer.from(bytes).toString('base64url')),
+    ),
   )
 })
 

@@ -15,7 +15,11 @@ const TOKEN_VERSION = 'meta.k8s.io/v1'
 const REVISION_LATEST = -1
 
 /** Where a page starts. `revision` undefined: read the latest state, which is not consistent with the pages before. */
-export type PageStart = { readonly fault?: never; readonly from: Key; readonly revision: Revision | undefined }
+export type PageStart = {
+  readonly fault?: never
+  readonly from: Key
+  readonly revision: Revision | undefined
+}
 
 /** The token is invalid; the text is upstream's, which follows `invalid continue token: `. */
 export type TokenFault = { readonly fault: string }
@@ -27,22 +31,32 @@ export function encodeContinue(folder: Key, last: Key, revision: Revision | 'lat
 
 /** The token for a page that starts at the key `from`; with 'latest' it is the one offered in the answer to an expired token. */
 export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
-  assert(from.startsWith(folder) && from.length > folder.length, 'a page starts within what is listed')
+  assert(
+    from.startsWith(folder) && from.length > folder.length,
+    'a page starts within what is listed',
+  )
   const start = toText(from.slice(folder.length))
   const rv = revision === 'latest' ? REVISION_LATEST : revision
-  return Buffer.from(escapeLikeGo(JSON.stringify({ v: TOKEN_VERSION, rv, start }))).toString('base64url')
+  return Buffer.from(escapeLikeGo(JSON.stringify({ v: TOKEN_VERSION, rv, start }))).toString(
+    'base64url',
+  )
 }
 
 /** The first key of the page that a token stands for, always below `folder`. */
 export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
   const read = decodeToken(token)
   if (typeof read === 'string') return invalid(read)
-  if (read.version !== TOKEN_VERSION) return invalid(`server does not recognize this encoded version ${read.version}`)
-  if (read.revision === 0) return invalid(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`)
+  if (read.version !== TOKEN_VERSION)
+    return invalid(`server does not recognize this encoded version ${read.version}`)
+  if (read.revision === 0)
+    return invalid(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`)
   if (read.start === '') return invalid(`encoded start key empty (version ${TOKEN_VERSION})`)
   const path = read.start.startsWith('/') ? read.start : `/${read.start}`
   if (path !== cleanPath(path)) return invalid(read.start)
-  return { from: folder + toKey(path.slice(1)), revision: read.revision < 0 ? undefined : read.revision }
+  return {
+    from: folder + toKey(path.slice(1)),
+    revision: read.revision < 0 ? undefined : read.revision,
+  }
 }
 
 type Token = { version: string; revision: number; start: string }
@@ -103,7 +117,10 @@ function cleanPath(path: string): string {
 
 /** Go's JSON is safe inside HTML: it escapes `<`, `>`, `&` and two line separators, which JSON.stringify does not. */
 function escapeLikeGo(json: string): string {
-  return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Unpadded base64 in the URL alphabet; line ends are skipped, as in Go. A number: the position of the first invalid byte. */

@@ -3,11 +3,15 @@ import { test } from 'node:test'
 import { systemTimers } from '../lib/timers.ts'
 import { Prover } from './proof.ts'
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+const turn = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 test('callers of one turn share a proof, and those that come while it is on its way share the next one', async () => {
   const asked: { answer: (revision: number) => void; fail: (error: Error) => void }[] = []
-  const prover = new Prover(() => new Promise((answer, fail) => asked.push({ answer, fail })), systemTimers)
+  const prover = new Prover(
+    () => new Promise((answer, fail) => asked.push({ answer, fail })),
+    systemTimers,
+  )
   const first = prover.prove()
   assert.equal(prover.prove(), first)
   assert.equal(asked.length, 0, 'it starts after the turn')

@@ -60,7 +60,10 @@ export type Decision = Write | 'unchanged' | 'untouched'
 
 type Write = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete'
 
-type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
+type ReadOptions = {
+  readonly revision?: Revision | undefined
+  readonly signal?: AbortSignal | undefined
+}
 
 type WriteOptions = {
   /** The value expires after this time. */
@@ -180,15 +183,25 @@ export class Store {
   }
 
   /** The latest state of a key, linearizable; or its state at a revision. */
-  async get(key: Key, options: ReadOptions = {}): Promise<{ revision: Revision; found: Stored | undefined }> {
-    const answer = await this.#engine.range({ ...rangeOfKey(key), ...at(options.revision), limit: 1 }, options)
+  async get(
+    key: Key,
+    options: ReadOptions = {},
+  ): Promise<{ revision: Revision; found: Stored | undefined }> {
+    const answer = await this.#engine.range(
+      { ...rangeOfKey(key), ...at(options.revision), limit: 1 },
+      options,
+    )
     const first = answer.values[0]
     return { revision: answer.revision, found: first && (await this.#read(first)) }
   }
 
   /** Fails with 'exists' if the key exists. */
   async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
-    const outcome = await this.#put(key, { expected: 0, value, ttlSeconds: options.ttlSeconds }, options)
+    const outcome = await this.#put(
+      key,
+      { expected: 0, value, ttlSeconds: options.ttlSeconds },
+      options,
+    )
     if (!outcome.won) throw new StorageError('exists', 'the key already exists')
     return outcome.revision
   }
@@ -204,14 +217,17 @@ export class Store {
     decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
   ): Promise<UpdateResult<T>> {
     using turn = new DisposableStack()
-    let basis = startOf(options.cached) ?? (await this.#proven(await this.#found(key, options), options.decode))
+    let basis =
+      startOf(options.cached) ??
+      (await this.#proven(await this.#found(key, options), options.decode))
     for (let lost = 0; lost < LOST_COMPARES_MAX; lost++) {
       if (lost > PROMPT_RETRIES) await this.#backOff(lost - PROMPT_RETRIES, options.signal)
       const attempt = await decideOn(basis, decide)
       let { decision } = attempt
       if (!attempt.isFinal) {
         const proven = await this.#proof(key, basis, options)
-        const isSame = proven.current !== undefined && proven.current.revision === basis.current?.revision
+        const isSame =
+          proven.current !== undefined && proven.current.revision === basis.current?.revision
         basis = proven
         if (isSame && attempt.error !== undefined) throw attempt.error
         if (!isSame || decision === undefined) decision = await decide(basis.current)
@@ -220,7 +236,11 @@ export class Store {
       const { current } = basis
       const write = writeOf(decision, basis)
       if (write === 'unchanged') {
-        return { outcome: 'unchanged', revision: current?.revision ?? basis.revision, previous: current }
+        return {
+          outcome: 'unchanged',
+          revision: current?.revision ?? basis.revision,
+          previous: current,
+        }
       }
       const expected = current?.revision ?? 0
       const outcome =
@@ -232,11 +252,17 @@ export class Store {
               options,
             )
       if (outcome.won) {
-        return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
+        return {
+          outcome: write === 'delete' ? 'deleted' : 'put',
+          revision: outcome.revision,
+          previous: current,
+        }
       }
       // If all losers retried at once, one would win and all others would have tried in vain, each time: so they queue up.
       const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key))).hasWaited
-      const found = isLate ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
+      const found = isLate
+        ? await this.#found(key, options)
+        : { entry: outcome.current, revision: outcome.revision }
       basis = await this.#proven(found, options.decode)
     }
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
@@ -248,19 +274,30 @@ export class Store {
     options: UpdateOptions<T>,
     check: (current: Current<T>) => void | Promise<void> = () => undefined,
   ): Promise<DeleteResult<T>> {
-    const { revision, previous } = await this.update(key, options, async (current): Promise<Decision> => {
-      if (current !== undefined) await check(current)
-      return 'delete'
-    })
+    const { revision, previous } = await this.update(
+      key,
+      options,
+      async (current): Promise<Decision> => {
+        if (current !== undefined) await check(current)
+        return 'delete'
+      },
+    )
     if (previous === undefined) throw missing()
     return { revision, previous }
   }
 
   /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key does not exist. */
-  async deleteUnreadable(key: Key, decode: (stored: Stored) => unknown, options: CallOptions = {}): Promise<boolean> {
+  async deleteUnreadable(
+    key: Key,
+    decode: (stored: Stored) => unknown,
+    options: CallOptions = {},
+  ): Promise<boolean> {
     const { entry } = await this.#found(key, options)
     if (entry === undefined || (await this.#isReadable(entry, decode))) return false
-    const { won } = await this.#engine.change({ key, expected: entry.revision, write: 'delete' }, options)
+    const { won } = await this.#engine.change(
+      { key, expected: entry.revision, write: 'delete' },
+      options,
+    )
     if (!won) throw new StorageError('conflict', 'the object was changed by others')
     return true
   }
@@ -276,7 +313,10 @@ export class Store {
   }
 
   /** How many keys a range holds. */
-  async count(range: KeyRange, options: ReadOptions = {}): Promise<{ revision: Revision; count: number }> {
+  async count(
+    range: KeyRange,
+    options: ReadOptions = {},
+  ): Promise<{ revision: Revision; count: number }> {
     const { revision, count } = await this.#engine.range(
       { from: range.from, to: range.to, ...at(options.revision), countOnly: true },
       options,
@@ -291,10 +331,19 @@ export class Store {
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
     const from = options.after === undefined ? range.from : keyAfter(options.after)
     const limit = options.limit ?? 0
-    const found = await this.#engine.range({ from, to: range.to, ...at(options.revision), limit }, options)
+    const found = await this.#engine.range(
+      { from, to: range.to, ...at(options.revision), limit },
+      options,
+    )
     const { revision, more, count } = found
     const opened = await this.#openAll(found.values, options)
-    return { revision, ...opened, last: found.values.at(-1)?.key, more, remaining: count - found.values.length }
+    return {
+      revision,
+      ...opened,
+      last: found.values.at(-1)?.key,
+      more,
+      remaining: count - found.values.length,
+    }
   }
 
   async #openAll(
@@ -307,9 +356,15 @@ export class Store {
       if (!(plain instanceof StorageError)) values.push(toStored(entry, plain))
       else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
-    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon }, { isShared, isBackground })
+    const slices = new Slices(
+      { monotonicMs: this.#monotonicMs, soon: this.#timers.soon },
+      { isShared, isBackground },
+    )
     // A plugin may have to be asked for each: they are under way together, and taken in their order.
-    const waiting = new Deque<{ readonly entry: Versioned; readonly plain: Opened | Promise<Opened> }>()
+    const waiting = new Deque<{
+      readonly entry: Versioned
+      readonly plain: Opened | Promise<Opened>
+    }>()
     const takeFirst = async (): Promise<void> => {
       const first = waiting.shift()
       if (first !== undefined) keep(first.entry, await first.plain)
@@ -371,8 +426,12 @@ export class Store {
     return { entry: values[0], revision }
   }
 
-  async #proven<T>({ entry, revision }: FoundOne, decode: UpdateOptions<T>['decode']): Promise<Basis<T>> {
-    if (entry === undefined) return { current: undefined, value: undefined, revision, isProven: true }
+  async #proven<T>(
+    { entry, revision }: FoundOne,
+    decode: UpdateOptions<T>['decode'],
+  ): Promise<Basis<T>> {
+    if (entry === undefined)
+      return { current: undefined, value: undefined, revision, isProven: true }
     const stored = await this.#read(entry)
     const { createRevision, stale, value } = stored
     const decoding = decode(stored)
@@ -384,7 +443,11 @@ export class Store {
   /** The state in the database. It is not decoded again if the cached state has the same revision. */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
-    if (current !== undefined && !this.#transformer.canBeStale(key) && (await options.isStill?.(current.revision))) {
+    if (
+      current !== undefined &&
+      !this.#transformer.canBeStale(key) &&
+      (await options.isStill?.(current.revision))
+    ) {
       return { ...basis, isProven: true }
     }
     const found = await this.#found(key, options)
@@ -423,7 +486,9 @@ export class Store {
   /** The error, if it is to be set aside. */
   #plainListed(found: Versioned, setsAside: boolean): Opened | Promise<Opened> {
     const failed = (error: unknown): StorageError =>
-      setsAside && error instanceof StorageError && error.code === 'corrupt' ? error : throwListed(found.key, error)
+      setsAside && error instanceof StorageError && error.code === 'corrupt'
+        ? error
+        : throwListed(found.key, error)
     try {
       const plain = this.#transformer.fromStorage(found.key, found.value)
       if (!(plain instanceof Promise)) return plain
@@ -448,17 +513,31 @@ export class Store {
 
 type Opened = Plain | StorageError
 
-type Put = { readonly expected: Revision; readonly value: Buffer; readonly ttlSeconds: number | undefined }
+type Put = {
+  readonly expected: Revision
+  readonly value: Buffer
+  readonly ttlSeconds: number | undefined
+}
 
-const at = (revision: Revision | undefined): { revision?: Revision } => (revision === undefined ? {} : { revision })
+const at = (revision: Revision | undefined): { revision?: Revision } =>
+  revision === undefined ? {} : { revision }
 
 function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undefined {
   if (cached === undefined) return undefined
-  return { current: cached === 'absent' ? undefined : cached, value: undefined, revision: 0, isProven: false }
+  return {
+    current: cached === 'absent' ? undefined : cached,
+    value: undefined,
+    revision: 0,
+    isProven: false,
+  }
 }
 
 /** A decision that is not final was made on cached state, and counts only if the database has the same state. */
-type Attempt = { readonly decision: Decision | undefined; readonly isFinal: boolean; readonly error?: unknown }
+type Attempt = {
+  readonly decision: Decision | undefined
+  readonly isFinal: boolean
+  readonly error?: unknown
+}
 
 async function decideOn<T>(
   basis: Basis<T>,
@@ -480,7 +559,8 @@ function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
   if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()
   // What was read is borrowed, and what is written may be kept.
-  if (decision === 'unchanged' && basis.current?.stale && basis.value) return { put: Buffer.from(basis.value) }
+  if (decision === 'unchanged' && basis.current?.stale && basis.value)
+    return { put: Buffer.from(basis.value) }
   return decision
 }
 
@@ -497,7 +577,11 @@ const toStored = (found: Versioned, plain: Plain): Stored => ({
 /** Upstream names the key of an unreadable value only in a list. */
 function throwListed(key: Key, cause: unknown): never {
   if (!(cause instanceof StorageError)) throw cause
-  throw new StorageError(cause.code, `unable to transform key ${JSON.stringify(toText(key))}: ${cause.message}`, {
-    cause,
-  })
+  throw new StorageError(
+    cause.code,
+    `unable to transform key ${JSON.stringify(toText(key))}: ${cause.message}`,
+    {
+      cause,
+    },
+  )
 }

@@ -103,7 +103,8 @@ export class Subscription {
   tell(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
     const known = this.revision
-    const news = (events[0]?.revision ?? 0) > known ? events : events.filter((event) => event.revision > known)
+    const news =
+      (events[0]?.revision ?? 0) > known ? events : events.filter((event) => event.revision > known)
     const last = news.at(-1)
     if (last === undefined) return
     this.#consumer.onEvents(news)

@@ -156,7 +156,8 @@ class Scanner {
       if (escaped !== 'u') continue
       for (let digit = 0; digit < 4; digit++) {
         this.#at++
-        if (!/[0-9a-fA-F]/.test(String.fromCharCode(this.#byte()))) this.#fail('in \\u hexadecimal character escape')
+        if (!/[0-9a-fA-F]/.test(String.fromCharCode(this.#byte())))
+          this.#fail('in \\u hexadecimal character escape')
       }
     }
     this.#at++
@@ -187,7 +188,8 @@ class Scanner {
     for (let index = 1; index < word.length; index++) {
       this.#at++
       const expected = word[index] ?? ''
-      if (this.#byte() !== expected.charCodeAt(0)) this.#fail(`in literal ${word} (expecting '${expected}')`)
+      if (this.#byte() !== expected.charCodeAt(0))
+        this.#fail(`in literal ${word} (expecting '${expected}')`)
     }
     this.#at++
   }
@@ -209,9 +211,11 @@ export function unquote(literal: string): string {
   return typeof value === 'string' ? value.toWellFormed() : ''
 }
 
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
 
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= 0x30 && byte <= 0x39
 
 const namedBytes: ReadonlyMap<number, string> = new Map([
   [0x07, '\\a'],

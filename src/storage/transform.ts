@@ -36,7 +36,8 @@ const isEncrypted = (stored: Buffer): boolean =>
 export const identity: Transformer = {
   toStorage: (_key, plain) => plain,
   fromStorage: (_key, stored) => {
-    if (isEncrypted(stored)) throw new StorageError('corrupt', 'identity transformer tried to read encrypted data')
+    if (isEncrypted(stored))
+      throw new StorageError('corrupt', 'identity transformer tried to read encrypted data')
     return { value: stored, stale: false }
   },
   canBeStale: () => false,

@@ -43,7 +43,9 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
   const surroundings = {
     ...realSurroundings(log),
     clock: clock.clock,
-    ...(history === undefined ? {} : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
+    ...(history === undefined
+      ? {}
+      : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
   }
   const opened = openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs })
   const seams = {
@@ -60,6 +62,8 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     listen,
   }
   const server = await restores.within(() => startServer(config, surroundings, seams))
-  void server.failed.then((error) => log('error', 'a part of the server cannot be started', { error: String(error) }))
+  void server.failed.then((error) =>
+    log('error', 'a part of the server cannot be started', { error: String(error) }),
+  )
   return { server, handle: await handle }
 }

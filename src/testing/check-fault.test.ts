@@ -31,7 +31,11 @@ suite('faults that are refused', () => {
     [{}, { status: '500' }, /^effect\.status is no number$/],
     [{}, { status: 500, colour: 'red' }, /^effect: there is no "colour"$/],
     [{}, { status: 500, message: {} }, /^effect\.message is no text$/],
-    [{}, { status: 500, retryAfterSeconds: Infinity }, /^effect\.retryAfterSeconds Infinity is not between/],
+    [
+      {},
+      { status: 500, retryAfterSeconds: Infinity },
+      /^effect\.retryAfterSeconds Infinity is not between/,
+    ],
     [{}, { conflict: false }, /^effect\.conflict: one of true$/],
     [{}, { delayMs: 3e9 }, /^effect\.delayMs 3000000000 is not between 0 and 2147483647$/],
     [{}, { delayMs: Number.NaN }, /^effect\.delayMs NaN is not between/],
@@ -40,9 +44,21 @@ suite('faults that are refused', () => {
     [{}, { closeWatch: {} }, /^effect\.closeWatch: true, or/],
     [{}, { closeWatch: { after: 1 } }, /^effect\.closeWatch: true, or/],
     [{}, { staleRead: 1 }, /^effect\.staleRead: one of true$/],
-    [{ verb: 'list' }, { conflict: true }, /^effect: conflict is for update, patch, delete, not for list$/],
-    [{ verb: ['get', 'list'] }, { closeWatch: true }, /^effect: closeWatch is for watch, not for get, list$/],
-    [{ verb: 'create' }, { staleRead: true }, /^effect: staleRead is for get, list, not for create$/],
+    [
+      { verb: 'list' },
+      { conflict: true },
+      /^effect: conflict is for update, patch, delete, not for list$/,
+    ],
+    [
+      { verb: ['get', 'list'] },
+      { closeWatch: true },
+      /^effect: closeWatch is for watch, not for get, list$/,
+    ],
+    [
+      { verb: 'create' },
+      { staleRead: true },
+      /^effect: staleRead is for get, list, not for create$/,
+    ],
   ]
   for (const [match, effect, message] of all) {
     test(`${JSON.stringify(match)} ${JSON.stringify(effect)}`, () => {

@@ -11,11 +11,14 @@ export function checkMatch(given: unknown): asserts given is FaultMatch {
 export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {
   const kinds = effectKinds.filter((name) => isRecord(given) && given[name] !== undefined)
   const [kind] = kinds
-  if (kind === undefined || kinds.length > 1) throw new TypeError(`effect: one of ${effectKinds.join(', ')}`)
+  if (kind === undefined || kinds.length > 1)
+    throw new TypeError(`effect: one of ${effectKinds.join(', ')}`)
   checkFields(given, 'effect', effects[kind])
   const wanted = verb === undefined ? undefined : [verb].flat()
   if (wanted?.some((one) => canHave(kind, one)) === false) {
-    throw new RangeError(`effect: ${kind} is for ${verbsOf(kind).join(', ')}, not for ${wanted.join(', ')}`)
+    throw new RangeError(
+      `effect: ${kind} is for ${verbsOf(kind).join(', ')}, not for ${wanted.join(', ')}`,
+    )
   }
 }
 
@@ -41,21 +44,24 @@ const textUpTo =
   (charactersMax: number): Check =>
   (value, name) => {
     if (typeof value !== 'string') throw new TypeError(`${name} is no text`)
-    if (value.length > charactersMax) throw new RangeError(`${name} is longer than ${charactersMax} characters`)
+    if (value.length > charactersMax)
+      throw new RangeError(`${name} is longer than ${charactersMax} characters`)
   }
 
 const between =
   (min: number, max: number): Check =>
   (value, name) => {
     if (typeof value !== 'number') throw new TypeError(`${name} is no number`)
-    if (!(value >= min && value <= max)) throw new RangeError(`${name} ${value} is not between ${min} and ${max}`)
+    if (!(value >= min && value <= max))
+      throw new RangeError(`${name} ${value} is not between ${min} and ${max}`)
   }
 
 const integer =
   (min: number, max: number): Check =>
   (value, name) => {
     between(min, max)(value, name)
-    if (!Number.isInteger(value)) throw new RangeError(`${name} ${String(value)} is no whole number`)
+    if (!Number.isInteger(value))
+      throw new RangeError(`${name} ${String(value)} is no whole number`)
   }
 
 const count = integer(0, COUNT_MAX)
@@ -63,7 +69,8 @@ const count = integer(0, COUNT_MAX)
 const oneOf =
   (...wanted: readonly (string | true)[]): Check =>
   (value, name) => {
-    if (!wanted.some((one) => one === value)) throw new TypeError(`${name}: one of ${wanted.join(', ')}`)
+    if (!wanted.some((one) => one === value))
+      throw new TypeError(`${name}: one of ${wanted.join(', ')}`)
   }
 
 const verbs = [
@@ -79,7 +86,8 @@ const verbs = [
 
 const verb: Check = (value, name) => {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]
-  if (all.length === 0 || all.length > verbs.length) throw new RangeError(`${name}: from 1 to ${verbs.length} verbs`)
+  if (all.length === 0 || all.length > verbs.length)
+    throw new RangeError(`${name}: from 1 to ${verbs.length} verbs`)
   for (const one of all) oneOf(...verbs)(one, name)
 }
 
@@ -96,11 +104,16 @@ const matchFields: Readonly<Record<keyof FaultMatch, Check>> = {
 
 const closing: Check = (value, at) => {
   if (value === true) return
-  if (!isRecord(value) || value['afterEvents'] === undefined) throw new TypeError(`${at}: true, or { afterEvents }`)
+  if (!isRecord(value) || value['afterEvents'] === undefined)
+    throw new TypeError(`${at}: true, or { afterEvents }`)
   checkFields(value, at, { afterEvents: count })
 }
 
-type Kind = FaultEffect extends infer Effect ? (Effect extends { status: number } ? 'status' : keyof Effect) : never
+type Kind = FaultEffect extends infer Effect
+  ? Effect extends { status: number }
+    ? 'status'
+    : keyof Effect
+  : never
 
 const effects: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
   status: {
@@ -116,7 +129,14 @@ const effects: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
   staleRead: { staleRead: oneOf(true) },
 }
 
-const effectKinds = ['status', 'conflict', 'delayMs', 'dropConnection', 'closeWatch', 'staleRead'] as const
+const effectKinds = [
+  'status',
+  'conflict',
+  'delayMs',
+  'dropConnection',
+  'closeWatch',
+  'staleRead',
+] as const
 
 /** Those that are no answers to other requests. */
 const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly Verb[]>([
@@ -126,7 +146,8 @@ const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly V
 ])
 
 const verbsOf = (kind: Kind): readonly string[] => verbsByKind.get(kind) ?? verbs
-const canHave = (kind: Kind, one: string): boolean => !verbsByKind.has(kind) || verbsOf(kind).includes(one)
+const canHave = (kind: Kind, one: string): boolean =>
+  !verbsByKind.has(kind) || verbsOf(kind).includes(one)
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

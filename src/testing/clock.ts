@@ -53,7 +53,8 @@ export class TestClock {
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)
     if (!(ms >= 0)) throw new RangeError(`the clock cannot be moved by ${by}: it only goes forward`)
-    if (this.#wallMs() + ms > TIME_MS_MAX) throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
+    if (this.#wallMs() + ms > TIME_MS_MAX)
+      throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
     this.#parts.onMoving()
     this.#offsetMs += ms
     await this.#parts.onMoved()
@@ -79,7 +80,11 @@ export class TestClock {
    */
   readonly timers: Timers = {
     after: (ms, run) => {
-      const pending: Pending = { dueMs: this.#monotonicMs() + ms, run, timer: { close: () => undefined } }
+      const pending: Pending = {
+        dueMs: this.#monotonicMs() + ms,
+        run,
+        timer: { close: () => undefined },
+      }
       this.#pending.add(pending)
       this.#plan(pending)
       return {
@@ -97,7 +102,11 @@ export class TestClock {
    * For the store, whose leases a test may outlast.
    * @internal
    */
-  readonly time: Time = { wallMs: () => this.#wallMs(), monotonicMs: () => this.#monotonicMs(), ...systemTimers }
+  readonly time: Time = {
+    wallMs: () => this.#wallMs(),
+    monotonicMs: () => this.#monotonicMs(),
+    ...systemTimers,
+  }
 
   #plan(pending: Pending): void {
     pending.timer.close()

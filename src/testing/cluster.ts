@@ -51,7 +51,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
   const authorityPem = credentials.authority.certificatePem
   const state = await pristine.get(options, { nowMs: Date.now() + offsetMs, authorityPem })
-  const cluster = await Cluster.open({ options, config, credentials, state, isOrigin: true, offsetMs })
+  const cluster = await Cluster.open({
+    options,
+    config,
+    credentials,
+    state,
+    isOrigin: true,
+    offsetMs,
+  })
   try {
     await cluster.ready()
     return cluster
@@ -119,8 +126,15 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { config, credentials, state, isOrigin, offsetMs } = parts
     this.#parts = parts
     this.#door = door
-    this.clock = new TestClock({ offsetMs, onMoving: () => void this.#begin(), onMoved: () => this.#onMoved() })
-    this.#history = new History({ wallMs: this.clock.clock.wallMs, root: rootOf(config.etcd.prefix) })
+    this.clock = new TestClock({
+      offsetMs,
+      onMoving: () => void this.#begin(),
+      onMoved: () => this.#onMoved(),
+    })
+    this.#history = new History({
+      wallMs: this.clock.clock.wallMs,
+      root: rootOf(config.etcd.prefix),
+    })
     this.faults = new Faults({ freeze: () => this.#freeze() })
     this.#engine = this.#createEngine(state)
     if (!isOrigin) this.#begun = state
@@ -153,10 +167,13 @@ export class Cluster implements AsyncDisposable, Controlled {
   async client<T>(api: new (configuration: never) => T, user?: TestUser): Promise<T> {
     const { KubeConfig } = await import('@kubernetes/client-node')
     const kubeconfig = new KubeConfig()
-    kubeconfig.loadFromString(JSON.stringify(user === undefined ? this.kubeconfig : this.kubeconfigFor(user)))
+    kubeconfig.loadFromString(
+      JSON.stringify(user === undefined ? this.kubeconfig : this.kubeconfigFor(user)),
+    )
     const factory: { makeApiClient(constructor: unknown): unknown } = kubeconfig
     const client = factory.makeApiClient(api)
-    if (!(client instanceof api)) throw new TypeError(`${api.name} is no API of @kubernetes/client-node`)
+    if (!(client instanceof api))
+      throw new TypeError(`${api.name} is no API of @kubernetes/client-node`)
     return client
   }
 
@@ -241,7 +258,8 @@ export class Cluster implements AsyncDisposable, Controlled {
   }
 
   #run(): Promise<Booted> {
-    if (this.#stopping !== undefined) return Promise.reject(new Error('the cluster has been stopped'))
+    if (this.#stopping !== undefined)
+      return Promise.reject(new Error('the cluster has been stopped'))
     this.#running ??= this.#start()
     return this.#running
   }
@@ -292,7 +310,10 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { time } = this.clock
     const options = {
       // Leases end in a request's name if the timer was started in one.
-      time: { ...time, every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)) },
+      time: {
+        ...time,
+        every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)),
+      },
       onCommit: (commit: Parameters<History['add']>[0]) => {
         this.#history.add(commit, ({ key, revision }) => this.#engine.peek(key, revision - 1))
         this.#writes.tell()
@@ -313,8 +334,16 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { config, options } = this.#parts
     const { time } = this.clock
     const frozenMs = time.monotonicMs()
-    const engine = MemoryEngine.from(this.#engine.state(), { time: { ...time, monotonicMs: () => frozenMs } })
-    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true, isPassive: true }
+    const engine = MemoryEngine.from(this.#engine.state(), {
+      time: { ...time, monotonicMs: () => frozenMs },
+    })
+    const parts = {
+      engine,
+      clock: this.clock,
+      log: options.log ?? silent,
+      isPrepared: true,
+      isPassive: true,
+    }
     let booting: Promise<Booted> | undefined
     return {
       handler: async (request) => {
@@ -353,7 +382,12 @@ export class Cluster implements AsyncDisposable, Controlled {
 
   #kubeconfigOf(name: string, certificate: Certificate): Kubeconfig {
     const { url, certificateAuthority } = this
-    return createKubeconfig({ url, name: clusterName, certificateAuthority, login: { name, certificate } })
+    return createKubeconfig({
+      url,
+      name: clusterName,
+      certificateAuthority,
+      login: { name, certificate },
+    })
   }
 }
 

@@ -36,7 +36,9 @@ export function configure(
     tokens: [...config.tokens, adminToken(credentials.token)],
     serviceAccounts: serviceAccountsOf(config, credentials),
     signing:
-      config.signing.pairs.length > 0 ? config.signing : { ...config.signing, pairs: [signingPair(credentials)] },
+      config.signing.pairs.length > 0
+        ? config.signing
+        : { ...config.signing, pairs: [signingPair(credentials)] },
   }
 }
 
@@ -48,7 +50,11 @@ function serviceAccountsOf(
   const given = serviceAccounts?.signing
   const isFork = otherAccountKeyPems.length > 0
   if (serviceAccounts !== null && (!isFork || given?.kind !== 'key')) return serviceAccounts
-  const verifyingPems = [accountKeyPem, ...otherAccountKeyPems, ...(given?.kind === 'key' ? given.verifyingPems : [])]
+  const verifyingPems = [
+    accountKeyPem,
+    ...otherAccountKeyPems,
+    ...(given?.kind === 'key' ? given.verifyingPems : []),
+  ]
   return {
     ...(serviceAccounts ?? usualAccounts),
     signing: { kind: 'key', pem: accountKeyPem, verifyingPems },
@@ -74,11 +80,15 @@ const usualFlags = [
 ] as const
 
 function controllerFlags(controllers: boolean | readonly string[]): readonly string[] {
-  if (controllers === true) return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
+  if (controllers === true)
+    return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
   const named = controllers === false ? [] : controllers
   // Without the controller that creates ServiceAccounts no pod could have one.
   const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
-  return [`--controllers=${named.join(',')}`, ...(accounts ? [] : ['--disable-admission-plugins=ServiceAccount'])]
+  return [
+    `--controllers=${named.join(',')}`,
+    ...(accounts ? [] : ['--disable-admission-plugins=ServiceAccount']),
+  ]
 }
 
 const adminToken = (token: string): TokenEntry => ({

@@ -4,7 +4,11 @@ import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import { startCluster } from './cluster.ts'
 import { Control, type Controlled } from './control.ts'
 
-const allowed: ApiResponse = { status: 201, headers: {}, body: Buffer.from('{"status":{"allowed":true}}') }
+const allowed: ApiResponse = {
+  status: 201,
+  headers: {},
+  body: Buffer.from('{"status":{"allowed":true}}'),
+}
 
 const post = (path: string): ApiRequest => ({
   method: 'POST',

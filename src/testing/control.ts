@@ -92,7 +92,11 @@ export class Control {
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       query: new URLSearchParams(),
       // Those that say who asks stay, also for whom: Impersonate-User.
-      headers: { ...withoutBody(request.headers), accept: 'application/json', 'content-type': 'application/json' },
+      headers: {
+        ...withoutBody(request.headers),
+        accept: 'application/json',
+        'content-type': 'application/json',
+      },
       hasBody: true,
       body: async () => bytes,
       pipeBody: async (take) => take(bytes),
@@ -109,14 +113,17 @@ export class Control {
     const [what = '', id = '', ...actions] = request.path.slice(prefix.length).split('/')
     const path = [what, ...(id === '' && actions.length === 0 ? [] : ['*']), ...actions].join('/')
     const route = this.#routes.get(`${request.method} ${path}`)
-    if (route === undefined) return respond(NOT_FOUND, { message: `${request.method} ${request.path} is not there` })
+    if (route === undefined)
+      return respond(NOT_FOUND, { message: `${request.method} ${request.path} is not there` })
     try {
       const body = await bodyOf(request)
       const result: unknown = await route(this.#cluster, { body, query: request.query, id })
       return respond(OK, result ?? {})
     } catch (error) {
       if (error instanceof ApiError) return respond(error.code, toStatus(error))
-      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, { message: messageOf(error) })
+      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, {
+        message: messageOf(error),
+      })
     }
   }
 
@@ -131,8 +138,11 @@ export class Control {
         const what: unknown = effect
         checkEffect(what, wanted)
         const stale = [...this.#faults.values()].filter((fault) => isStale(fault.effect)).length
-        if (isStale(what) && stale >= STALE_READS_MAX) throw tooMany('faults of staleRead', STALE_READS_MAX)
-        return { id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)) }
+        if (isStale(what) && stale >= STALE_READS_MAX)
+          throw tooMany('faults of staleRead', STALE_READS_MAX)
+        return {
+          id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)),
+        }
       },
     ],
     ['GET faults/*', (_, { id }) => ({ hits: this.#find(this.#faults, id).hits })],
@@ -165,7 +175,9 @@ export class Control {
     ],
     [
       'POST snapshots',
-      (cluster) => ({ id: this.#keep(this.#snapshots, SNAPSHOTS_MAX, 'snapshots', () => cluster.snapshot()) }),
+      (cluster) => ({
+        id: this.#keep(this.#snapshots, SNAPSHOTS_MAX, 'snapshots', () => cluster.snapshot()),
+      }),
     ],
     [
       'DELETE snapshots/*',
@@ -174,7 +186,10 @@ export class Control {
         this.#snapshots.delete(id)
       },
     ],
-    ['POST snapshots/*/restore', (cluster, { id }) => cluster.restore(this.#find(this.#snapshots, id))],
+    [
+      'POST snapshots/*/restore',
+      (cluster, { id }) => cluster.restore(this.#find(this.#snapshots, id)),
+    ],
     ['POST reset', (cluster) => cluster.reset()],
     [
       'POST forks',
@@ -224,7 +239,9 @@ function refuseOthers(what: string, others: Fields): void {
 
 /** Headers of the request without those about its body. */
 const withoutBody = (headers: ApiRequest['headers']): ApiRequest['headers'] =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)))
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)),
+  )
 
 const OK = 200
 const CREATED = 201
@@ -238,7 +255,8 @@ const respond = (status: number, body: unknown): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body, bigIntsAsNumbers)),
 })
 
-const bigIntsAsNumbers = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+const bigIntsAsNumbers = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : value
 
 async function bodyOf(request: ApiRequest): Promise<Fields> {
   const bytes = await request.body()
@@ -249,14 +267,24 @@ async function bodyOf(request: ApiRequest): Promise<Fields> {
   return fieldsOf(parsed)
 }
 
-const filterFields = ['resource', 'group', 'namespace', 'name', 'user', 'verb', 'source', 'after'] as const
+const filterFields = [
+  'resource',
+  'group',
+  'namespace',
+  'name',
+  'user',
+  'verb',
+  'source',
+  'after',
+] as const
 
 function filterOf(query: URLSearchParams): HistoryFilter {
   const given = [...query]
   for (const [name, value] of given) {
     if (!filterFields.some((field) => field === name))
       throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
-    if (name === 'after' && !/^\d+$/.test(value)) throw new TypeError('history: after is no resourceVersion')
+    if (name === 'after' && !/^\d+$/.test(value))
+      throw new TypeError('history: after is no resourceVersion')
   }
   return Object.fromEntries(given)
 }

@@ -28,11 +28,21 @@ export type Credentials = {
   readonly otherAccountKeyPems: readonly string[]
 }
 
-const hosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
+const hosts = [
+  '127.0.0.1',
+  '::1',
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+] as const
 
 export const adminName = 'kubernetes-admin'
 
-type SharedCredentials = Pick<Credentials, 'authority' | 'clientAuthority' | 'clientCaPem' | 'server' | 'admin'>
+type SharedCredentials = Pick<
+  Credentials,
+  'authority' | 'clientAuthority' | 'clientCaPem' | 'server' | 'admin'
+>
 
 /** On first use; a module has one process. */
 const ofProcess: { shared?: SharedCredentials } = {}
@@ -40,7 +50,12 @@ const ofProcess: { shared?: SharedCredentials } = {}
 /** Of a new cluster. A fork has those of its origin, whose tokens its objects may name. */
 export function createCredentials(): Credentials {
   ofProcess.shared ??= createShared()
-  return { ...ofProcess.shared, token: createToken(), accountKeyPem: createKey(), otherAccountKeyPems: [] }
+  return {
+    ...ofProcess.shared,
+    token: createToken(),
+    accountKeyPem: createKey(),
+    otherAccountKeyPems: [],
+  }
 }
 
 /** Of a fork that accepts the credentials of its origin, and gives no rights there. */
@@ -79,7 +94,13 @@ const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59
 export type TestUser = { readonly name: string; readonly groups?: readonly string[] }
 
 export const issueClient = (authority: Certificate, { name, groups = [] }: TestUser): Certificate =>
-  issue(authority, { commonName: name, organizations: groups, usage: 'client', hosts: [], ...always })
+  issue(authority, {
+    commonName: name,
+    organizations: groups,
+    usage: 'client',
+    hosts: [],
+    ...always,
+  })
 
 /** An elliptic curve: an RSA key would take longer than all else. */
 function createKey(): string {

@@ -17,7 +17,11 @@ const info = {
 } as const
 
 /** What a watch sends that ends after some events, if its source has these batches of frames. */
-function sent(batches: readonly (readonly string[])[], afterEvents: number, isLines: boolean): string {
+function sent(
+  batches: readonly (readonly string[])[],
+  afterEvents: number,
+  isLines: boolean,
+): string {
   const left = batches.values()
   let isClosed = false
   const source: FrameSource = {

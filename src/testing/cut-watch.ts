@@ -82,7 +82,8 @@ const firstLines: Cut = (frames, eventsMax) => {
   let events = 0
   for (const [at, frame] of frames.entries()) {
     for (let end = frame.indexOf('\n'); end >= 0; end = frame.indexOf('\n', end + 1)) {
-      if (++events === eventsMax) return { passed: [...frames.slice(0, at), frame.subarray(0, end + 1)], events }
+      if (++events === eventsMax)
+        return { passed: [...frames.slice(0, at), frame.subarray(0, end + 1)], events }
     }
   }
   return { passed: frames, events }

@@ -31,7 +31,11 @@ const cases: readonly (readonly [FaultMatch, Partial<ResourceInfo>, boolean])[] 
   [{ resource: '*' }, {}, true],
   [{ resource: 'deployments' }, { plural: 'deployments', group: 'apps' }, true],
   [{ resource: 'deployments.apps' }, { plural: 'deployments', group: 'apps' }, true],
-  [{ resource: 'deployments.apps/scale' }, { plural: 'deployments', group: 'apps', subresource: 'scale' }, true],
+  [
+    { resource: 'deployments.apps/scale' },
+    { plural: 'deployments', group: 'apps', subresource: 'scale' },
+    true,
+  ],
   [{ resource: 'deployments.other' }, { plural: 'deployments', group: 'apps' }, false],
   [{ namespace: 'default' }, {}, true],
   [{ namespace: 'other' }, {}, false],
@@ -51,8 +55,14 @@ for (const [match, given, expected] of cases) {
 const readName = (): Promise<string> => Promise.reject(new Error('it was read'))
 
 test('the body is read only where it decides', async () => {
-  assert.equal(await isMatch({ name: 'x', verb: 'get' }, info({ verb: 'create', name: '' }), readName), false)
-  assert.equal(await isMatch({ verb: 'create' }, info({ verb: 'create', name: '' }), readName), true)
+  assert.equal(
+    await isMatch({ name: 'x', verb: 'get' }, info({ verb: 'create', name: '' }), readName),
+    false,
+  )
+  assert.equal(
+    await isMatch({ verb: 'create' }, info({ verb: 'create', name: '' }), readName),
+    true,
+  )
 })
 
 const bytes = (field: number, ...parts: readonly Buffer[]): Buffer => {
@@ -63,12 +73,24 @@ const bytes = (field: number, ...parts: readonly Buffer[]): Buffer => {
 test('the name in a body', () => {
   assert.equal(nameInBody(Buffer.from('{"metadata":{"name":"x"}}')), 'x')
   assert.equal(nameInBody(Buffer.from('{"metadata":{"generateName":"x-"}}')), '')
-  for (const text of ['', '{', '[]', 'null', '{"metadata":null}', '{"metadata":{"name":1}}', 'apiVersion: v1']) {
+  for (const text of [
+    '',
+    '{',
+    '[]',
+    'null',
+    '{"metadata":null}',
+    '{"metadata":{"name":1}}',
+    'apiVersion: v1',
+  ]) {
     assert.equal(nameInBody(Buffer.from(text)), '', text)
   }
   const metadata = bytes(1, bytes(1, Buffer.from('x')))
-  const envelope = [bytes(1, bytes(1, Buffer.from('v1')), bytes(2, Buffer.from('Pod'))), bytes(2, metadata)]
+  const envelope = [
+    bytes(1, bytes(1, Buffer.from('v1')), bytes(2, Buffer.from('Pod'))),
+    bytes(2, metadata),
+  ]
   const whole = Buffer.concat([Buffer.from('k8s\0'), ...envelope])
   assert.equal(nameInBody(whole), 'x')
-  for (let length = 0; length < whole.length; length++) assert.equal(nameInBody(whole.subarray(0, length)), '')
+  for (let length = 0; length < whole.length; length++)
+    assert.equal(nameInBody(whole.subarray(0, length)), '')
 })

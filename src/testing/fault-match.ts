@@ -1,7 +1,15 @@
 /** Which requests a fault concerns. */
 import type { ResourceInfo } from '../api/context.ts'
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
 
 /** What is absent matches everything. */
 export type FaultMatch = {
@@ -31,7 +39,10 @@ export async function isMatch(
   return info.name === '' && info.verb === 'create' && (await readName()) === match.name
 }
 
-export function isMatchButName({ verb, resource, namespace }: FaultMatch, info: ResourceInfo): boolean {
+export function isMatchButName(
+  { verb, resource, namespace }: FaultMatch,
+  info: ResourceInfo,
+): boolean {
   const verbs: readonly string[] | undefined = typeof verb === 'string' ? [verb] : verb
   if (verbs !== undefined && !verbs.includes(info.verb)) return false
   if (namespace !== undefined && namespace !== info.namespace) return false
@@ -46,7 +57,9 @@ function isResource(wanted: string, { plural, group, subresource }: ResourceInfo
 
 /** The name in a body of JSON or protobuf; empty if it has none, or is of another form. */
 export function nameInBody(body: Buffer): string {
-  return body.subarray(0, protobufMagic.length).equals(protobufMagic) ? nameInProtobuf(body) : nameInJson(body)
+  return body.subarray(0, protobufMagic.length).equals(protobufMagic)
+    ? nameInProtobuf(body)
+    : nameInJson(body)
 }
 
 function nameInJson(body: Buffer): string {
@@ -61,7 +74,9 @@ function nameInJson(body: Buffer): string {
 }
 
 const memberOf = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.entries(value).find(([name]) => name === key)?.[1] : undefined
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined
 
 const protobufMagic = Buffer.from('k8s\0')
 
@@ -80,7 +95,8 @@ function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
   while (at < message.length) {
     const tag = varint(message, at)
     const length = tag && varint(message, tag.end)
-    if (tag === undefined || length === undefined || (tag.value & 7) !== BYTES_TYPE) return undefined
+    if (tag === undefined || length === undefined || (tag.value & 7) !== BYTES_TYPE)
+      return undefined
     const end = length.end + length.value
     if (tag.value >> 3 === wanted) return message.subarray(length.end, end)
     at = end
@@ -92,7 +108,10 @@ const BYTES_TYPE = 2
 /** Lengths of bodies take no more. */
 const VARINT_BYTES_MAX = 4
 
-function varint(bytes: Buffer, from: number): { readonly value: number; readonly end: number } | undefined {
+function varint(
+  bytes: Buffer,
+  from: number,
+): { readonly value: number; readonly end: number } | undefined {
   let value = 0
   for (let i = 0; i < VARINT_BYTES_MAX; i++) {
     const byte = bytes[from + i]

@@ -4,7 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceInfo } from '../api/context.ts'
-import { ApiError, conflict, modifiedMeanwhile, type Reason, TextError, toStatus } from '../api/errors.ts'
+import {
+  ApiError,
+  conflict,
+  modifiedMeanwhile,
+  type Reason,
+  TextError,
+  toStatus,
+} from '../api/errors.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import { printError } from '../discovery/print.ts'
 import { requestInfo } from '../gate/request-info.ts'
@@ -37,7 +44,10 @@ export class Fault implements Disposable {
   constructor(
     match: FaultMatch,
     effect: FaultEffect,
-    { frozen, remove }: { readonly frozen: FrozenServer | undefined; readonly remove: (fault: Fault) => void },
+    {
+      frozen,
+      remove,
+    }: { readonly frozen: FrozenServer | undefined; readonly remove: (fault: Fault) => void },
   ) {
     this.match = match
     this.effect = effect
@@ -105,7 +115,8 @@ export class Faults {
 
   /** @internal */
   around(handler: Handler): Handler {
-    return (request) => (this.#set.size === 0 ? this.#passed(request, handler) : this.#meet(request, handler))
+    return (request) =>
+      this.#set.size === 0 ? this.#passed(request, handler) : this.#meet(request, handler)
   }
 
   /** @internal */
@@ -127,7 +138,12 @@ export class Faults {
     for (const fault of this.#set) {
       const { match, effect } = fault
       if (!canMeet(effect, info.verb)) continue
-      if (!(await isMatch(match, info, () => nameOf(request))) || !this.#set.has(fault) || !fault.take()) continue
+      if (
+        !(await isMatch(match, info, () => nameOf(request))) ||
+        !this.#set.has(fault) ||
+        !fault.take()
+      )
+        continue
       if ('delayMs' in effect) await this.#delay(effect.delayMs, request)
       else return this.#apply(fault, { request, info, handler })
     }
@@ -140,7 +156,10 @@ export class Faults {
   ): Promise<ApiResponse> {
     if ('status' in effect) return errorResponse(statusError(effect), request)
     if ('conflict' in effect) {
-      return errorResponse(conflict(info, info.name || (await nameOf(request)), modifiedMeanwhile), request)
+      return errorResponse(
+        conflict(info, info.name || (await nameOf(request)), modifiedMeanwhile),
+        request,
+      )
     }
     if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
     if ('dropConnection' in effect) {
@@ -148,7 +167,8 @@ export class Faults {
       // The listener breaks the connection when there is no answer.
       throw new Error('a fault of the test drops the connection')
     }
-    const afterEvents = 'closeWatch' in effect && effect.closeWatch !== true ? effect.closeWatch.afterEvents : 0
+    const afterEvents =
+      'closeWatch' in effect && effect.closeWatch !== true ? effect.closeWatch.afterEvents : 0
     return this.#passed(request, handler, info, afterEvents)
   }
 
@@ -178,7 +198,9 @@ export class Faults {
 
   /** Ends early if the client goes away, or the faults are cleared. */
   async #delay(ms: number, { signal }: ApiRequest): Promise<void> {
-    await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#stopping.signal]) }).catch(() => undefined)
+    await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#stopping.signal]) }).catch(
+      () => undefined,
+    )
   }
 }
 
@@ -223,7 +245,12 @@ const reasons: ReadonlyMap<number, Reason> = new Map([
 ])
 
 function statusError(effect: Extract<FaultEffect, { status: number }>): ApiError {
-  const { status, reason = reasons.get(status), message = `a fault of the test: ${status}`, retryAfterSeconds } = effect
+  const {
+    status,
+    reason = reasons.get(status),
+    message = `a fault of the test: ${status}`,
+    retryAfterSeconds,
+  } = effect
   return new ApiError(
     status,
     reason,
@@ -236,5 +263,9 @@ function errorResponse(error: ApiError, request: ApiRequest): ApiResponse {
   const { type, body } = printError(toStatus(error), request)
   const seconds = error.details?.retryAfterSeconds
   const retry = seconds === undefined ? {} : { 'retry-after': `${seconds}` }
-  return { status: error.code, headers: { 'content-type': type, 'cache-control': 'no-cache, private', ...retry }, body }
+  return {
+    status: error.code,
+    headers: { 'content-type': type, 'cache-control': 'no-cache, private', ...retry },
+    body,
+  }
 }

@@ -26,7 +26,10 @@ export class FencedEngine implements Engine {
 
   async change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
     if (this.#restores.isOutdated) {
-      throw new StorageError('unavailable', 'the cluster was restored to another state since this was decided')
+      throw new StorageError(
+        'unavailable',
+        'the cluster was restored to another state since this was decided',
+      )
     }
     return this.#engine.change(change, options)
   }

@@ -23,7 +23,13 @@ test('what is kept of requests counts, too', async () => {
   const held = await heldBytes(async () => {
     for (let at = 1; at <= 100; at++) {
       const key = `/registry/configmaps/default/${at}`
-      const event = { type: 'put', key, value: Buffer.from('{}'), revision: at, createRevision: at } as const
+      const event = {
+        type: 'put',
+        key,
+        value: Buffer.from('{}'),
+        revision: at,
+        createRevision: at,
+      } as const
       const handle = history.aroundRequest(async () => {
         history.add({ revision: at, events: [event] }, () => undefined)
         return { status: 201, headers: {}, body: Buffer.alloc(0) }

@@ -177,7 +177,11 @@ export class History {
     const writes: Write[] = []
     for (let i = 0; i < this.#kept.length; i++) {
       const kept = this.#kept.at(i)
-      if (kept === undefined || (filter.after !== undefined && kept.event.revision <= Number(filter.after))) continue
+      if (
+        kept === undefined ||
+        (filter.after !== undefined && kept.event.revision <= Number(filter.after))
+      )
+        continue
       const target = targetOf(kept.event.key, this.#root)
       if (!isWanted({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
@@ -203,7 +207,13 @@ export class History {
   }
 }
 
-const nobody: Kept['asking'] = { verb: '', subresource: '', source: 'server', user: undefined, userAgent: '' }
+const nobody: Kept['asking'] = {
+  verb: '',
+  subresource: '',
+  source: 'server',
+  user: undefined,
+  userAgent: '',
+}
 
 function bytesOf({ event, before, asking: { userAgent, user } }: Kept): number {
   const texts = [userAgent, user?.name ?? '', ...(user?.groups ?? [])]
@@ -222,16 +232,24 @@ function targetOf(key: Key, root: string): Target {
   const isInGroup = first.includes('.') || first === 'services'
   const folder = isInGroup ? `${first}/${second}` : first
   const [namespace = '', name = ''] = withNamespace(parts.slice(isInGroup ? 2 : 1))
-  return { resource: resourceOfFolder(folder), group: first.includes('.') ? first : '', namespace, name }
+  return {
+    resource: resourceOfFolder(folder),
+    group: first.includes('.') ? first : '',
+    namespace,
+    name,
+  }
 }
 
-const withNamespace = (parts: readonly string[]): readonly string[] => (parts.length > 1 ? parts : ['', ...parts])
+const withNamespace = (parts: readonly string[]): readonly string[] =>
+  parts.length > 1 ? parts : ['', ...parts]
 
 function isWanted(one: Target & Kept['asking'], filter: HistoryFilter): boolean {
   const { user, after: _, group: __, ...others } = filter
   if (user !== undefined && one.user?.name !== user) return false
   const texts: ReadonlyMap<string, unknown> = new Map(Object.entries(one))
-  return Object.entries(others).every(([field, wanted]) => wanted === undefined || texts.get(field) === wanted)
+  return Object.entries(others).every(
+    ([field, wanted]) => wanted === undefined || texts.get(field) === wanted,
+  )
 }
 
 function toWrite({ event, timeMs, before: earlier, asking }: Kept, target: Target): Write {
@@ -252,7 +270,10 @@ function toWrite({ event, timeMs, before: earlier, asking }: Kept, target: Targe
 }
 
 /** Undefined: a record of the server that is no object. */
-function decode({ value, revision }: Pick<Versioned, 'value' | 'revision'>): StoredObject | undefined {
+function decode({
+  value,
+  revision,
+}: Pick<Versioned, 'value' | 'revision'>): StoredObject | undefined {
   try {
     const parsed: unknown = parseJson(value)
     if (!isObject(parsed)) return undefined
@@ -264,13 +285,21 @@ function decode({ value, revision }: Pick<Versioned, 'value' | 'revision'>): Sto
 }
 
 const isObject = (value: unknown): value is StoredObject =>
-  typeof value === 'object' && value !== null && 'metadata' in value && typeof value.metadata === 'object'
+  typeof value === 'object' &&
+  value !== null &&
+  'metadata' in value &&
+  typeof value.metadata === 'object'
 
 function ownersOf(object: StoredObject | undefined): FieldOwner[] {
   const entries = object?.metadata.managedFields ?? []
   return entries.map(({ manager = '', operation = '', subresource = '', fieldsV1 = {} }) => {
     const set = parseFieldsV1(JSON.stringify(fieldsV1))
-    return { manager, operation, subresource, fields: set === undefined ? [] : [...pathsOf(set, '')] }
+    return {
+      manager,
+      operation,
+      subresource,
+      fields: set === undefined ? [] : [...pathsOf(set, '')],
+    }
   })
 }
 

@@ -22,7 +22,11 @@ export type TestRequest = {
 export type TestResponse<T> = { readonly status: number; readonly body: T }
 
 /** Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON, whatever `T` says. */
-export async function ask<T>(handle: Handle, request: TestRequest, history: History): Promise<TestResponse<T>> {
+export async function ask<T>(
+  handle: Handle,
+  request: TestRequest,
+  history: History,
+): Promise<TestResponse<T>> {
   const response = await handle(history.ofTest(toApiRequest(request)), userOf(request.user))
   if (!('body' in response)) {
     discard(response)
@@ -36,7 +40,9 @@ export async function ask<T>(handle: Handle, request: TestRequest, history: Hist
   return { status: response.status, body: body as T }
 }
 
-const userOf = ({ name, groups = [] }: TestUser = { name: adminName, groups: [mastersGroup] }): User => ({
+const userOf = (
+  { name, groups = [] }: TestUser = { name: adminName, groups: [mastersGroup] },
+): User => ({
   name,
   uid: '',
   groups: [...groups, authenticatedGroup],
@@ -45,7 +51,8 @@ const userOf = ({ name, groups = [] }: TestUser = { name: adminName, groups: [ma
 function toApiRequest({ method = 'GET', path, body, contentType }: TestRequest): ApiRequest {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
   const { pathname, search, searchParams } = new URL(path, 'https://cluster')
-  const type = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
+  const type =
+    contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
   return {
     method,
     path: decodeURIComponent(pathname),

@@ -3,7 +3,11 @@
  * configuration creates them, or the package has them in a file; the next ones begin with a fork of its state.
  */
 import type { Config } from '../config/config.ts'
-import { type FirstObjectsParts, parseFirstObjects, readFirstObjects } from '../storage/first-objects.ts'
+import {
+  type FirstObjectsParts,
+  parseFirstObjects,
+  readFirstObjects,
+} from '../storage/first-objects.ts'
 import type { EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
 import type { ConfigureOptions } from './configure.ts'
 import { waitFor } from './wait-for.ts'
@@ -57,7 +61,11 @@ const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =
 function awaitedKeys({ controllers, etcd: { prefix } }: Config): string[] {
   const perNamespace = [
     ...(controllers.includes('serviceaccount-controller') ? ['serviceaccounts/*/default'] : []),
-    ...(controllers.includes('root-ca-certificate-publisher-controller') ? ['configmaps/*/kube-root-ca.crt'] : []),
+    ...(controllers.includes('root-ca-certificate-publisher-controller')
+      ? ['configmaps/*/kube-root-ca.crt']
+      : []),
   ]
-  return namespaces.flatMap((namespace) => perNamespace.map((key) => `${prefix}/${key.replace('*', namespace)}`))
+  return namespaces.flatMap((namespace) =>
+    perNamespace.map((key) => `${prefix}/${key.replace('*', namespace)}`),
+  )
 }

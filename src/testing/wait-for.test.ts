@@ -18,7 +18,10 @@ test('what never holds fails in time, with the last error', async () => {
 })
 
 test('a condition that does not answer fails, too', { timeout: 20_000 }, async () => {
-  const waiting = waitFor(() => new Promise<never>(() => undefined), never, { timeoutMs: 50, what: 'the pod' })
+  const waiting = waitFor(() => new Promise<never>(() => undefined), never, {
+    timeoutMs: 50,
+    what: 'the pod',
+  })
   await assert.rejects(waiting, {
     message: 'the pod did not hold within 50 ms: the condition was asked and has not answered',
   })

@@ -41,7 +41,10 @@ export async function waitFor<T>(
       if (holds(value)) return value
       if (performance.now() >= endMs || isLate === true) {
         const why = isLate === true ? ': the condition was asked and has not answered' : ''
-        throw new Error(`${what} did not hold within ${timeoutMs} ms${why}`, cause === undefined ? {} : { cause })
+        throw new Error(
+          `${what} did not hold within ${timeoutMs} ms${why}`,
+          cause === undefined ? {} : { cause },
+        )
       }
       await next.promise
     } finally {

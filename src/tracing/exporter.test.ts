@@ -16,7 +16,9 @@ const span = {
   startNs: 0n,
   endNs: 1n,
   // As long as texts of a span may be, each character with two bytes.
-  attributes: Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)])),
+  attributes: Object.fromEntries(
+    Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)]),
+  ),
   link: undefined,
   error: undefined,
 } as const
@@ -52,7 +54,12 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   const metrics = new Metrics()
   const told: string[] = []
   const log = (_level: string, message: string): void => void told.push(message)
-  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, { clock: systemClock, log, metrics, resource: {} })
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, {
+    clock: systemClock,
+    log,
+    metrics,
+    resource: {},
+  })
   // A clock that is before 1970.
   const odd = { ...span, startNs: -1n }
   for (const one of [odd, span, odd, span]) exporter.add(one)

@@ -60,7 +60,13 @@ export class Exporter implements AsyncDisposable {
   constructor(endpoint: string, parts: ExporterParts) {
     const { clock, log, metrics, dial } = parts
     this.#parts = parts
-    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, dial, clock, log })
+    this.#endpoints = new Endpoints({
+      urls: [collectorUrl(endpoint)],
+      tls: undefined,
+      dial,
+      clock,
+      log,
+    })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
     const counter = (name: string, help: string) =>
       metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
@@ -92,7 +98,9 @@ export class Exporter implements AsyncDisposable {
     } catch (error) {
       this.#failed.value++
       if (!this.#hasUnencodable) {
-        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', { error: String(error) })
+        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', {
+          error: String(error),
+        })
       }
       this.#hasUnencodable = true
       return false
@@ -158,11 +166,14 @@ export class Exporter implements AsyncDisposable {
   #told(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
-    this.#parts.log('warn', 'spans could not be sent to the collector of traces', { error: messageOf(error) })
+    this.#parts.log('warn', 'spans could not be sent to the collector of traces', {
+      error: messageOf(error),
+    })
   }
 }
 
-const isFull = ({ count, bytes }: SpanBatch): boolean => count >= BATCH_MAX || bytes >= MESSAGE_BYTES_MAX
+const isFull = ({ count, bytes }: SpanBatch): boolean =>
+  count >= BATCH_MAX || bytes >= MESSAGE_BYTES_MAX
 
 const SCOPE = 'keelson'
 const FRAME_HEAD_BYTES = 5
@@ -177,7 +188,8 @@ const exportMethod: Method<undefined> = {
 
 /** gRPC's names of servers: a resolver of names is not asked for by address, as the system's own is used. */
 export function collectorUrl(endpoint: string): string {
-  const [, scheme = 'dns', rest = ''] = /^(?:(dns|unix|unix-abstract):(?:\/\/)?)?(.*)$/s.exec(endpoint) ?? []
+  const [, scheme = 'dns', rest = ''] =
+    /^(?:(dns|unix|unix-abstract):(?:\/\/)?)?(.*)$/s.exec(endpoint) ?? []
   if (scheme === 'unix') return unixEndpoint(rest)
   if (scheme === 'unix-abstract') return unixEndpoint(`@${rest}`)
   const target = rest.includes('/') ? rest.slice(rest.indexOf('/') + 1) : rest

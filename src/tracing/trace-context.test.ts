@@ -8,8 +8,14 @@ const parent = '00f067aa0ba902b7'
 
 test('a traceparent is read and printed as W3C Trace Context says', () => {
   const read = readTraceContext(`00-${id}-${parent}-01`, 'a=1,b=2') ?? assert.fail()
-  assert.deepEqual([read.traceId.toString('hex'), read.spanId.toString('hex'), read.isSampled], [id, parent, true])
-  assert.deepEqual(printTraceContext(read), { traceparent: `00-${id}-${parent}-01`, tracestate: 'a=1,b=2' })
+  assert.deepEqual(
+    [read.traceId.toString('hex'), read.spanId.toString('hex'), read.isSampled],
+    [id, parent, true],
+  )
+  assert.deepEqual(printTraceContext(read), {
+    traceparent: `00-${id}-${parent}-01`,
+    tracestate: 'a=1,b=2',
+  })
   assert.equal(readTraceContext(`00-${id}-${parent}-02`, undefined)?.isSampled, false)
   assert.equal(readTraceContext(`cc-${id}-${parent}-01-what-comes`, undefined)?.isSampled, true)
 })
@@ -25,7 +31,8 @@ for (const text of [
   `00-${id}-${'0'.repeat(16)}-01`,
   `00-${id.toUpperCase()}-${parent}-01`,
 ])
-  test(`not a traceparent: ${text}`, () => assert.equal(readTraceContext(text, undefined), undefined))
+  test(`not a traceparent: ${text}`, () =>
+    assert.equal(readTraceContext(text, undefined), undefined))
 
 test('endpoints have gRPC’s syntax', () => {
   assert.equal(collectorUrl('localhost:4317'), 'http://localhost:4317')

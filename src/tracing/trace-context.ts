@@ -15,8 +15,12 @@ const SAMPLED = 0x01
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** Undefined: there is no such header, or it is not valid. */
-export function readTraceContext(parent: string | undefined, state: string | undefined): TraceContext | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(parent?.trim() ?? '') ?? []
+export function readTraceContext(
+  parent: string | undefined,
+  state: string | undefined,
+): TraceContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] =
+    pattern.exec(parent?.trim() ?? '') ?? []
   if (version === undefined || (version === '00' && more !== undefined)) return undefined
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined
   return {

@@ -26,7 +26,10 @@ export class TracedEngine implements Engine {
   readonly #root: Key
 
   /** `root`: the prefix of all keys, which spans leave out, as upstream's. */
-  constructor(engine: Engine, { current, root }: { readonly current: CurrentSpan; readonly root: Key }) {
+  constructor(
+    engine: Engine,
+    { current, root }: { readonly current: CurrentSpan; readonly root: Key },
+  ) {
     this.#engine = engine
     this.#current = current
     this.#root = root
@@ -85,7 +88,11 @@ export class TracedEngine implements Engine {
 }
 
 /** A call of etcd itself, which may have spans of its own below it. */
-function rpc<T>(parent: Span, method: string, call: (options: Pick<CallOptions, 'headers'>) => Promise<T>): Promise<T> {
+function rpc<T>(
+  parent: Span,
+  method: string,
+  call: (options: Pick<CallOptions, 'headers'>) => Promise<T>,
+): Promise<T> {
   const service = 'etcdserverpb.KV'
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method }
   const span = parent.child(`${service}/${method}`, { kind: 'client', attributes })

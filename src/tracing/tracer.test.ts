@@ -59,7 +59,10 @@ test('who is trusted decides whether a request is traced, anybody else is linked
   )
   all.tracer.begin({ remote, isTrusted: false }, () => described)?.end()
   const [own, other] = [ended[0], all.ended[0]]
-  assert.deepEqual([own?.parentId, own?.context.traceId, own?.link], [parent.spanId, parent.traceId, undefined])
+  assert.deepEqual(
+    [own?.parentId, own?.context.traceId, own?.link],
+    [parent.spanId, parent.traceId, undefined],
+  )
   assert.deepEqual([other?.parentId, other?.link], [undefined, remote])
 })
 
@@ -72,7 +75,8 @@ test('ids do not repeat, though their bytes are made many at a time', () => {
     fillRandom: (bytes) => {
       for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(seed++, at)
     },
-    onEnd: ({ context }) => seen.add(context.traceId.toString('hex')).add(context.spanId.toString('hex')),
+    onEnd: ({ context }) =>
+      seen.add(context.traceId.toString('hex')).add(context.spanId.toString('hex')),
     run: (_, work) => work(),
   })
   for (let count = 0; count < 1000; count++) tracer.begin(nobody, () => described)?.end()
@@ -82,12 +86,20 @@ test('ids do not repeat, though their bytes are made many at a time', () => {
 test('no text of a span is longer than a line, whoever chose it', () => {
   const { tracer, ended } = tracerOf(1_000_000, '0000000000000000')
   const long = 'a'.repeat(100_000)
-  const span = tracer.begin(nobody, () => ({ ...described, name: long, attributes: { 'http.target': long, size: 1 } }))
+  const span = tracer.begin(nobody, () => ({
+    ...described,
+    name: long,
+    attributes: { 'http.target': long, size: 1 },
+  }))
   // What was asked of etcd, and an error that names the object.
   span?.child('List', { attributes: { key: long } }).end({ error: `pods "${long}" not found` })
   span?.set({ more: long })
   span?.end()
-  const texts = ended.flatMap(({ name, error = '', attributes }) => [name, error, ...Object.values(attributes)])
+  const texts = ended.flatMap(({ name, error = '', attributes }) => [
+    name,
+    error,
+    ...Object.values(attributes),
+  ])
   assert.equal(texts.length, 8)
   for (const text of texts) assert.ok(String(text).length <= 1024, String(text).slice(0, 20))
 })

@@ -71,7 +71,8 @@ export class Tracer {
   /** Undefined: the request is not traced. `describe` is called only if it is: most are not, and are to pay nothing for it. */
   begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
     const parent = isTrusted ? remote : undefined
-    const traceId = parent === undefined ? this.#chosenId() : parent.isSampled ? parent.traceId : undefined
+    const traceId =
+      parent === undefined ? this.#chosenId() : parent.isSampled ? parent.traceId : undefined
     if (traceId === undefined) return undefined
     const { name, startMs, attributes } = describe()
     return this.start({
@@ -168,7 +169,13 @@ class TracedSpan implements Span {
     return this.#tracer.run(this, work)
   }
 
-  end({ error, endMs }: { readonly error?: string | undefined; readonly endMs?: number } = {}): void {
+  end({
+    error,
+    endMs,
+  }: {
+    readonly error?: string | undefined
+    readonly endMs?: number
+  } = {}): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const tracer = this.#tracer
@@ -188,7 +195,8 @@ class TracedSpan implements Span {
   }
 }
 
-const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+const isLong = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
 
 /** A copy, where it is cut: a part of a string keeps all of it in memory. */
 const bounded = (text: string): string =>
@@ -201,5 +209,8 @@ function allBounded(attributes: SpanAttributes): SpanAttributes {
 
 const boundedCopy = (attributes: SpanAttributes): SpanAttributes =>
   Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, typeof value === 'string' ? bounded(value) : value]),
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? bounded(value) : value,
+    ]),
   )

@@ -67,7 +67,10 @@ export class Tracing implements Traces, AsyncDisposable {
   begin({ request, info, caller, startMs }: TracedArrival): Span | undefined {
     const { headers } = request
     const parent = firstHeader(headers, 'traceparent')
-    const remote = parent === undefined ? undefined : readTraceContext(parent, firstHeader(headers, 'tracestate'))
+    const remote =
+      parent === undefined
+        ? undefined
+        : readTraceContext(parent, firstHeader(headers, 'tracestate'))
     const isTrusted = remote !== undefined && caller.groups.some((group) => trusted.has(group))
     return this.#tracer.begin({ remote, isTrusted }, () => ({
       name: spanName(request, info),
@@ -80,7 +83,10 @@ export class Tracing implements Traces, AsyncDisposable {
     const handler = info.kind === 'resource' ? handlers[info.verb] : undefined
     if (handler === undefined || info.kind !== 'resource') return span.run(work)
     const [name, verb] = handler
-    const attributes = handlerAttributes(request, info, { auditId: context.auditId, verb: shownVerb(request, verb) })
+    const attributes = handlerAttributes(request, info, {
+      auditId: context.auditId,
+      verb: shownVerb(request, verb),
+    })
     const child = span.child(name, { attributes })
     context.span = child
     return within(child, work)
@@ -136,14 +142,16 @@ const handlers: { readonly [verb: string]: readonly [name: string, verb: string]
 }
 
 const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
-  verb === 'PATCH' && firstHeader(headers, 'content-type')?.startsWith('application/apply-patch') === true
+  verb === 'PATCH' &&
+  firstHeader(headers, 'content-type')?.startsWith('application/apply-patch') === true
     ? 'APPLY'
     : verb
 
 /** Unlike upstream without the query: it may have secrets, as a command that is executed. */
 function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request
-  const [, host = '', port = ''] = /^(.*?)(?::(\d{1,5}))?$/s.exec(firstHeader(headers, 'host') ?? '') ?? []
+  const [, host = '', port = ''] =
+    /^(.*?)(?::(\d{1,5}))?$/s.exec(firstHeader(headers, 'host') ?? '') ?? []
   return {
     'http.method': method,
     'http.scheme': 'https',
@@ -157,7 +165,8 @@ function httpAttributes(request: ApiRequest): SpanAttributes {
   }
 }
 
-const versionOf = (protocol: ApiRequest['protocol'] = 'HTTP/1.1'): string => protocol.slice('HTTP/'.length)
+const versionOf = (protocol: ApiRequest['protocol'] = 'HTTP/1.1'): string =>
+  protocol.slice('HTTP/'.length)
 
 function handlerAttributes(
   { headers, path, remoteAddress, protocol = 'HTTP/1.1' }: ApiRequest,
@@ -176,14 +185,20 @@ function handlerAttributes(
     namespace,
     protocol,
     resource: plural,
-    scope: name !== '' || info.verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+    scope:
+      name !== '' || info.verb === 'create'
+        ? 'resource'
+        : namespace !== ''
+          ? 'namespace'
+          : 'cluster',
     url: path,
     'user-agent': userAgentOf(headers),
     verb,
   }
 }
 
-const userAgentOf = (headers: ApiRequest['headers']): string => firstHeader(headers, 'user-agent') ?? ''
+const userAgentOf = (headers: ApiRequest['headers']): string =>
+  firstHeader(headers, 'user-agent') ?? ''
 
 function sizeOf(response: ApiResponse): SpanAttributes {
   if (!('body' in response) || response.status >= CLIENT_ERROR) return {}

@@ -51,7 +51,11 @@ export type WriteAccess = ReadAccess & {
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with Forbidden if the object grants more than the user has. Undefined where objects of the resource grant nothing. */
   readonly confirmGrant:
-    | ((request: ResourceRequest, object: KubeObject, current: KubeObject | undefined) => Promise<void>)
+    | ((
+        request: ResourceRequest,
+        object: KubeObject,
+        current: KubeObject | undefined,
+      ) => Promise<void>)
     | undefined
   /** Fails with Forbidden if the user may not delete unreadable objects. Undefined: nobody can. */
   readonly authorizeUnsafeDelete: ((request: ResourceRequest) => Promise<void>) | undefined

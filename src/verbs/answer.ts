@@ -17,8 +17,14 @@ import type { Body, Representation } from './represent/representation.ts'
 import type { Updated } from './write/write.ts'
 
 /** A response with an object, which takes a while if the body is long. */
-export function answer(status: number, { headers }: Representation, body: Body): ApiResponse | Promise<ApiResponse> {
-  return Buffer.isBuffer(body) ? { status, headers, body } : body.then((long) => ({ status, headers, body: long }))
+export function answer(
+  status: number,
+  { headers }: Representation,
+  body: Body,
+): ApiResponse | Promise<ApiResponse> {
+  return Buffer.isBuffer(body)
+    ? { status, headers, body }
+    : body.then((long) => ({ status, headers, body: long }))
 }
 
 /**
@@ -29,7 +35,8 @@ export function printed(context: RequestContext, print: () => Body): Body {
   return context.isLarge ? printedInParts(print, context.slices) : print()
 }
 
-const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> => inParts(print, slices)
+const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> =>
+  inParts(print, slices)
 
 /** 201 if an update, a patch or an apply created the object. */
 export function answerUpdate(
@@ -44,13 +51,27 @@ export function answerUpdate(
 }
 
 /** The response to an action on an object, such as a binding or an eviction. */
-export const answerDone = (form: Form): ApiResponse => ({ ...answerStatus(done, form), status: 201 })
+export const answerDone = (form: Form): ApiResponse => ({
+  ...answerStatus(done, form),
+  status: 201,
+})
 
-const done: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+const done: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  code: 201,
+}
 
 /** A Status is never converted, to a Table for example. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
-  return { status: 200, headers: contentHeaders[form.type], body: statusBody(status, form), shownStatus: status }
+  return {
+    status: 200,
+    headers: contentHeaders[form.type],
+    body: statusBody(status, form),
+    shownStatus: status,
+  }
 }
 
 function statusBody(status: Status, form: Form): Buffer {

@@ -15,8 +15,21 @@ import { type Fields, fieldsOf, type KubeObject, textOf, withManagedFields } fro
 import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
-import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
-import { askWebhook, fittingIn, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  type View,
+  viewOf,
+} from '../registry/resource.ts'
+import {
+  askWebhook,
+  fittingIn,
+  otherVersion,
+  UnknownVersionError,
+  versionsOf,
+  wireIn,
+} from './owner-versions.ts'
 import { emptyObject, emptyWire, ignoredAt, type Tracking, trackingOf, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
@@ -28,13 +41,18 @@ const firstManager = 'before-first-apply'
 type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
 /** The body of an apply as a change of the object, which is created if it does not exist. */
-export async function readApply(request: ResourceRequest, body: GivenBody, writing: Applying): Promise<Change> {
+export async function readApply(
+  request: ResourceRequest,
+  body: GivenBody,
+  writing: Applying,
+): Promise<Change> {
   const { resource, name, subresource, context } = request
   const applied = await readApplied(body, writing.access, request)
   context.noteText(applied.textBytes)
   const expected = viewOf(request) ?? resource
   return async (current, stored): Promise<KubeObject> => {
-    if (current === undefined && subresource !== '' && !mayCreateAt(request)) throw notFound(resource, name)
+    if (current === undefined && subresource !== '' && !mayCreateAt(request))
+      throw notFound(resource, name)
     context.enter('apply')
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
@@ -66,17 +84,24 @@ async function applyTo(
   const type = mergeTypeOfObjects(struct)
   const slices = context.isLarge ? context.slices : undefined
   const look = (): Looked => lookOver(current, { request, applied, stored })
-  const { live, tracking, misfits, faults } = slices === undefined ? look() : await inParts(look, slices)
+  const { live, tracking, misfits, faults } =
+    slices === undefined ? look() : await inParts(look, slices)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   if (misfits.length > 0 && tracking.owners.size === 0) {
     const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
-    throw unclassified(`failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`)
+    throw unclassified(
+      `failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`,
+    )
   }
   if (faults.length > 0) {
-    throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${formatFaults(faults)}`)
+    throw unclassified(
+      `failed to create typed patch object (${nameOf(applied, expected)}): ${formatFaults(faults)}`,
+    )
   }
   if (misfits.length > 0) {
-    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${formatFaults(misfits)}`)
+    throw unclassified(
+      `failed to create typed live object (${nameOf(live, expected)}): ${formatFaults(misfits)}`,
+    )
   }
   const why = viewOf(request)?.refusesApply
   if (why !== undefined && tracking.owners.size === 0) {
@@ -95,7 +120,11 @@ async function applyTo(
     })
   const begin = (): Owners => firstOwners(live, { request, writer, writing })
   const owners =
-    tracking.owners.size > 0 ? tracking.owners : slices === undefined ? begin() : await inParts(begin, slices)
+    tracking.owners.size > 0
+      ? tracking.owners
+      : slices === undefined
+        ? begin()
+        : await inParts(begin, slices)
   const { result, owners: left } = await orUnclassified({
     writer,
     type,
@@ -112,23 +141,34 @@ async function applyTo(
       : { convert: convertIn(request, writing) }),
     versions: async (after) => {
       const before = current ?? emptyObject
-      const made = (): KubeObject => objectOf(after, { applied, expected, live, current, isDefaulted: false })
+      const made = (): KubeObject =>
+        objectOf(after, { applied, expected, live, current, isDefaulted: false })
       const objects = { before: () => before, after: made }
       const asking = askWebhook(request, access, { owners: tracking.owners, objects })
       const asked = asking instanceof Promise ? await asking : asking
-      const others = versionsOf(request, access, { ...objects, asked, wires: { before: live, after } })
-      return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
+      const others = versionsOf(request, access, {
+        ...objects,
+        asked,
+        wires: { before: live, after },
+      })
+      return (apiVersion) =>
+        apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion)
     },
   })
   if (why !== undefined && result !== undefined) {
-    throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+    throw unclassified(
+      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
+    )
   }
   const managedFields =
-    slices === undefined ? tracking.finish(left) : await inParts(() => tracking.finish(left), slices)
+    slices === undefined
+      ? tracking.finish(left)
+      : await inParts(() => tracking.finish(left), slices)
   if (current !== undefined && result === undefined) {
     return withManagedFields(withLastApplied(current, applied, writer), managedFields)
   }
-  const make = (): KubeObject => objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
+  const make = (): KubeObject =>
+    objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
   const object = slices === undefined ? make() : await inParts(make, slices)
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
@@ -141,13 +181,22 @@ type Looked = {
   readonly faults: readonly string[]
 }
 
-function lookOver(current: KubeObject | undefined, { request, applied, stored }: Omit<ApplyTo, 'writing'>): Looked {
+function lookOver(
+  current: KubeObject | undefined,
+  { request, applied, stored }: Omit<ApplyTo, 'writing'>,
+): Looked {
   const { struct } = (viewOf(request) ?? request.resource).shape
   const type = mergeTypeOfObjects(struct)
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const tracking = once('tracking', () => trackingOf(request, stored))
-  const validateLive = request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
-  return { live, tracking, misfits: validateLive(live, type), faults: validateApplied(applied, type) }
+  const validateLive =
+    request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
+  return {
+    live,
+    tracking,
+    misfits: validateLive(live, type),
+    faults: validateApplied(applied, type),
+  }
 }
 
 /** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
@@ -158,12 +207,20 @@ function convertIn(request: ResourceRequest, { access }: Applying): Convert {
   return (fields, { from, to }, step) => {
     if (from === to) return fields
     if (resource.isCustom) {
-      return fittingIn({ ...fields, apiVersion: to }, inVersion(to), `failed to prune fields: ${step}`)
+      return fittingIn(
+        { ...fields, apiVersion: to },
+        inVersion(to),
+        `failed to prune fields: ${step}`,
+      )
     }
     const { shape, kind } = inVersion(from)
     const { value } = restoreStruct(fields, shape.struct)
     const object = { ...value, kind, apiVersion: from, metadata: fieldsOf(value['metadata']) }
-    return fittingIn(wireIn(object, shape, inVersion(to)), inVersion(to), `failed to prune fields: ${step}`)
+    return fittingIn(
+      wireIn(object, shape, inVersion(to)),
+      inVersion(to),
+      `failed to prune fields: ${step}`,
+    )
   }
 }
 
@@ -198,7 +255,8 @@ function checkApplied(applied: Fields, expected: Resource | View): void {
     throw badRequest(`invalid object type: ${gvkOf(applied)}`)
   }
   const { managedFields } = fieldsOf(applied['metadata'])
-  if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
+  if (managedFields !== undefined && managedFields !== null)
+    throw badRequest('metadata.managedFields must be nil')
 }
 
 /** `apps/v1, Kind=Deployment`; group, version and kind are empty if the apiVersion is malformed. */
@@ -225,12 +283,17 @@ type Making = {
 }
 
 /** Makes an object of a wire form that fits the schema. */
-function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted }: Making): KubeObject {
+function objectOf(
+  wire: Fields,
+  { applied, expected, current, live, isDefaulted }: Making,
+): KubeObject {
   const { kind, shape } = expected
   const apiVersion = apiVersionOf(expected)
   const refuse = (fault: string): Error => {
     const why = `unable to convert unstructured object to ${gvkOf({ apiVersion, kind })}: ${fault}`
-    return unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+    return unclassified(
+      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
+    )
   }
   if (shape.custom !== undefined) {
     const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
@@ -246,7 +309,8 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
     if (!isDefaulted) return object
     const why = shape.refuse?.(object)
-    if (why !== undefined) throw unclassified(`failed to convert to unversioned (${nameOf(applied, expected)}): ${why}`)
+    if (why !== undefined)
+      throw unclassified(`failed to convert to unversioned (${nameOf(applied, expected)}): ${why}`)
     return shape.setDefaults(object)
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error
@@ -256,7 +320,10 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
 /** A null in these fields becomes an empty value, which is what upstream stores. */
 const withEmpty = (metadata: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(metadata).map(([name, value]) => [name, value === null ? (emptyMetadata[name] ?? value) : value]),
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      value === null ? (emptyMetadata[name] ?? value) : value,
+    ]),
   )
 
 const emptyMetadata: Fields = { annotations: {}, finalizers: [], labels: {}, ownerReferences: [] }
@@ -264,7 +331,9 @@ const emptyMetadata: Fields = { annotations: {}, finalizers: [], labels: {}, own
 function withLastApplied(object: KubeObject, applied: Fields, writer: Writer): KubeObject {
   const { annotations, ...metadata } = object.metadata
   const next = isLastApplier(writer) ? annotationsAfter(annotations ?? {}, applied) : undefined
-  return next === undefined ? object : { ...object, metadata: { ...metadata, annotations: textsOf(next) } }
+  return next === undefined
+    ? object
+    : { ...object, metadata: { ...metadata, annotations: textsOf(next) } }
 }
 
 const textsOf = (fields: Fields): { readonly [key: string]: string } =>

@@ -28,7 +28,10 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
 }
 
 /** A refusal by admission takes precedence, as for any write. */
-async function refuseSubresource(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
+async function refuseSubresource(
+  request: ResourceRequest,
+  { admission }: WriteAccess,
+): Promise<Error> {
   const options = { isDryRun: request.http.query.has('dryRun') }
   await admission.mutate(attributesOf(request, { operation: 'CREATE', options }))
   return unsupportedSubresource(request)

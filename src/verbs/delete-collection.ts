@@ -17,7 +17,10 @@ const WORKERS_MAX = 100
  * Deletes the objects that a list with the same query returns, as many at a time as there are workers, and answers with that list. Objects
  * that are gone meanwhile are skipped; any other error ends the deletion.
  */
-export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
+export async function deleteCollection(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<ApiResponse> {
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
   const allowsUnsafe = access.authorizeUnsafeDelete !== undefined
@@ -52,11 +55,17 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
   // Nothing is left under way when the request is answered.
   const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
-  return { status: 200, headers: representation.headers, body: await representation.list(page.items, metadata) }
+  return {
+    status: 200,
+    headers: representation.headers,
+    body: await representation.list(page.items, metadata),
+  }
 }
 
 function refuseUnsafe({ isUnsafe }: DeleteOptions): void {
   if (!isUnsafe) return
   const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
-  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])
+  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+    invalidValue(unsafeOption, true, why),
+  ])
 }

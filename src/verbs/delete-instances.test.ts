@@ -60,7 +60,10 @@ async function run(
 }
 
 test('an object that is deleted already and held by a finalizer is left alone', async () => {
-  const held = objectOf('held', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/x'] })
+  const held = objectOf('held', {
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: ['example.com/x'],
+  })
   const { left, decided } = await run([
     { createRevision: 5, object: objectOf('free') },
     { createRevision: 5, object: held },
@@ -83,12 +86,17 @@ test('an object that was created under the same name since the list stays', asyn
 })
 
 test('nothing is deleted when the definition was gone before the list: the objects may be those of its successor', async () => {
-  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], { isDoomed: () => false })
+  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
+    isDoomed: () => false,
+  })
   assert.deepEqual([left, decided], [0, {}])
 })
 
 test('the objects that are left stay when the definition is not being deleted any more', async () => {
-  const listed = Array.from({ length: 1_000 }, (_, at) => ({ createRevision: 5, object: objectOf(`w${at}`) }))
+  const listed = Array.from({ length: 1_000 }, (_, at) => ({
+    createRevision: 5,
+    object: objectOf(`w${at}`),
+  }))
   const { decided } = await run(listed, { isDoomed: (count) => count < 100 })
   const count = Object.keys(decided).length
   assert.ok(count >= 100 && count < 300, `${count} were deleted`)

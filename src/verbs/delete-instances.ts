@@ -57,7 +57,9 @@ async function deleteBatch(
         if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
-        return isMarked(current.object) ? 'unchanged' : { put: encodeStored(deletion.object, resource.shape) }
+        return isMarked(current.object)
+          ? 'unchanged'
+          : { put: encodeStored(deletion.object, resource.shape) }
       })
     }
   }
@@ -65,6 +67,11 @@ async function deleteBatch(
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-const isHeld = (object: KubeObject): boolean => isMarked(object) && (object.metadata.finalizers ?? []).length > 0
+const isHeld = (object: KubeObject): boolean =>
+  isMarked(object) && (object.metadata.finalizers ?? []).length > 0
 
-const noOptions = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
+const noOptions = {
+  gracePeriodSeconds: undefined,
+  orphanDependents: undefined,
+  propagation: undefined,
+} as const

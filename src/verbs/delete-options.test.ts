@@ -5,7 +5,8 @@ import { checkDeleteOptions } from './delete-options.ts'
 test('a dry run with thousands of stages is refused without showing them', () => {
   assert.throws(() => checkDeleteOptions({ dryRun: Array.from({ length: 10_000 }, () => '') }), {
     code: 422,
-    message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Too many: 10000: must have at most 100 items',
+    message:
+      'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Too many: 10000: must have at most 100 items',
   })
 })
 

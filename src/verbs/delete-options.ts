@@ -29,7 +29,13 @@ export type DeleteOptions = DeletionOptions & {
 }
 
 export const unsafeOption = 'ignoreStoreReadErrorWithClusterBreakingPotential'
-const notWithUnsafe = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions']
+const notWithUnsafe = [
+  'dryRun',
+  'propagationPolicy',
+  'orphanDependents',
+  'gracePeriodSeconds',
+  'preconditions',
+]
 
 /** DeleteOptions have no field that grows. They are decoded in one turn of the event loop. */
 const BODY_BYTES_MAX = 64 << 10
@@ -77,11 +83,17 @@ export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): Delete
 
 const unsafeFaults = (fields: Fields): FieldFault[] =>
   notWithUnsafe
-    .filter((name) => (name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null))
+    .filter((name) =>
+      name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null,
+    )
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
 /** A body that cannot be decoded is an unclassified error here, unlike in other verbs. */
-async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
+async function fromBody(
+  http: ApiRequest,
+  body: Buffer,
+  access: Pick<WriteAccess, 'convertYaml'>,
+): Promise<Fields> {
   const form = bodyForm(http)
   if (form === 'protobuf') return fromProtobuf(body)
   const text = await textOf(body, form, access)
@@ -140,7 +152,8 @@ function checkIsObject(text: string): void {
 
 function readHead(text: string): { readonly kind?: string; readonly apiVersion?: string } {
   const { value, fault } = decodeStruct(text, typeOf('meta/v1', 'TypeMeta'))
-  if (fault !== undefined) throw unclassified(`couldn't get version/kind; json parse error: ${fault}`)
+  if (fault !== undefined)
+    throw unclassified(`couldn't get version/kind; json parse error: ${fault}`)
   const { kind, apiVersion } = value
   return {
     ...(typeof kind === 'string' ? { kind } : {}),
@@ -149,12 +162,18 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
 }
 
 /** The scheme that upstream decodes with knows the options of other verbs, too: they fail only when they are converted to DeleteOptions. */
-const otherOptions: readonly string[] = ['CreateOptions', 'UpdateOptions', 'PatchOptions', 'GetOptions']
+const otherOptions: readonly string[] = [
+  'CreateOptions',
+  'UpdateOptions',
+  'PatchOptions',
+  'GetOptions',
+]
 const scheme = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27'
 
 function otherKind(kind: string, apiVersion: string): string {
   const version = apiVersion === '' ? 'v1' : apiVersion
-  if (otherOptions.includes(kind)) return `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
+  if (otherOptions.includes(kind))
+    return `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
   return `no kind ${quote(kind)} is registered for version ${quote(version)} in scheme ${quote(scheme)}`
 }
 
@@ -167,7 +186,8 @@ function fromQuery(query: URLSearchParams): Fields {
   return {
     gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
     // An empty value is no precondition here, unlike in a body.
-    preconditions: uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
+    preconditions:
+      uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     dryRun: query.getAll('dryRun'),
@@ -178,7 +198,10 @@ function fromQuery(query: URLSearchParams): Fields {
 const stringsOf = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 
-function propagationFaults(orphanDependents: Json | undefined, policy: Json | undefined): FieldFault[] {
+function propagationFaults(
+  orphanDependents: Json | undefined,
+  policy: Json | undefined,
+): FieldFault[] {
   if (typeof policy !== 'string') return []
   const faults: FieldFault[] = []
   if (typeof orphanDependents === 'boolean') {

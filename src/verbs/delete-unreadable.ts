@@ -10,7 +10,10 @@ import { unsafeOption } from './delete-options.ts'
 import { translated } from './storage-errors.ts'
 
 /** Fails with Invalid if there is no object, or if it can be decoded. */
-export async function deleteUnreadable(request: ResourceRequest, access: WriteAccess): Promise<Status> {
+export async function deleteUnreadable(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<Status> {
   const { resource, namespace, name, context } = request
   await access.authorizeUnsafeDelete?.(request)
   const key = access.keys.key(namespace, name)
@@ -20,7 +23,9 @@ export async function deleteUnreadable(request: ResourceRequest, access: WriteAc
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
     // Upstream has the resource in place of the kind here.
-    throw invalid({ group: resource.group, kind: resource.plural }, name, [invalidValue(unsafeOption, true, why)])
+    throw invalid({ group: resource.group, kind: resource.plural }, name, [
+      invalidValue(unsafeOption, true, why),
+    ])
   }
   const group = resource.group === '' ? {} : { group: resource.group }
   const details = { name, ...group, kind: resource.kind }

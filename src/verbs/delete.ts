@@ -1,5 +1,12 @@
 import { attributesOf } from '../admission/admission.ts'
-import { type ApiError, conflict, forbidden, notFound, type ResourceName, type Status } from '../api/errors.ts'
+import {
+  type ApiError,
+  conflict,
+  forbidden,
+  notFound,
+  type ResourceName,
+  type Status,
+} from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -20,11 +27,15 @@ import { commit } from './write/commit.ts'
 import { shownLarge, withVersion, written } from './write/written.ts'
 
 /** Removes the object, or marks it as being deleted if it has finalizers or a grace period. */
-export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
+export async function deleteOne(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<ApiResponse> {
   const { resource, http } = request
   const form = negotiate(http, resource)
   const options = await readDeleteOptions(request, access)
-  if (options.isUnsafe) request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
+  if (options.isUnsafe)
+    request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
   // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
@@ -43,7 +54,10 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   )
 }
 
-export function warnOfDeletion({ resource, context }: ResourceRequest, options: DeleteOptions): void {
+export function warnOfDeletion(
+  { resource, context }: ResourceRequest,
+  options: DeleteOptions,
+): void {
   const warning = resource.deletionWarning?.(options)
   if (warning !== undefined) context.warn(warning)
 }
@@ -63,12 +77,16 @@ export async function deleteObject(
   return translated(request.context, { resource, name, verb: 'delete', corruptKey }, async () => {
     let deletion: Deletion = { step: 'keep' }
     let decision: Decision = 'unchanged'
-    const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
-      if (current === undefined) throw notFound(resource, name)
-      deletion = await decide(request, options, { current, access, isAdmitted })
-      decision = await decisionOf(deletion, current.object, request)
-      return decision
-    })
+    const result = await commit(
+      request,
+      { key, access, isDryRun: options.isDryRun },
+      async (current) => {
+        if (current === undefined) throw notFound(resource, name)
+        deletion = await decide(request, options, { current, access, isAdmitted })
+        decision = await decisionOf(deletion, current.object, request)
+        return decision
+      },
+    )
     const end = await finish(request, { deletion, decision, key, result, options, access })
     if (end.isRemoved && !options.isDryRun) await access.allocator?.release(end.object, namespace)
     return end
@@ -91,7 +109,8 @@ async function finish(
   const { resource, name, context } = request
   const before = result.previous?.object
   if (before === undefined) throw notFound(resource, name)
-  if (deletion.step === 'remove') return { isRemoved: true, object: withVersion(before, result.revision) }
+  if (deletion.step === 'remove')
+    return { isRemoved: true, object: withVersion(before, result.revision) }
   if (deletion.step === 'keep') return { isRemoved: false, object: before }
   const { revision } = result
   const marked = withVersion(deletion.object, revision)
@@ -117,11 +136,16 @@ async function removeMarked(
   { key, access }: { readonly key: Key; readonly access: WriteAccess },
 ): Promise<KubeObject> {
   let last = marked
-  const result = await commit(request, { key, access, isDryRun: false, isFresh: true }, async (current) => {
-    if (current === undefined || current.object.metadata.uid !== marked.metadata.uid) return 'unchanged'
-    last = current.object
-    return 'delete'
-  })
+  const result = await commit(
+    request,
+    { key, access, isDryRun: false, isFresh: true },
+    async (current) => {
+      if (current === undefined || current.object.metadata.uid !== marked.metadata.uid)
+        return 'unchanged'
+      last = current.object
+      return 'delete'
+    },
+  )
   return result.outcome === 'deleted' ? withVersion(last, result.revision) : marked
 }
 
@@ -141,7 +165,12 @@ async function decide(
   const { object } = current
   const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
   if (ownDeletion === undefined) {
-    checkPreconditions({ group: storedGroup(resource), plural: resource.kind }, request.name, options, found)
+    checkPreconditions(
+      { group: storedGroup(resource), plural: resource.kind },
+      request.name,
+      options,
+      found,
+    )
   } else {
     checkOwnPreconditions(request, options, found)
     if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
@@ -173,7 +202,9 @@ async function decisionOf(
   { resource, context }: ResourceRequest,
 ): Promise<Decision> {
   const encode = (object: KubeObject): Buffer | Promise<Buffer> =>
-    context.isLarge ? context.inParts(() => encodeStored(object, resource.shape)) : encodeStored(object, resource.shape)
+    context.isLarge
+      ? context.inParts(() => encodeStored(object, resource.shape))
+      : encodeStored(object, resource.shape)
   switch (deletion.step) {
     case 'remove':
       return 'delete'
@@ -194,7 +225,12 @@ const storedGroup = ({ group, storageVersion }: Resource): string =>
 type Found = { readonly uid: string; readonly resourceVersion: string }
 
 /** These conflicts name the kind where others name the resource. */
-export function checkPreconditions(kind: ResourceName, name: string, wanted: DeleteOptions, found: Found): void {
+export function checkPreconditions(
+  kind: ResourceName,
+  name: string,
+  wanted: DeleteOptions,
+  found: Found,
+): void {
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid}). The object might have been deleted and then recreated`
     throw conflict(kind, name, why)
@@ -206,10 +242,19 @@ export function checkPreconditions(kind: ResourceName, name: string, wanted: Del
 }
 
 /** For kinds with deletion rules of their own. */
-function checkOwnPreconditions({ resource, name }: ResourceRequest, wanted: DeleteOptions, found: Found): void {
+function checkOwnPreconditions(
+  { resource, name }: ResourceRequest,
+  wanted: DeleteOptions,
+  found: Found,
+): void {
   const refuse = (what: string, asked: string, has: string): ApiError =>
-    conflict(resource, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`)
-  if (wanted.uid !== undefined && wanted.uid !== found.uid) throw refuse('UID', wanted.uid, found.uid)
+    conflict(
+      resource,
+      name,
+      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`,
+    )
+  if (wanted.uid !== undefined && wanted.uid !== found.uid)
+    throw refuse('UID', wanted.uid, found.uid)
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
     throw refuse('ResourceVersion', wanted.resourceVersion, found.resourceVersion)
   }

@@ -18,8 +18,12 @@ export function fieldReader(resource: Resource, field: string): (object: KubeObj
   const isJob = resource.kind === 'Job' && resource.group === 'batch'
   if (isJob) throw badRequest(`field label ${quote(field)} not supported for Job`)
   if (resource.kind === 'ResourceSlice' && resource.group === 'resource.k8s.io') {
-    throw badRequest(`field label not supported for ${apiVersionOf(resource)}, Kind=ResourceSlice: ${field}`)
+    throw badRequest(
+      `field label not supported for ${apiVersionOf(resource)}, Kind=ResourceSlice: ${field}`,
+    )
   }
   if (hasOwn || resource.isCustom) throw badRequest(`field label not supported: ${field}`)
-  throw badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
+  throw badRequest(
+    `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  )
 }

@@ -26,18 +26,25 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     const { item } = await inSpan(
       request.context.span,
       'cacher.Get',
-      () => ({ ...keyAttributes(request), 'resource-version': http.query.get('resourceVersion') ?? '' }),
+      () => ({
+        ...keyAttributes(request),
+        'resource-version': http.query.get('resourceVersion') ?? '',
+      }),
       () => reader.get(key, at),
     )
     if (item === undefined) throw notFound(resource, name)
     request.context.storedBytes = item.length
     request.context.enter('answer')
     if (item.isUnprepared) await item.prepare()
-    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table')) await item.objectInParts()
+    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table'))
+      await item.objectInParts()
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
-      throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)
-    if (view !== undefined) return answer(200, show, show.object(view.show(item.object()), view.shape))
+      throw 'internal' in whyHidden
+        ? internalError(whyHidden.internal)
+        : unclassified(whyHidden.unclassified)
+    if (view !== undefined)
+      return answer(200, show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
     return answer(
       200,
@@ -46,12 +53,19 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     )
   } catch (error) {
     const corruptKey = access.corruptKey?.(keys.key(namespace, name))
-    throw toApiError(request.context, { resource, name, verb: 'get', askedVersion, corruptKey }, error)
+    throw toApiError(
+      request.context,
+      { resource, name, verb: 'get', askedVersion, corruptKey },
+      error,
+    )
   }
 }
 
 /** Without resourceVersion the latest state, with `0` any cached state, else a state that is not older than the version. */
-function wanted(query: URLSearchParams, resource: Resource): { readonly at: At; readonly askedVersion: number } {
+function wanted(
+  query: URLSearchParams,
+  resource: Resource,
+): { readonly at: At; readonly askedVersion: number } {
   if (query.size === 0) return { at: 'latest', askedVersion: 0 }
   if (parseBoolean(query.get('export'))) {
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')

@@ -7,20 +7,29 @@ import type { ResourceRequest } from '../registry/resource.ts'
 export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): void {
   const given = metadata.name ?? ''
   if (given === '') {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    )
   }
   if (given !== name) {
-    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    )
   }
 }
 
 /** The object with the namespace of the path. One that names another namespace is refused. */
-export function inNamespace(object: KubeObject, { resource, namespace }: ResourceRequest): KubeObject {
+export function inNamespace(
+  object: KubeObject,
+  { resource, namespace }: ResourceRequest,
+): KubeObject {
   const { namespace: given = '', ...metadata } = object.metadata
   if (!resource.isNamespaced) return given === '' ? object : { ...object, metadata }
   if (given === namespace) return object
   if (given !== '') {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    )
   }
   return { ...object, metadata: { ...metadata, namespace } }
 }

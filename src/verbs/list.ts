@@ -29,7 +29,11 @@ import {
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { http } = request
   const { isCustom } = request.resource
-  const form = negotiate(http, { onCollection: true, isCustom, refuseFirst: () => void readOptions(http.query) })
+  const form = negotiate(http, {
+    onCollection: true,
+    isCustom,
+    refuseFirst: () => void readOptions(http.query),
+  })
   const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
@@ -42,7 +46,10 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const response = holding({ status: 200, headers, body }, page)
   // A table has ages, which change with time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
-  return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
+  return tagged(
+    response,
+    () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`,
+  )
 }
 
 async function prepare(items: readonly Item[], context: Signaled): Promise<void> {
@@ -69,9 +76,14 @@ const listOperation = (
 })
 
 /** Fails as the list itself does if one of its objects cannot be decoded. */
-export function refuseUndecodable(request: ResourceRequest, access: ReadAccess, page: Pick<Listed, 'items'>): void {
+export function refuseUndecodable(
+  request: ResourceRequest,
+  access: ReadAccess,
+  page: Pick<Listed, 'items'>,
+): void {
   const [first] = undecodable(page.items)
-  if (first !== undefined) throw toApiError(request.context, listOperation(request, access, page), first.error)
+  if (first !== undefined)
+    throw toApiError(request.context, listOperation(request, access, page), first.error)
 }
 
 /** As many as a Status names. */
@@ -91,13 +103,15 @@ function undecodable(items: readonly Item[]): Unread[] {
 
 /** Objects of the cache are in memory anyway; others are until they are sent. */
 function holding(response: ApiResponse, { ownBytes: heldBytes }: Listed): ApiResponse {
-  if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body)) return response
+  if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
+    return response
   return { ...response, body: { ...response.body, heldBytes } }
 }
 
 /** State, path, query and format determine a list to the byte, so an earlier response may be used for the same request. */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
-  if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body)) return response
+  if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))
+    return response
   return { ...response, body: { ...response.body, tag } }
 }
 
@@ -118,7 +132,10 @@ export async function readPage(
   const { options, selectors } = readOptions(http.query)
   const { range, isOneKey, matches, by, indexed, name } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
-  const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
+  const start = pageStart(options, folder, {
+    resource,
+    isPaged: (isPaged || options.limit > 0) && !isOneKey,
+  })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
   /** Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing follows in that. */
@@ -128,21 +145,35 @@ export async function readPage(
     return next.items.length > 0
   }
   const corruptKey = access.corruptKey && ''
-  const operation = { resource, name: '', verb: 'list', askedVersion: start.askedVersion, corruptKey }
+  const operation = {
+    resource,
+    name: '',
+    verb: 'list',
+    askedVersion: start.askedVersion,
+    corruptKey,
+  }
   return translated(context, operation, async () => {
     try {
-      const selection = { limit: start.limit, matches, by, name, hold: (bytes: number) => http.hold?.(bytes) ?? true }
+      const selection = {
+        limit: start.limit,
+        matches,
+        by,
+        name,
+        hold: (bytes: number) => http.hold?.(bytes) ?? true,
+      }
       const found = await inSpan(
         context.span,
         'cacher.GetList',
         () => ({ 'audit-id': context.auditId, type: resource.plural }),
         () => reader.list({ from, to: range.to }, start.at, selection),
       )
-      const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
+      const isEnd =
+        found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
       const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {
-      if (isCode(error, 'compacted') && start.from !== undefined) throw expiredToken(folder, start.from)
+      if (isCode(error, 'compacted') && start.from !== undefined)
+        throw expiredToken(folder, start.from)
       if (isCode(error, 'too-new') && isExact(start.at)) throw notYet(error)
       throw error
     }

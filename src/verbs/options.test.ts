@@ -25,8 +25,10 @@ function refusal(run: () => unknown): string {
 }
 
 test('booleans are true unless they say no', () => {
-  for (const text of ['', '1', 'true', 'yes', 'no', 'f']) assert.equal(parseBoolean(text), true, text)
-  for (const text of ['0', 'false', 'False', 'FALSE', null]) assert.equal(parseBoolean(text), false, String(text))
+  for (const text of ['', '1', 'true', 'yes', 'no', 'f'])
+    assert.equal(parseBoolean(text), true, text)
+  for (const text of ['0', 'false', 'False', 'FALSE', null])
+    assert.equal(parseBoolean(text), false, String(text))
 })
 
 test('integers are read as Go reads them', () => {
@@ -68,15 +70,27 @@ test('a limit below zero is none, the first of repeated values counts', () => {
 const combinations: readonly ['list' | 'watch', string, RegExp][] = [
   ['list', 'resourceVersionMatch=Exact', /is forbidden unless resourceVersion is provided$/],
   ['list', 'resourceVersion=5&resourceVersionMatch=Exact', /^fine$/],
-  ['list', 'resourceVersion=0&resourceVersionMatch=Exact', /"exact" is forbidden for resourceVersion "0"$/],
+  [
+    'list',
+    'resourceVersion=0&resourceVersionMatch=Exact',
+    /"exact" is forbidden for resourceVersion "0"$/,
+  ],
   [
     'list',
     'resourceVersion=5&resourceVersionMatch=x&continue=y',
     /\[.*when continue is provided, .*Unsupported value: "x"/,
   ],
   ['list', 'sendInitialEvents=false', /sendInitialEvents is forbidden for list$/],
-  ['watch', 'resourceVersionMatch=NotOlderThan', /is forbidden for watch unless sendInitialEvents is provided$/],
-  ['watch', 'sendInitialEvents=true', /\[.*requires setting resourceVersionMatch to NotOlderThan, .*feature gate/],
+  [
+    'watch',
+    'resourceVersionMatch=NotOlderThan',
+    /is forbidden for watch unless sendInitialEvents is provided$/,
+  ],
+  [
+    'watch',
+    'sendInitialEvents=true',
+    /\[.*requires setting resourceVersionMatch to NotOlderThan, .*feature gate/,
+  ],
   ['watch', 'continue=x&limit=1', /^fine$/],
 ]
 for (const [verb, text, wanted] of combinations) {
@@ -121,6 +135,7 @@ test('a version of many digits is beyond 64 bits, and known to be so at once', (
   const { user } = process.cpuUsage()
   for (const text of ['9'.repeat(3_000_000), '18446744073709551616', `1${'0'.repeat(20)}`])
     assert.match(uintFault(text) ?? '', /value out of range$/)
-  for (const text of ['0', '18446744073709551615', `${'0'.repeat(1_000)}7`]) assert.equal(uintFault(text), undefined)
+  for (const text of ['0', '18446744073709551615', `${'0'.repeat(1_000)}7`])
+    assert.equal(uintFault(text), undefined)
   assert.ok(process.cpuUsage().user - user < 1_500_000, 'microseconds')
 })

@@ -45,7 +45,9 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     continue: query.get('continue') ?? '',
     timeoutSeconds,
     allowWatchBookmarks: parseBoolean(query.get('allowWatchBookmarks')),
-    sendInitialEvents: query.has('sendInitialEvents') ? parseBoolean(query.get('sendInitialEvents')) : undefined,
+    sendInitialEvents: query.has('sendInitialEvents')
+      ? parseBoolean(query.get('sendInitialEvents'))
+      : undefined,
   }
 }
 
@@ -95,7 +97,8 @@ export function parseInteger(value: string | null): number | undefined {
 /** A bigint if a number cannot represent the value exactly, as in decoded JSON. */
 export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined
-  if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
+  if (!/^[+-]?[0-9]+$/.test(value))
+    throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
   const exact = isBeyond64Bits(value) ? undefined : BigInt(value.replace(/^\+/, ''))
   if (exact === undefined || BigInt.asIntN(64, exact) !== exact) {
     throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`)
@@ -111,16 +114,28 @@ function listFaults(query: URLSearchParams): FieldFault[] {
   const faults: FieldFault[] = []
   if (match !== '') {
     if (version === '') {
-      faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+      faults.push(
+        forbiddenField(
+          matchField,
+          'resourceVersionMatch is forbidden unless resourceVersion is provided',
+        ),
+      )
     }
     if ((query.get('continue') ?? '') !== '') {
-      faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'))
+      faults.push(
+        forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
+      )
     }
     if (match !== 'Exact' && match !== 'NotOlderThan') {
       faults.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
     }
     if (match === 'Exact' && version === '0') {
-      faults.push(forbiddenField(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+      faults.push(
+        forbiddenField(
+          matchField,
+          'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+        ),
+      )
     }
   }
   if (query.has('sendInitialEvents')) {
@@ -139,7 +154,8 @@ function watchFaults(query: URLSearchParams, allowsWatchList: boolean): FieldFau
       faults.push(forbiddenField(matchField, why))
     }
     if (!allowsWatchList) {
-      const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+      const why =
+        'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
       faults.push(forbiddenField('sendInitialEvents', why))
     }
   }
@@ -150,7 +166,9 @@ function watchFaults(query: URLSearchParams, allowsWatchList: boolean): FieldFau
   }
   if (match !== 'NotOlderThan') faults.push(notSupported(matchField, match, ['NotOlderThan']))
   if ((query.get('continue') ?? '') !== '') {
-    faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'))
+    faults.push(
+      forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
+    )
   }
   return faults
 }

@@ -42,6 +42,8 @@ test('large budgets keep the event loop for a moment only', async () => {
   const { items } = await reader.list(keys.range('n'), 'latest')
   // They are printed when they are first read.
   for (const item of items) item.wire()
-  const ms = await bestLongestTurnMs(async () => assert.deepEqual(await pickObjects(items, wanted), []))
+  const ms = await bestLongestTurnMs(async () =>
+    assert.deepEqual(await pickObjects(items, wanted), []),
+  )
   assert.ok(ms < 50, `${ms} ms`)
 })

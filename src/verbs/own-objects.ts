@@ -26,7 +26,10 @@ import { currentOf, readCached } from './write/commit.ts'
 import { written } from './write/written.ts'
 
 /** A resource that is not served has no objects. */
-export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {
+export function createOwnObjects(
+  registry: Registry,
+  accessOf: (resource: Resource) => WriteAccess,
+): Objects {
   return {
     get: (id, { namespace, name }, at) => {
       const resource = registry.find(id)
@@ -62,7 +65,9 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
       const selector = { requirements, terms: [] }
       const selection =
-        requirements.length === 0 ? {} : { matches: selects(selector), by: valuesToLookUp(selector, []) }
+        requirements.length === 0
+          ? {}
+          : { matches: selects(selector), by: valuesToLookUp(selector, []) }
       const { items } = await reader.list(range, 'any', selection)
       return items.map((item) => () => item.object())
     },
@@ -112,18 +117,26 @@ async function changeStatus(
   const key = access.keys.key(namespace, name)
   const item = await readCached(access, key)
   const slices = new Slices(systemTime, { isExpensive: true })
-  const run = <T>(work: () => T): T | Promise<T> => (item?.isLarge === true ? inParts(work, slices) : work())
+  const run = <T>(work: () => T): T | Promise<T> =>
+    item?.isLarge === true ? inParts(work, slices) : work()
   const cached = item && (await run(() => currentOf(item)))
-  const decode = (stored: Stored): KubeObject | Promise<KubeObject> => run(() => access.decode(stored))
+  const decode = (stored: Stored): KubeObject | Promise<KubeObject> =>
+    run(() => access.decode(stored))
   let changed: KubeObject | undefined
-  const { outcome, revision, previous } = await store.update(key, { cached, decode }, async (current) => {
-    const decided = current && decide(current.object)
-    if (current === undefined || decided === undefined) return 'untouched'
-    const owners = await run(() => ownersAfter(resource, { before: current.object, after: decided }, access))
-    const made = withManagedFields(decided, owners)
-    changed = made
-    return { put: await run(() => encodeStored(made, resource.shape)) }
-  })
+  const { outcome, revision, previous } = await store.update(
+    key,
+    { cached, decode },
+    async (current) => {
+      const decided = current && decide(current.object)
+      if (current === undefined || decided === undefined) return 'untouched'
+      const owners = await run(() =>
+        ownersAfter(resource, { before: current.object, after: decided }, access),
+      )
+      const made = withManagedFields(decided, owners)
+      changed = made
+      return { put: await run(() => encodeStored(made, resource.shape)) }
+    },
+  )
   if (outcome === 'put') {
     assert(changed !== undefined, 'what was put was decided')
     const made = changed
@@ -156,7 +169,10 @@ function ownersAfter(
     before: storedWire(otherThan(after, before), struct),
     after: storedWire(otherThan(before, after), struct),
   }
-  const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
+  const differences = new Differences(
+    () => versions,
+    ignoredAt({ resource, subresource: 'status' }),
+  )
   const writer = {
     manager: ownManager,
     operation: 'Update',

@@ -39,12 +39,18 @@ export function askWebhook(
 
 async function convertForOwners(
   resource: Resource,
-  { inVersion, convertTo }: Pick<WriteAccess, 'inVersion'> & Required<Pick<WriteAccess, 'convertTo'>>,
+  {
+    inVersion,
+    convertTo,
+  }: Pick<WriteAccess, 'inVersion'> & Required<Pick<WriteAccess, 'convertTo'>>,
   { owners, objects }: { readonly owners: Owners; readonly objects: Change },
 ): Promise<Asked> {
   const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
   for (const { apiVersion } of owners.values()) {
-    const to = apiVersion === apiVersionOf(resource) || asked.has(apiVersion) ? undefined : inVersion(apiVersion)
+    const to =
+      apiVersion === apiVersionOf(resource) || asked.has(apiVersion)
+        ? undefined
+        : inVersion(apiVersion)
     if (to === undefined) continue
     const versions = { from: resource, to }
     const [before] = await orUnknown('', () => convertTo([objects.before()], versions))
@@ -60,7 +66,9 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
   try {
     return await convert()
   } catch (error) {
-    throw error instanceof ApiError ? new UnknownVersionError(what + error.message, { cause: error }) : error
+    throw error instanceof ApiError
+      ? new UnknownVersionError(what + error.message, { cause: error })
+      : error
   }
 }
 
@@ -89,10 +97,17 @@ export function versionsOf(
     const other = otherVersion(request, inVersion, apiVersion)
     if (other === undefined) return undefined
     const made = asked.get(apiVersion)
-    const written = made === undefined && other.ofWires !== undefined && wires !== undefined && other.ofWires(wires)
+    const written =
+      made === undefined &&
+      other.ofWires !== undefined &&
+      wires !== undefined &&
+      other.ofWires(wires)
     return {
       type: other.type,
-      ...(written || { before: other.before(made?.before ?? before()), after: other.after(made?.after ?? after()) }),
+      ...(written || {
+        before: other.before(made?.before ?? before()),
+        after: other.after(made?.after ?? after()),
+      }),
       isWhole: request.resource.isCustom,
     }
   }
@@ -119,7 +134,8 @@ export function otherVersion(
   const { resource } = request
   if (viewOf(request) !== undefined) return undefined
   const other = inVersion(apiVersion)
-  if (other !== undefined) return resource.isCustom ? customVersion(other) : builtInVersion(resource.shape, other)
+  if (other !== undefined)
+    return resource.isCustom ? customVersion(other) : builtInVersion(resource.shape, other)
   if (!resource.isCustom) return undefined
   throw new UnknownVersionError(`request to convert CR to an invalid group/version: ${apiVersion}`)
 }

@@ -31,7 +31,10 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
   if (view === undefined) return { owners, finish: printOwners }
   const inView = fieldSetOf([view.ownedPath])
   const inObject = view.objectPath === undefined ? inView : fieldSetOf([view.objectPath])
-  const versions = { objectVersion: apiVersionOf(request.resource), viewVersion: apiVersionOf(view) }
+  const versions = {
+    objectVersion: apiVersionOf(request.resource),
+    viewVersion: apiVersionOf(view),
+  }
   const field = { inObject, inView, ...versions }
   return {
     owners: ownersInView(owners, field),
@@ -42,14 +45,25 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
 /** Without a fieldManager in the query, the manager is derived from the User-Agent. */
 export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
   const { resource, subresource, http } = request
-  const manager = fieldManager === '' ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '') : fieldManager
-  return { manager, operation: 'Update', apiVersion: apiVersionOf(viewOf(request) ?? resource), subresource }
+  const manager =
+    fieldManager === ''
+      ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '')
+      : fieldManager
+  return {
+    manager,
+    operation: 'Update',
+    apiVersion: apiVersionOf(viewOf(request) ?? resource),
+    subresource,
+  }
 }
 
 /** Cached, since they depend only on the resource and the subresource. */
 const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
 
-export function ignoredAt({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): FieldSet {
+export function ignoredAt({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): FieldSet {
   const known = ignored.get(resource) ?? new Map<string, FieldSet>()
   ignored.set(resource, known)
   const found = known.get(subresource) ?? fieldSetOf(resource.resetPaths(subresource))

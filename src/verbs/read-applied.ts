@@ -38,7 +38,8 @@ export async function readApplied(
     const { json, duplicates } = await access.convertYaml(body)
     context.noteText(json.length)
     if (context.isLarge) await holdValues(request, json)
-    const read = (): Fields => objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
+    const read = (): Fields =>
+      objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
     const value = context.isLarge ? await context.inParts(read) : read()
     return { value, textBytes: json.length, duplicates }
   } catch (error) {
@@ -53,7 +54,10 @@ function textOf(json: Buffer): string {
 }
 
 /** Upstream's errors mention YAML here, too. */
-async function readCbor(body: Buffer, request: ResourceRequest): Promise<Pick<AppliedBody, 'value' | 'textBytes'>> {
+async function readCbor(
+  body: Buffer,
+  request: ResourceRequest,
+): Promise<Pick<AppliedBody, 'value' | 'textBytes'>> {
   const { context } = request
   try {
     const json = cborToJson(body)
@@ -66,9 +70,13 @@ async function readCbor(body: Buffer, request: ResourceRequest): Promise<Pick<Ap
     const read = (): Json => readAny(new JsonScanner(json))
     const value = context.isLarge ? await context.inParts(read) : read()
     if (isFields(value)) return { value, textBytes: json.length }
-    throw new CborError(`cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`)
+    throw new CborError(
+      `cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`,
+    )
   } catch (error) {
-    throw error instanceof CborError ? badRequest(`error decoding YAML: ${error.message}`, error) : error
+    throw error instanceof CborError
+      ? badRequest(`error decoding YAML: ${error.message}`, error)
+      : error
   }
 }
 

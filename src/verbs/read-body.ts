@@ -34,9 +34,13 @@ export async function readObject(
   try {
     return await readAs(request, view ?? resource, { fieldValidation, access })
   } catch (error) {
-    const isUnreadable = error instanceof ApiError && error.message.includes(' cannot be handled as a ')
+    const isUnreadable =
+      error instanceof ApiError && error.message.includes(' cannot be handled as a ')
     if (view === undefined || !resource.isCustom || !isUnreadable) throw error
-    throw badRequest(`no kind is registered for the type v1.${view.kind} in scheme ${quote(schemeOfCustom)}`, error)
+    throw badRequest(
+      `no kind is registered for the type v1.${view.kind} in scheme ${quote(schemeOfCustom)}`,
+      error,
+    )
   }
 }
 
@@ -50,7 +54,10 @@ export async function readAs(
   {
     fieldValidation,
     access,
-  }: { readonly fieldValidation: FieldValidation; readonly access: Pick<WriteAccess, 'convertYaml'> },
+  }: {
+    readonly fieldValidation: FieldValidation
+    readonly access: Pick<WriteAccess, 'convertYaml'>
+  },
 ): Promise<KubeObject> {
   const { context, http } = request
   const form = bodyForm(http)
@@ -79,7 +86,11 @@ export async function readAs(
 /** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */
 const CBOR_EXPANSION = 5
 
-async function fromCbor(bytes: Buffer, { context }: ResourceRequest, expected: Expected): Promise<Body> {
+async function fromCbor(
+  bytes: Buffer,
+  { context }: ResourceRequest,
+  expected: Expected,
+): Promise<Body> {
   const convert = (): Body => cborBody(bytes, expected)
   return context.isLarge ? context.inParts(convert) : convert()
 }

@@ -45,7 +45,11 @@ test('a small strategic patch that merges a list again and again leaves turns to
   const body = Buffer.from(JSON.stringify({ spec: { containers: again } }))
   assert.ok(body.length < 10_000)
   const ms = await bestLongestTurnMs(async () => {
-    const change = readPatch(requestFor('pods'), { form: 'strategic', body, fieldValidation: 'Ignore' })
+    const change = readPatch(requestFor('pods'), {
+      form: 'strategic',
+      body,
+      fieldValidation: 'Ignore',
+    })
     const { spec } = await change(pod, undefined)
     const [container] = itemsOf(fieldsOf(spec)['containers'])
     assert.equal(itemsOf(container?.['env']).length, 2_001)

@@ -10,13 +10,19 @@ import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
 import type { Change } from './write/write.ts'
 
-type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
+type Given = Pick<Patch, 'form'> & {
+  readonly body: Buffer
+  readonly fieldValidation: FieldValidation
+}
 
 /** The time for a merge patch grows with its length times its depth. Longer ones are applied in slices. */
 const SHORT_CHARACTERS = 1024
 
 /** Errors in the patch are reported only if the object exists. */
-export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
+export function readPatch(
+  request: ResourceRequest,
+  { form, body, fieldValidation }: Given,
+): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
@@ -27,10 +33,14 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
     // Other patches may take long even if they are small: they copy much, or merge the same list many times.
-    const isShort = slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
+    const isShort =
+      slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
     const refuse = async (why: string): Promise<never> => {
-      throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
+      throw notDecoded(
+        context.isLarge ? await context.inParts(patched.shown) : patched.shown(),
+        why,
+      )
     }
     if ('fault' in patched) return refuse(patched.fault)
     const { object, strictFaults } = patched
@@ -45,7 +55,10 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
 /** A view has no managedFields for clients, but the object that a patch is applied to has them. */
 function withShownOwners(
   current: KubeObject,
-  { request, stored }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
+  {
+    request,
+    stored,
+  }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
 ): KubeObject {
   return viewOf(request) === undefined
     ? current

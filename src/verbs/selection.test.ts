@@ -6,11 +6,14 @@ const lookedUp = (labelSelector: string, fieldSelector = ''): unknown =>
   valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }), ['spec.nodeName'])
 
 test('an index is asked for the single values of labels and of fields that have one', () => {
-  assert.deepEqual(lookedUp('a=b,c in (d,e),f in (g),h!=i', 'spec.nodeName=n,status.phase=p,spec.nodeName!=m'), [
-    { field: 'spec.nodeName', isEqual: true, value: 'n' },
-    { label: 'a', value: 'b' },
-    { label: 'f', value: 'g' },
-  ])
+  assert.deepEqual(
+    lookedUp('a=b,c in (d,e),f in (g),h!=i', 'spec.nodeName=n,status.phase=p,spec.nodeName!=m'),
+    [
+      { field: 'spec.nodeName', isEqual: true, value: 'n' },
+      { label: 'a', value: 'b' },
+      { label: 'f', value: 'g' },
+    ],
+  )
 })
 
 test('what is kept of a question has a bound', () => {

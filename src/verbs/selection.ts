@@ -25,12 +25,18 @@ export type Chosen = {
   readonly name?: Key | undefined
 }
 
-export type Selectors = { readonly requirements: readonly Requirement[]; readonly terms: readonly FieldTerm[] }
+export type Selectors = {
+  readonly requirements: readonly Requirement[]
+  readonly terms: readonly FieldTerm[]
+}
 
 /** Fails with a BadRequest for a selector that cannot be parsed. */
 export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
-  return { requirements: parseLabelSelector(labelSelector), terms: parseFieldSelector(fieldSelector) }
+  return {
+    requirements: parseLabelSelector(labelSelector),
+    terms: parseFieldSelector(fieldSelector),
+  }
 }
 
 type SelectorOptions = { readonly labelSelector: string; readonly fieldSelector: string }
@@ -38,21 +44,33 @@ type SelectorOptions = { readonly labelSelector: string; readonly fieldSelector:
 const everything: Selectors = { requirements: [], terms: [] }
 
 /** Fails with a BadRequest for a field that the kind does not support. */
-export function choose(request: ResourceRequest, { requirements, terms }: Selectors, keys: ResourceKeys): Chosen {
+export function choose(
+  request: ResourceRequest,
+  { requirements, terms }: Selectors,
+  keys: ResourceKeys,
+): Chosen {
   const { resource } = request
   if (requirements.length === 0 && terms.length === 0 && request.name === '') {
     const { namespace } = request
-    return { range: keys.range(namespace === '' ? undefined : namespace), isOneKey: false, matches: undefined }
+    return {
+      range: keys.range(namespace === '' ? undefined : namespace),
+      isOneKey: false,
+      matches: undefined,
+    }
   }
   const selectorTerms = terms.map((term) => selectorTerm(term, resource, keys))
   if (request.name !== '' && nameIn(terms) !== request.name && terms.length > 0) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   }
   const name = request.name === '' ? nameIn(terms) : request.name
-  const namespace = request.namespace === '' && resource.isNamespaced ? namespaceIn(terms) : request.namespace
+  const namespace =
+    request.namespace === '' && resource.isNamespaced ? namespaceIn(terms) : request.namespace
   const isOneKey = name !== '' && (namespace !== '' || !resource.isNamespaced)
-  const range = isOneKey ? rangeOfKey(keys.key(namespace, name)) : keys.range(namespace === '' ? undefined : namespace)
-  if (requirements.length === 0 && terms.length === 0) return { range, isOneKey, matches: undefined }
+  const range = isOneKey
+    ? rangeOfKey(keys.key(namespace, name))
+    : keys.range(namespace === '' ? undefined : namespace)
+  if (requirements.length === 0 && terms.length === 0)
+    return { range, isOneKey, matches: undefined }
   return {
     range,
     isOneKey,
@@ -63,9 +81,14 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   }
 }
 
-function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resource): (() => Matches) | undefined {
+function indexed(
+  terms: readonly SelectorTerm[],
+  { indexedFields = [] }: Resource,
+): (() => Matches) | undefined {
   // limit: a kind has a few indexed fields
-  const found = terms.filter((term) => term.isEqual && 'field' in term && indexedFields.includes(term.field))
+  const found = terms.filter(
+    (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),
+  )
   return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
 
@@ -92,7 +115,11 @@ function valueOfLabel(requirement: Requirement): IndexedValue[] {
 }
 
 /** Terms on the name and the namespace are matched on the key, without decoding the object. */
-function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, keys: ResourceKeys): SelectorTerm {
+function selectorTerm(
+  { field, isEqual, value }: FieldTerm,
+  resource: Resource,
+  keys: ResourceKeys,
+): SelectorTerm {
   const read = fieldReader(resource, field)
   if (field === 'metadata.name') return { isEqual, value, isOf: keys.hasName(value) }
   if (field === 'metadata.namespace') return { isEqual, value, isOf: keys.hasNamespace(value) }

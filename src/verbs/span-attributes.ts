@@ -4,7 +4,12 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import { resourcePrefix } from '../storage/keys.ts'
 
 /** The key of its object, without what all keys begin with. */
-export function keyAttributes({ resource, namespace, name, context }: ResourceRequest): SpanAttributes {
+export function keyAttributes({
+  resource,
+  namespace,
+  name,
+  context,
+}: ResourceRequest): SpanAttributes {
   const path = [resourcePrefix(resource), ...(namespace === '' ? [] : [namespace]), name]
   return { 'audit-id': context.auditId, key: `/${path.join('/')}` }
 }

@@ -8,7 +8,9 @@ const resource = { group: 'apps', plural: 'deployments' }
 const sealed = new StorageError('corrupt', 'no such key')
 const garbled = new StorageError('corrupt', 'unexpected EOF', { undecodableAt: 7 })
 const shown = (error: StorageError, operation: Partial<StorageOperation>): unknown[] => {
-  const { message, reason } = toStatus(fromStorage(error, { resource, name: 'a', verb: 'get', ...operation }))
+  const { message, reason } = toStatus(
+    fromStorage(error, { resource, name: 'a', verb: 'get', ...operation }),
+  )
   return [message, reason]
 }
 
@@ -18,17 +20,24 @@ test('what cannot be decrypted is an internal error, what cannot be decoded the 
 })
 
 test('where such objects can be deleted, messages name them', () => {
-  const corrupt = 'StorageError: corrupt object, Code: 7, Key: /a/b, ResourceVersion: 0, AdditionalErrorMsg: '
+  const corrupt =
+    'StorageError: corrupt object, Code: 7, Key: /a/b, ResourceVersion: 0, AdditionalErrorMsg: '
   const lost = 'data from the storage is not transformable revision=0: no such key'
   for (const verb of ['get', 'delete']) {
     const operation = { verb, corruptKey: '/a/b' }
-    assert.deepEqual(shown(sealed, operation), [`Internal error occurred: ${corrupt}${lost}`, 'InternalError'])
+    assert.deepEqual(shown(sealed, operation), [
+      `Internal error occurred: ${corrupt}${lost}`,
+      'InternalError',
+    ])
     const expected = `Internal error occurred: ${corrupt}object not decodable revision=7: unexpected EOF`
     assert.deepEqual(shown(garbled, operation), [expected, 'InternalError'])
   }
   const operation = { verb: 'update', corruptKey: '/a/b' }
   assert.deepEqual(shown(sealed, operation), [`Internal error occurred: ${lost}`, 'InternalError'])
-  assert.deepEqual(shown(garbled, operation), ['object not decodable revision=7: unexpected EOF', undefined])
+  assert.deepEqual(shown(garbled, operation), [
+    'object not decodable revision=7: unexpected EOF',
+    undefined,
+  ])
 })
 
 const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
@@ -37,8 +46,12 @@ const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
 }
 
 test('clients are asked to retry, but not writes that may have happened', () => {
-  assert.deepEqual([retryAfter('delete', false), retryAfter('get', true), retryAfter('list', true)], [2, 2, 2])
-  for (const verb of ['create', 'update', 'patch', 'delete']) assert.equal(retryAfter(verb, true), undefined, verb)
+  assert.deepEqual(
+    [retryAfter('delete', false), retryAfter('get', true), retryAfter('list', true)],
+    [2, 2, 2],
+  )
+  for (const verb of ['create', 'update', 'patch', 'delete'])
+    assert.equal(retryAfter(verb, true), undefined, verb)
 })
 
 test('a list names all of them, up to a limit', () => {
@@ -57,11 +70,15 @@ test('a list names all of them, up to a limit', () => {
   )
   const many = listStatus(UNREAD_MAX + 5).details?.causes ?? []
   assert.equal(many.length, UNREAD_MAX + 1)
-  assert.deepEqual(many.at(-1), { reason: 'TooMany', message: 'too many errors, the list is truncated' })
+  assert.deepEqual(many.at(-1), {
+    reason: 'TooMany',
+    message: 'too many errors, the list is truncated',
+  })
 })
 
 function listStatus(count: number) {
-  const unread = () => Array.from({ length: count }, (_, at) => ({ key: `/registry/a/${at}`, error: sealed }))
+  const unread = () =>
+    Array.from({ length: count }, (_, at) => ({ key: `/registry/a/${at}`, error: sealed }))
   const error = new StorageError('corrupt', 'some', { unread })
   return toStatus(fromStorage(error, { resource, name: '', verb: 'list', corruptKey: '' }))
 }

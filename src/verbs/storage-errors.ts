@@ -56,7 +56,11 @@ export async function translated<T>(
 }
 
 /** Translates a storage error; any other error is returned unchanged. */
-export function toApiError(context: RequestContext, operation: StorageOperation, error: unknown): unknown {
+export function toApiError(
+  context: RequestContext,
+  operation: StorageOperation,
+  error: unknown,
+): unknown {
   if (!(error instanceof StorageError)) return error
   return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
@@ -70,10 +74,14 @@ export function checkWaiting(context: Signaled): void {
 
 /** For a request that was cancelled, or timed out, while an operation was running. */
 export const cancelled = (context: Signaled, cause?: unknown): ApiError =>
-  isTimeUp(context) ? deadlineExceeded(cause) : serviceUnavailable('the request was cancelled', cause)
+  isTimeUp(context)
+    ? deadlineExceeded(cause)
+    : serviceUnavailable('the request was cancelled', cause)
 
 function isTimeUp({ signal }: Signaled): boolean {
-  return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  return (
+    signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  )
 }
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
@@ -92,10 +100,15 @@ export function fromStorage(
     case 'compacted':
       return expired(tooOld(error, { resource, name, verb, askedVersion }), { cause: error })
     case 'too-new':
-      return tooLargeResourceVersion(askedVersion, error.bound ?? 0, { retries: !isEvents(resource) })
+      return tooLargeResourceVersion(askedVersion, error.bound ?? 0, {
+        retries: !isEvents(resource),
+      })
     case 'unavailable':
       // A write that may have happened is not to be made again: a delete would be answered that there was nothing to delete.
-      return storageTimeout(resource, verb, { retries: !error.ambiguous || readVerbs.has(verb), cause: error })
+      return storageTimeout(resource, verb, {
+        retries: !error.ambiguous || readVerbs.has(verb),
+        cause: error,
+      })
     case 'busy':
       return tooManyRequests(error.message, RETRY_AFTER_SECONDS)
     case 'no-space':
@@ -113,12 +126,17 @@ export function fromStorage(
 }
 
 /** With upstream's words, which are others if such an object can be deleted. */
-function corrupt(error: StorageError, { resource, verb, corruptKey, unread }: StorageOperation): ApiError {
+function corrupt(
+  error: StorageError,
+  { resource, verb, corruptKey, unread }: StorageOperation,
+): ApiError {
   const isDecrypted = error.undecodableAt !== undefined
   if (corruptKey === undefined)
     return isDecrypted ? unclassified(error.message, error) : internalError(error.message, error)
-  if (verb === 'list') return storageReadError(resource, causesOf(error.unread?.() ?? unread?.() ?? []), error)
-  if (verb === 'get' || verb === 'delete') return internalError(corruptObject(corruptKey, error), error)
+  if (verb === 'list')
+    return storageReadError(resource, causesOf(error.unread?.() ?? unread?.() ?? []), error)
+  if (verb === 'get' || verb === 'delete')
+    return internalError(corruptObject(corruptKey, error), error)
   const why = whyUnread(error)
   return isDecrypted ? unclassified(why, error) : internalError(why, error)
 }
@@ -136,7 +154,8 @@ function causesOf(unread: readonly Unread[]): StatusCause[] {
     const field = toText(key)
     return { reason: 'UnexpectedServerResponse', message: corruptObject(field, error), field }
   })
-  if (unread.length > UNREAD_MAX) causes.push({ reason: 'TooMany', message: 'too many errors, the list is truncated' })
+  if (unread.length > UNREAD_MAX)
+    causes.push({ reason: 'TooMany', message: 'too many errors, the list is truncated' })
   return causes
 }
 
@@ -144,7 +163,10 @@ function causesOf(unread: readonly Unread[]): StatusCause[] {
  * For watches upstream reports the oldest version of its watch cache; Events have no watch cache, so the message is that of its etcd
  * storage.
  */
-function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: StorageOperation): string {
+function tooOld(
+  { bound = 1 }: StorageError,
+  { resource, verb, askedVersion = 0 }: StorageOperation,
+): string {
   if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
   if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
   return `too old resource version: ${askedVersion} (${bound - 1})`

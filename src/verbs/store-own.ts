@@ -33,7 +33,9 @@ export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boo
   const metadata = { ...object.metadata, uid: access.ids.uid(), creationTimestamp: now }
   const made = withManagedFields({ ...object, metadata }, ownersOf(write, object, now))
   try {
-    await store.create(access.keys.key(namespace, name), encodeStored(made, resource.shape), { signal })
+    await store.create(access.keys.key(namespace, name), encodeStored(made, resource.shape), {
+      signal,
+    })
     return true
   } catch (error) {
     if (isCode(error, 'exists')) return false
@@ -41,10 +43,23 @@ export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boo
   }
 }
 
-function ownersOf({ resource, manager }: OwnWrite, object: KubeObject, now: string): ReturnType<typeof printOwners> {
+function ownersOf(
+  { resource, manager }: OwnWrite,
+  object: KubeObject,
+  now: string,
+): ReturnType<typeof printOwners> {
   const { struct } = resource.shape
-  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
+  const versions = {
+    type: mergeTypeOfObjects(struct),
+    before: emptyWire(struct),
+    after: givenWire(object, struct),
+  }
   const differences = new Differences(() => versions, ignoredAt({ resource, subresource: '' }))
-  const writer = { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: '' } as const
+  const writer = {
+    manager,
+    operation: 'Update',
+    apiVersion: apiVersionOf(resource),
+    subresource: '',
+  } as const
   return printOwners(recordUpdate(new Map(), { writer, now, differences }))
 }

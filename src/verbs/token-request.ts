@@ -3,7 +3,15 @@ import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/ac
 import { badRequest, conflict, invalid, notFound, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { checkPathSegment } from '../api/names.ts'
-import { type Fields, fieldsOf, type KubeObject, numberOf, omit, textOf, textsOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type KubeObject,
+  numberOf,
+  omit,
+  textOf,
+  textsOf,
+} from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -27,7 +35,11 @@ export type TokenParts = {
   /** May fail if an external signer signs. */
   readonly sign: (claims: AccountClaims) => string | Promise<string>
   /** Reads the current object of the core group. */
-  readonly read: (plural: string, namespace: string, name: string) => Promise<KubeObject | undefined>
+  readonly read: (
+    plural: string,
+    namespace: string,
+    name: string,
+  ) => Promise<KubeObject | undefined>
   readonly wallMs: () => number
 }
 
@@ -50,7 +62,12 @@ export const createTokenRequest =
     const audiences = given.length === 0 ? parts.audiences : given
     const spec: Fields = { ...fieldsOf(sent['spec']), audiences }
     const { status: _, ...question } = sent
-    const metadata = { ...omit(sent.metadata, 'uid'), name, namespace, creationTimestamp: access.now() }
+    const metadata = {
+      ...omit(sent.metadata, 'uid'),
+      name,
+      namespace,
+      creationTimestamp: access.now(),
+    }
     const object: KubeObject = { ...question, metadata, spec }
     const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
     if (faults.length > 0) throw invalid(tokenRequestKind, '', faults)
@@ -58,7 +75,9 @@ export const createTokenRequest =
     const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
     const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
     const nowSeconds = Math.floor(parts.wallMs() / 1000)
-    const extendedSeconds = isForKubelet(seconds, { bound, audiences, parts }) ? parts.extendedSeconds : null
+    const extendedSeconds = isForKubelet(seconds, { bound, audiences, parts })
+      ? parts.extendedSeconds
+      : null
     const jti = access.ids.uid()
     const token = await sign(parts, {
       aud: audiences,
@@ -91,20 +110,32 @@ async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Pr
   }
 }
 
-const timestamp = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+const timestamp = (seconds: number): string =>
+  `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-function refuseOther({ metadata }: KubeObject, account: { readonly namespace: string; readonly name: string }): void {
+function refuseOther(
+  { metadata }: KubeObject,
+  account: { readonly namespace: string; readonly name: string },
+): void {
   for (const field of ['name', 'namespace'] as const) {
     const given = metadata[field] ?? ''
     if (given === '' || given === account[field]) continue
-    const fault = invalidValue(`metadata.${field}`, given, `must match the service account ${field} if specified`)
+    const fault = invalidValue(
+      `metadata.${field}`,
+      given,
+      `must match the service account ${field} if specified`,
+    )
     throw invalid(tokenRequestKind, account.name, [fault])
   }
 }
 
 type Bound = Pick<AccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>
 
-type Binding = { readonly account: KubeObject; readonly namespace: string; readonly parts: TokenParts }
+type Binding = {
+  readonly account: KubeObject
+  readonly namespace: string
+  readonly parts: TokenParts
+}
 
 async function findBound(reference: Fields[string], binding: Binding): Promise<Bound> {
   if (reference === undefined || reference === null) return {}
@@ -119,7 +150,9 @@ async function findBound(reference: Fields[string], binding: Binding): Promise<B
         ? await findPlain(kind, textOf(name), binding)
         : undefined
   if (object === undefined)
-    throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${textOf(kind)}`)
+    throw badRequest(
+      `cannot bind token to object of type ${group}/${version}, Kind=${textOf(kind)}`,
+    )
   if (textOf(uid) !== '' && uid !== object.found.metadata.uid) {
     const why = `the UID in the bound object reference (${textOf(uid)}) does not match the UID in record. The object might have been deleted and then recreated`
     throw conflict({ group, plural: textOf(kind) }, textOf(name), why)
@@ -149,10 +182,17 @@ async function findPod(name: string, { account, namespace, parts }: Binding): Pr
   const host = textOf(nodeName)
   if (host === '') return { found, claims: { pod: claimOf(found) } }
   const node = await parts.read('nodes', '', host)
-  return { found, claims: { node: node === undefined ? { name: host } : claimOf(node), pod: claimOf(found) } }
+  return {
+    found,
+    claims: { node: node === undefined ? { name: host } : claimOf(node), pod: claimOf(found) },
+  }
 }
 
-async function findPlain(kind: 'Secret' | 'Node', name: string, { namespace, parts }: Binding): Promise<Found> {
+async function findPlain(
+  kind: 'Secret' | 'Node',
+  name: string,
+  { namespace, parts }: Binding,
+): Promise<Found> {
   const plural = kind === 'Secret' ? 'secrets' : 'nodes'
   const found = await parts.read(plural, kind === 'Secret' ? namespace : '', name)
   if (found === undefined) throw notFound({ group: '', plural }, name)
@@ -160,9 +200,16 @@ async function findPlain(kind: 'Secret' | 'Node', name: string, { namespace, par
   return { found, claims: kind === 'Secret' ? { secret: claim } : { node: claim } }
 }
 
-const claimOf = ({ metadata }: KubeObject): ObjectClaim => ({ name: metadata.name ?? '', uid: metadata.uid ?? '' })
+const claimOf = ({ metadata }: KubeObject): ObjectClaim => ({
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+})
 
-function secondsOf(asked: number, { context }: ResourceRequest, { secondsMax }: TokenParts): number {
+function secondsOf(
+  asked: number,
+  { context }: ResourceRequest,
+  { secondsMax }: TokenParts,
+): number {
   if (secondsMax === null || asked <= secondsMax) return asked
   context.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`)
   return secondsMax
@@ -177,7 +224,8 @@ function isForKubelet(
     parts,
   }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
 ): boolean {
-  if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined) return false
+  if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
+    return false
   // limit: the server has a few audiences
   return audiences.every((audience) => parts.audiences.includes(audience))
 }

@@ -44,7 +44,9 @@ function checkUid(
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
   // Upstream refuses a dry run above the storage, where keys do not have the root prefix yet.
   const folders = resource.isNamespaced ? `${namespace}/` : ''
-  const key = isDryRun ? `/${resourcePrefix(resource)}/${folders}${name}` : toText(keys.key(namespace, name))
+  const key = isDryRun
+    ? `/${resourcePrefix(resource)}/${folders}${name}`
+    : toText(keys.key(namespace, name))
   const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`
   throw conflict(resource, name, why)
 }

@@ -20,12 +20,15 @@ export type VirtualParts = {
 export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
   const print = (object: KubeObject) => printUnversioned(object, resource.shape)
   const all = async (): Promise<Item[]> =>
-    (await read()).map((object) => cache.looseItem({ key: keys.key('', object.metadata.name ?? '') }, object, print))
+    (await read()).map((object) =>
+      cache.looseItem({ key: keys.key('', object.metadata.name ?? '') }, object, print),
+    )
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)
       // Upstream's error has the singular of a resource that is not stored.
-      if (item === undefined) throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
+      if (item === undefined)
+        throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
       return { revision: 0, item }
     },
     list: async ({ from, to }, _at, selection) => {

@@ -37,7 +37,12 @@ test('a watch that has sent its initial objects and has nothing more to send hol
     requestBookmark: () => undefined,
     close: () => undefined,
   }
-  const framing: Framing = { headers: {}, error: () => Buffer.alloc(0), event: () => memory.take(LARGE), memory }
+  const framing: Framing = {
+    headers: {},
+    error: () => Buffer.alloc(0),
+    event: () => memory.take(LARGE),
+    memory,
+  }
   const options = {
     framing,
     timeoutMs: 60_000,
@@ -57,7 +62,9 @@ test('a watch that has sent its initial objects and has nothing more to send hol
 })
 
 test('a long event is sent in parts, between frames, and counts once', () => {
-  const batches = [[1, 2, 3].map((revision) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const)]
+  const batches = [
+    [1, 2, 3].map((revision) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const),
+  ]
   const watcher: EventSource = {
     state: 'live',
     hasNews: false,
@@ -153,16 +160,26 @@ test('a large object that is not printed yet is printed in short turns before it
   const [large, small] = [service(30_000), service(1)]
   const texts: string[] = []
   const ms = await longestTurnMs(async () => {
-    const frames = framesOf([[storedItem(small)], [storedItem(large), storedItem(small)], [storedItem(small)]])
+    const frames = framesOf([
+      [storedItem(small)],
+      [storedItem(large), storedItem(small)],
+      [storedItem(small)],
+    ])
     texts.push(...(frames.take() ?? []).map(String))
     assert.deepEqual(frames.take(), [])
     await new Promise<void>((resolve) => frames.onReady(resolve))
-    for (let taken = frames.take(); taken !== undefined && taken.length > 0; taken = frames.take()) {
+    for (
+      let taken = frames.take();
+      taken !== undefined && taken.length > 0;
+      taken = frames.take()
+    ) {
       texts.push(...taken.map(String))
     }
     frames.close()
   })
-  const expected = [small, large, small, small].map((stored) => String(new InitialEvent(storedItem(stored)).frame()))
+  const expected = [small, large, small, small].map((stored) =>
+    String(new InitialEvent(storedItem(stored)).frame()),
+  )
   assert.ok(texts.join('') === expected.join(''))
   assert.ok(ms < 100, `${ms} ms`)
 })

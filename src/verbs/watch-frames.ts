@@ -25,7 +25,11 @@ export type WatchFramesOptions = {
 const none: readonly Buffer[] = []
 
 /** Events that were taken from the watcher, but are not sent before their large objects are printed. */
-type HeldEvents = { readonly events: readonly WatchEvent[]; readonly printed: Promise<void>; isPrinted: boolean }
+type HeldEvents = {
+  readonly events: readonly WatchEvent[]
+  readonly printed: Promise<void>
+  isPrinted: boolean
+}
 
 export class WatchFrames implements FrameSource {
   readonly #watcher: EventSource
@@ -134,7 +138,8 @@ export class WatchFrames implements FrameSource {
 }
 
 /** Whether its object would be printed at once. A write is often reported before its own request has printed it. */
-const isUnprepared = (event: WatchEvent): boolean => event.type !== 'BOOKMARK' && event.item.isUnprepared
+const isUnprepared = (event: WatchEvent): boolean =>
+  event.type !== 'BOOKMARK' && event.item.isUnprepared
 
 /** Prints the large objects of events in parts, between which others are served. */
 function hold(events: readonly WatchEvent[]): HeldEvents {
@@ -148,6 +153,7 @@ function hold(events: readonly WatchEvent[]): HeldEvents {
 async function prepare(events: readonly WatchEvent[]): Promise<void> {
   for (const event of events) {
     // An object that cannot be decoded is reported when its frame is made.
-    if (event.type !== 'BOOKMARK' && event.item.isUnprepared) await event.item.prepare().catch(() => undefined)
+    if (event.type !== 'BOOKMARK' && event.item.isUnprepared)
+      await event.item.prepare().catch(() => undefined)
   }
 }

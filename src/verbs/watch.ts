@@ -29,7 +29,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const selectors = parseSelectors(options)
   validateListOptions(http.query, 'watch', { allowsWatchList })
   const { range, matches, by } = choose(request, selectors, access.keys)
-  const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
+  const askedVersion =
+    options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
   // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts read them one by one.
@@ -46,20 +47,35 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
     const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
     const sendsBookmarks = options.allowWatchBookmarks
-    const frames = new WatchFrames(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames, onEnd })
+    const frames = new WatchFrames(watcher, {
+      framing,
+      timeoutMs,
+      sendsBookmarks,
+      onFrames: access.onFrames,
+      onEnd,
+    })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
-    if (socketForm !== undefined && asksForWebSocket(http)) return overWebSocket(http, frames, socketForm)
+    if (socketForm !== undefined && asksForWebSocket(http))
+      return overWebSocket(http, frames, socketForm)
     return { status: 200, headers, frames }
   } catch (error) {
     onEnd()
     if (!(error instanceof StorageError)) throw error
     // From here on errors are sent in the stream, even before its first event.
-    return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }
+    return {
+      status: 200,
+      headers,
+      stream: single(framing.error(toStatus(fromStorage(error, operation)))),
+    }
   }
 }
 
 /** Whether a bookmark marks the end of the initial events. It carries an empty list of the objects, which a Table is not. */
-const isMarked = ({ sendInitialEvents, resourceVersion, allowWatchBookmarks }: ListOptions): boolean =>
+const isMarked = ({
+  sendInitialEvents,
+  resourceVersion,
+  allowWatchBookmarks,
+}: ListOptions): boolean =>
   allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
 
 /** Negative: the watch ends at once. */
@@ -85,9 +101,12 @@ type Starting = {
 async function startOf(options: ListOptions, starting: Starting): Promise<WatchOptions['start']> {
   const { askedVersion, range, reader, allowsWatchList } = starting
   const { sendInitialEvents, resourceVersion, allowWatchBookmarks: markEnd } = options
-  const initial = resourceVersion === '' ? 'latest' : askedVersion === 0 ? 'any' : { atLeast: askedVersion }
+  const initial =
+    resourceVersion === '' ? 'latest' : askedVersion === 0 ? 'any' : { atLeast: askedVersion }
   if (sendInitialEvents === undefined) {
-    return askedVersion === 0 ? { initial, markEnd: markEnd && allowsWatchList } : { after: askedVersion }
+    return askedVersion === 0
+      ? { initial, markEnd: markEnd && allowsWatchList }
+      : { after: askedVersion }
   }
   if (sendInitialEvents) return { initial, markEnd }
   if (askedVersion !== 0) return { after: askedVersion }

@@ -18,7 +18,13 @@ const http: ApiRequest = {
 }
 
 /** A watch, and the socket of its client, who takes what is sent if it `reads`. */
-function watch({ reads, hold }: { readonly reads: boolean; readonly hold?: (bytes: number) => boolean }) {
+function watch({
+  reads,
+  hold,
+}: {
+  readonly reads: boolean
+  readonly hold?: (bytes: number) => boolean
+}) {
   const sent: Buffer[] = []
   let ready: (() => void) | undefined
   let next: Buffer[] | undefined = []

@@ -31,7 +31,11 @@ export const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
   headers['sec-websocket-key'] !== undefined &&
   /(^|,)\s*upgrade\s*(,|$)/i.test(headers.connection ?? '')
 
-export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json' | 'protobuf'): ApiResponse {
+export function overWebSocket(
+  http: ApiRequest,
+  frames: FrameSource,
+  form: 'json' | 'protobuf',
+): ApiResponse {
   const key = http.headers['sec-websocket-key'] ?? ''
   const headers = {
     upgrade: 'websocket',
@@ -54,7 +58,10 @@ function holdMost(http: ApiRequest): (batchBytes: number) => boolean {
   }
 }
 
-type Pumping = { readonly form: 'json' | 'protobuf'; readonly hold: (batchBytes: number) => boolean }
+type Pumping = {
+  readonly form: 'json' | 'protobuf'
+  readonly hold: (batchBytes: number) => boolean
+}
 
 /** Writes no faster than the client reads. */
 function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): void {
@@ -114,7 +121,10 @@ function close(socket: Duplex, payload?: Buffer): void {
  * Frames are shared with other watchers: they are copied only when the client reads, a batch at a time. A batch ends at the end of a
  * message, since a pong may follow it.
  */
-function* batches(parts: readonly Buffer[], form: 'json' | 'protobuf'): Generator<Buffer, undefined, undefined> {
+function* batches(
+  parts: readonly Buffer[],
+  form: 'json' | 'protobuf',
+): Generator<Buffer, undefined, undefined> {
   const opcode = form === 'json' ? TEXT : BINARY
   let held: Buffer[] = []
   let heldBytes = 0
@@ -136,7 +146,8 @@ function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
     const from = form === 'json' ? at : at + 4
-    const to = form === 'json' ? bytes.indexOf(0x0a, at) + 1 || bytes.length : from + bytes.readUInt32BE(at)
+    const to =
+      form === 'json' ? bytes.indexOf(0x0a, at) + 1 || bytes.length : from + bytes.readUInt32BE(at)
     found.push(bytes.subarray(from, to))
     at = to
   }
@@ -144,7 +155,8 @@ function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
 }
 
 /** An unfragmented message. Frames of a server are not masked. */
-const frame = (opcode: number, payload: Buffer): Buffer => Buffer.concat([frameHead(opcode, payload.length), payload])
+const frame = (opcode: number, payload: Buffer): Buffer =>
+  Buffer.concat([frameHead(opcode, payload.length), payload])
 
 function frameHead(opcode: number, length: number): Buffer {
   if (length <= CONTROL_BYTES_MAX) return Buffer.from([0x80 | opcode, length])
@@ -199,7 +211,10 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
 /** Control frames are returned with their payload; the payload of others is skipped. */
 function readFrame(
   bytes: Buffer,
-): { readonly opcode: number; readonly payload: Buffer; readonly end: number } | 'partial' | 'fault' {
+):
+  | { readonly opcode: number; readonly payload: Buffer; readonly end: number }
+  | 'partial'
+  | 'fault' {
   if (bytes.length < 2) return 'partial'
   const first = bytes.readUInt8(0)
   const second = bytes.readUInt8(1)
@@ -212,11 +227,14 @@ function readFrame(
   if (isControl && ((first & 0x80) === 0 || short > CONTROL_BYTES_MAX)) return 'fault'
   const maskAt = short === 127 ? 10 : short === 126 ? 4 : 2
   if (bytes.length < maskAt + 4) return 'partial'
-  const length = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short
+  const length =
+    short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short
   const end = maskAt + 4 + length
   if (!isControl) return { opcode, payload: Buffer.alloc(0), end }
   if (bytes.length < end) return 'partial'
   const mask = bytes.subarray(maskAt, maskAt + 4)
-  const payload = Buffer.from(bytes.subarray(maskAt + 4, end)).map((byte, at) => byte ^ (mask[at % 4] ?? 0))
+  const payload = Buffer.from(bytes.subarray(maskAt + 4, end)).map(
+    (byte, at) => byte ^ (mask[at % 4] ?? 0),
+  )
   return { opcode, payload: Buffer.from(payload), end }
 }

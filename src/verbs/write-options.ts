@@ -1,6 +1,13 @@
 /** The query parameters of writes, validated with kube-apiserver's messages. */
 import { invalid } from '../api/errors.ts'
-import { type FieldFault, forbiddenField, notSupported, required, shownValue, tooMany } from '../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  notSupported,
+  required,
+  shownValue,
+  tooMany,
+} from '../api/field-fault.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { parseBoolean } from './options.ts'
@@ -14,7 +21,10 @@ export type WriteOptions = {
 const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' }
 
 /** Fails with Invalid, and names all faults. */
-export function parseWriteOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions'): WriteOptions {
+export function parseWriteOptions(
+  query: URLSearchParams,
+  kind: 'CreateOptions' | 'UpdateOptions',
+): WriteOptions {
   return query.size === 0 ? plainOptions : parseOptions(query, kind, [])
 }
 
@@ -25,7 +35,10 @@ export type PatchOptions = WriteOptions & {
 
 const plainPatchOptions: PatchOptions = { ...plainOptions, force: false }
 
-export function parsePatchOptions(query: URLSearchParams, { isApply }: { readonly isApply: boolean }): PatchOptions {
+export function parsePatchOptions(
+  query: URLSearchParams,
+  { isApply }: { readonly isApply: boolean },
+): PatchOptions {
   if (query.size === 0 && !isApply) return plainPatchOptions
   const faults: FieldFault[] = []
   if (!isApply && query.has('force')) {
@@ -37,7 +50,11 @@ export function parsePatchOptions(query: URLSearchParams, { isApply }: { readonl
   return { ...parseOptions(query, 'PatchOptions', faults), force: parseBoolean(query.get('force')) }
 }
 
-function parseOptions(query: URLSearchParams, kind: string, kindFaults: readonly FieldFault[]): WriteOptions {
+function parseOptions(
+  query: URLSearchParams,
+  kind: string,
+  kindFaults: readonly FieldFault[],
+): WriteOptions {
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
   const validation = query.get('fieldValidation') ?? ''

@@ -3,7 +3,15 @@
  * read, as too many are under way. `too-large`: an answer of this length is not read. The last two are limits of ours, which must open
  * nothing.
  */
-export type CallFailure = 'answered' | 'timeout' | 'canceled' | 'reset' | 'refused' | 'busy' | 'too-large' | 'other'
+export type CallFailure =
+  | 'answered'
+  | 'timeout'
+  | 'canceled'
+  | 'reset'
+  | 'refused'
+  | 'busy'
+  | 'too-large'
+  | 'other'
 
 type Origin = {
   readonly answer?: { readonly status: number; readonly retryAfterSec: number }

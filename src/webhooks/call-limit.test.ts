@@ -47,7 +47,9 @@ test('a call that ran out of time is busy only if it had to wait', async () => {
   const limit = new CallLimit(limits)
   const time = new AbortController()
   const aborted = (): Promise<void> =>
-    new Promise((_, reject) => time.signal.addEventListener('abort', () => reject(new Error('too late'))))
+    new Promise((_, reject) =>
+      time.signal.addEventListener('abort', () => reject(new Error('too late'))),
+    )
   const first = limit.run(aborted, time.signal)
   const second = limit.run(aborted, time.signal)
   const [one, two] = [assert.rejects(first, /too late/), assert.rejects(second, BusyError)]

@@ -13,9 +13,16 @@ import { until } from '../../test/harness/until.ts'
 import { type GetService, Webhook, WebhookError, type WebhookParts } from './call.ts'
 import { ReceivedAnswers } from './received.ts'
 
-const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1', 'localhost'], Date.now())
+const { certificatePem: cert, keyPem: key } = createSelfSigned(
+  'hook',
+  ['127.0.0.1', 'localhost'],
+  Date.now(),
+)
 
-const partsOf = (getService: GetService): WebhookParts => ({ getService, received: new ReceivedAnswers() })
+const partsOf = (getService: GetService): WebhookParts => ({
+  getService,
+  received: new ReceivedAnswers(),
+})
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -94,7 +101,8 @@ test('a Service that cannot be looked up fails the call as any other reason does
   await assert.rejects(
     webhook.post('{}', signal),
     (error) =>
-      error instanceof WebhookError && /^Post "https:\/\/hook\.default\.svc:443.*: no database$/.test(error.message),
+      error instanceof WebhookError &&
+      /^Post "https:\/\/hook\.default\.svc:443.*: no database$/.test(error.message),
   )
 })
 
@@ -122,7 +130,9 @@ test('an answer in pieces of a byte costs little more than its bytes', async () 
   let goOn: (() => void) | undefined
   await using hook = await start(({ socket }) => {
     const body = '1\r\n7\r\n'.repeat(pieces)
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body}`)
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body}`,
+    )
     goOn = () => void socket.end('0\r\n\r\n')
   })
   const before = usedBytes()
@@ -143,7 +153,10 @@ test('an answer without end fails its call, and nothing of it stays', async () =
     }
     write()
   })
-  await assert.rejects(hook.webhook.post('{}', signal), /^WebhookError: Post .*: the response is too large$/)
+  await assert.rejects(
+    hook.webhook.post('{}', signal),
+    /^WebhookError: Post .*: the response is too large$/,
+  )
   await until(() => hook.received.bytes === 0, 'nothing stays')
 })
 
@@ -192,9 +205,14 @@ test('a call shows the credentials for its host, and a renewed certificate is sh
 
 test('credentials are looked up by the host as it is written', () => {
   const asked: string[] = []
-  const credentialsFor = (host: string, port: number): undefined => void asked.push(`${host} ${port}`)
+  const credentialsFor = (host: string, port: number): undefined =>
+    void asked.push(`${host} ${port}`)
   const parts = { ...partsOf(() => undefined), credentialsFor }
-  for (const url of ['https://Hook.Example.com/x', 'https://hook.example.com:8443', 'https://[::1]/']) {
+  for (const url of [
+    'https://Hook.Example.com/x',
+    'https://hook.example.com:8443',
+    'https://[::1]/',
+  ]) {
     const webhook = new Webhook({ url }, 1_000, parts)
     webhook.close()
   }

@@ -1,5 +1,12 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
-import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Span, within } from '../api/span.ts'
 import type { Dial } from '../lib/dial.ts'
@@ -33,7 +40,10 @@ export class WebhookError extends Error {
   /** Which limit of this server ended the call: it says nothing about the webhook. Undefined: none. */
   readonly limit: OwnLimit | undefined
 
-  constructor(message: string, { cause, status }: { readonly cause?: unknown; readonly status?: number } = {}) {
+  constructor(
+    message: string,
+    { cause, status }: { readonly cause?: unknown; readonly status?: number } = {},
+  ) {
     super(message, { cause })
     this.status = status
     this.limit = limitOf(cause)
@@ -50,7 +60,10 @@ function limitOf(cause: unknown): OwnLimit | undefined {
 }
 
 /** The current Service; undefined if it does not exist. */
-export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
+export type GetService = (
+  namespace: string,
+  name: string,
+) => KubeObject | undefined | Promise<KubeObject | undefined>
 
 /** How endpoints are found. */
 export type EndpointRouting = {
@@ -111,7 +124,8 @@ export class Webhook {
     const { getService, routing, credentialsFor, received, answerBytesMax, dials } = parts
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
-    const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
+    const url =
+      this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
     this.#path = `${cleanPath(url.pathname)}${url.search === '' ? '?' : `${url.search}&`}timeout=`
     const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
     this.#origin = `${url.protocol}//${host}`
@@ -121,11 +135,15 @@ export class Webhook {
     this.#received = received
     this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
-    const anchors = caBundle === '' ? undefined : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
+    const anchors =
+      caBundle === ''
+        ? undefined
+        : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
     const selected = this.#service === undefined ? dials?.controlplane : dials?.cluster
     const dial = ownOrigins.has(this.#origin) ? undefined : selected
     this.#connections = new Connections({ anchors, timeoutMs, dial })
-    const named = this.#service === undefined ? hostAsWritten(textOf(clientConfig['url']), url) : url.hostname
+    const named =
+      this.#service === undefined ? hostAsWritten(textOf(clientConfig['url']), url) : url.hostname
     this.#credentials = credentialsFor?.(withoutBrackets(named), this.#service?.port ?? portOf(url))
   }
 
@@ -136,11 +154,18 @@ export class Webhook {
     { timeoutMs = this.#timeoutMs, span }: PostOptions = {},
   ): Promise<string> {
     const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
-    const answer = await this.#inTurn(() => this.#traced(body, signal, { path, span }), signal, path)
+    const answer = await this.#inTurn(
+      () => this.#traced(body, signal, { path, span }),
+      signal,
+      path,
+    )
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why, { status })
-    if (text === '') throw new WebhookError(`0-length response with status code: ${status} and content type: ${type}`)
+    if (text === '')
+      throw new WebhookError(
+        `0-length response with status code: ${status} and content type: ${type}`,
+      )
     return text
   }
 
@@ -177,7 +202,10 @@ export class Webhook {
     })
     return within(call, async () => {
       const answer = await this.#send(body, signal, { path, headers: call.headers })
-      call.set({ 'http.status_code': answer.status, 'http.response_content_length': Buffer.byteLength(answer.text) })
+      call.set({
+        'http.status_code': answer.status,
+        'http.response_content_length': Buffer.byteLength(answer.text),
+      })
       return answer
     })
   }
@@ -206,10 +234,15 @@ export class Webhook {
   async #target(path: string): Promise<Target> {
     const url = new URL(this.#origin)
     const { hostname } = url
-    if (this.#service === undefined) return { host: withoutBrackets(hostname), port: portOf(url), headers: {} }
+    if (this.#service === undefined)
+      return { host: withoutBrackets(hostname), port: portOf(url), headers: {} }
     const address = await this.#addressOf(this.#service, path)
     if (typeof address === 'string') throw this.#failure(path, address)
-    return { ...address, servername: hostname, headers: { host: `${hostname}:${this.#service.port}` } }
+    return {
+      ...address,
+      servername: hostname,
+      headers: { host: `${hostname}:${this.#service.port}` },
+    }
   }
 
   async #addressOf(place: ServicePlace, path: string): Promise<Address | string> {
@@ -247,7 +280,10 @@ const portOf = ({ port }: URL): number => Number(port) || 443
 /** An IPv6 address is in brackets in a URL. */
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
-type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
+type Target = Address & {
+  readonly servername?: string
+  readonly headers: { readonly host?: string }
+}
 
 const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
   namespace: textOf(namespace),

@@ -37,7 +37,8 @@ function reasonOf({ code = '', host = '', cert = {} }: CertificateError): string
   const isAddress = isIP(host) !== 0
   const valid = of(isAddress ? 'IP Address:' : 'DNS:')
   if (valid.length > 0) return `certificate is valid for ${valid.join(', ')}, not ${host}`
-  if (isAddress) return `cannot validate certificate for ${host} because it doesn't contain any IP SANs`
+  if (isAddress)
+    return `cannot validate certificate for ${host} because it doesn't contain any IP SANs`
   if (subjectaltname === '' && subject?.CN === host)
     return 'certificate relies on legacy Common Name field, use SANs instead'
   return `certificate is not valid for any names, but wanted to match ${host}`

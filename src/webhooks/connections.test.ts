@@ -12,7 +12,10 @@ import type { Answer } from './send.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
 
-type Peer = { readonly send: (ms: number) => Promise<Answer>; readonly connections: Connections } & AsyncDisposable
+type Peer = {
+  readonly send: (ms: number) => Promise<Answer>
+  readonly connections: Connections
+} & AsyncDisposable
 
 /** `send`: a call that gives up after so many ms. */
 async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
@@ -45,7 +48,8 @@ const withFrames = (onConnection: (socket: TLSSocket) => void): Server =>
     onConnection(socket)
   })
 
-const silentTcp = (): Server => createTcpServer((socket) => socket.on('error', () => undefined).resume())
+const silentTcp = (): Server =>
+  createTcpServer((socket) => socket.on('error', () => undefined).resume())
 const silentHttp2 = (): Server => withFrames((socket) => socket.resume())
 
 for (const [where, silent] of [
@@ -98,7 +102,9 @@ test('a webhook that closes each connection at once gets few of them', async () 
   let opened = 0
   const server = withFrames((socket) => {
     opened++
-    socket.resume().write(Buffer.concat([settings, frame(FRAME.GOAWAY, { payload: Buffer.alloc(8) })]))
+    socket
+      .resume()
+      .write(Buffer.concat([settings, frame(FRAME.GOAWAY, { payload: Buffer.alloc(8) })]))
   })
   await using peer = await callerOf(server)
   await assert.rejects(peer.send(5_000), { message: 'EOF' })
@@ -106,7 +112,10 @@ test('a webhook that closes each connection at once gets few of them', async () 
 })
 
 test('an answer that is reset before its end is none, even with NO_ERROR', async () => {
-  const part = frame(FRAME.DATA, { stream: 1, payload: Buffer.from('response:\n  allowed: true\n') })
+  const part = frame(FRAME.DATA, {
+    stream: 1,
+    payload: Buffer.from('response:\n  allowed: true\n'),
+  })
   const reset = frame(FRAME.RST_STREAM, { stream: 1, payload: Buffer.alloc(4) })
   const server = withFrames((socket) => answering(socket, [okHead, part, reset]))
   await using peer = await callerOf(server)
@@ -119,7 +128,10 @@ test('a connection that is closed ends, even if the webhook goes on sending', as
   const ended = Promise.withResolvers<void>()
   const server = withFrames((socket) => {
     answering(socket, [okHead, answer])
-    const timer = setInterval(() => socket.write(frame(FRAME.PING, { payload: Buffer.alloc(8) })), 100)
+    const timer = setInterval(
+      () => socket.write(frame(FRAME.PING, { payload: Buffer.alloc(8) })),
+      100,
+    )
     socket.on('close', () => {
       clearInterval(timer)
       ended.resolve()
@@ -132,6 +144,9 @@ test('a connection that is closed ends, even if the webhook goes on sending', as
   await using peer = await callerOf(server)
   assert.equal((await peer.send(5_000)).text, '{}')
   peer.connections.close()
-  const isEnded = await Promise.race([ended.promise.then(() => true), sleep(60_000, false, { ref: false })])
+  const isEnded = await Promise.race([
+    ended.promise.then(() => true),
+    sleep(60_000, false, { ref: false }),
+  ])
   assert.ok(isEnded)
 })

@@ -55,7 +55,8 @@ export class Connections {
     if (this.#current?.certificate === certificate) return this.#current.pool
     this.#current?.pool.close()
     const { anchors, ...options } = this.#options
-    const context = anchors === undefined ? systemContext(own) : createSecureContext({ ...anchors, ...own })
+    const context =
+      anchors === undefined ? systemContext(own) : createSecureContext({ ...anchors, ...own })
     const pool = new Pool(context, options)
     this.#current = { pool, certificate }
     if (this.#isClosed) pool.close()
@@ -75,7 +76,10 @@ class Pool {
   #isHttp1 = false
   #isClosed = false
 
-  constructor(secureContext: SecureContext, { timeoutMs, dial }: Omit<ConnectionsOptions, 'anchors'>) {
+  constructor(
+    secureContext: SecureContext,
+    { timeoutMs, dial }: Omit<ConnectionsOptions, 'anchors'>,
+  ) {
     this.#secureContext = secureContext
     this.#timeoutMs = timeoutMs
     this.#dial = dial
@@ -100,11 +104,15 @@ class Pool {
     this.#isClosed = true
     for (const session of this.#sessions) session.close()
     this.#agent.maxFreeSockets = 0
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+    for (const sockets of Object.values(this.#agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy()
   }
 
   /** Has a stream for the call. Undefined: the call is to be sent over HTTP/1.1. Fails with a FailedCall or a LostConnection. */
-  async #session({ target: { host, port, servername }, signal }: Http2Call): Promise<Http2Session | undefined> {
+  async #session({
+    target: { host, port, servername },
+    signal,
+  }: Http2Call): Promise<Http2Session | undefined> {
     if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
     for (;;) {
       // limit: sessions with one server
@@ -163,11 +171,15 @@ class Pool {
 const isLocal = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
+const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError'
 
 function connected(socket: TLSSocket, timeoutMs: number): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new DOMException('no connection in time', 'AbortError')), timeoutMs)
+    const timer = setTimeout(
+      () => socket.destroy(new DOMException('no connection in time', 'AbortError')),
+      timeoutMs,
+    )
     socket.once('secureConnect', () => {
       clearTimeout(timer)
       socket.off('error', reject)

@@ -29,7 +29,9 @@ export class ConversionWebhook {
   /** `webhook`: spec.conversion.webhook of the definition. */
   constructor(webhook: Fields, newId: () => string, parts: WebhookParts) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, parts)
-    const known = textsOf(webhook['conversionReviewVersions']).find((name) => name === 'v1' || name === 'v1beta1')
+    const known = textsOf(webhook['conversionReviewVersions']).find(
+      (name) => name === 'v1' || name === 'v1beta1',
+    )
     this.#reviewVersion = `${reviewGroup}/${known ?? 'v1'}`
     this.#newId = newId
   }
@@ -38,7 +40,11 @@ export class ConversionWebhook {
    * All objects have one kind and version. They are read before the call, and again after the answer, so that they need not be kept
    * in memory while the webhook works. Fails with an ApiError.
    */
-  async convert(objects: Originals, apiVersion: string, struct: Struct): Promise<readonly KubeObject[]> {
+  async convert(
+    objects: Originals,
+    apiVersion: string,
+    struct: Struct,
+  ): Promise<readonly KubeObject[]> {
     const first = typeOf(objects.at(0))
     if (first === undefined) return []
     const gvk = `conversion webhook for ${first.apiVersion}, Kind=${first.kind}`
@@ -47,7 +53,8 @@ export class ConversionWebhook {
       throw unclassified(`${gvk} returned ${converted.length} objects, expected ${objects.length}`)
     }
     const read = converted.map(readConverted)
-    for (const [at, one] of read.entries()) checkType(one, { at, gvk, apiVersion, kind: first.kind })
+    for (const [at, one] of read.entries())
+      checkType(one, { at, gvk, apiVersion, kind: first.kind })
     return read.flatMap((one, at) => {
       const original = objects.at(at)
       return original === undefined ? [] : [restored(one, original, gvk)]
@@ -56,7 +63,11 @@ export class ConversionWebhook {
 
   async #call(
     objects: Originals,
-    { apiVersion, struct, gvk }: { readonly apiVersion: string; readonly struct: Struct; readonly gvk: string },
+    {
+      apiVersion,
+      struct,
+      gvk,
+    }: { readonly apiVersion: string; readonly struct: Struct; readonly gvk: string },
   ): Promise<readonly Json[]> {
     const uid = this.#newId()
     const review =
@@ -67,7 +78,8 @@ export class ConversionWebhook {
       const text = await this.#webhook.post(review, AbortSignal.timeout(TIMEOUT_MS))
       return this.#objectsIn(parse(text), uid)
     } catch (error) {
-      if (error instanceof WebhookError) throw unclassified(`${gvk} failed: ${error.message}`, error)
+      if (error instanceof WebhookError)
+        throw unclassified(`${gvk} failed: ${error.message}`, error)
       throw error
     }
   }
@@ -80,7 +92,8 @@ export class ConversionWebhook {
     if (!isFields(review['response'])) throw new WebhookError('no response provided')
     const { response } = review
     const found = textOf(response['uid'])
-    if (found !== uid) throw new WebhookError(`expected response.uid=${quote(uid)}, got ${quote(found)}`)
+    if (found !== uid)
+      throw new WebhookError(`expected response.uid=${quote(uid)}, got ${quote(found)}`)
     const { status, message } = fieldsOf(response['result'])
     if (status !== 'Success') {
       const why = `response.result.status was '${textOf(status)}', not 'Success'`
@@ -108,7 +121,9 @@ export class ConversionWebhook {
 
 export type Originals = Pick<readonly KubeObject[], 'length' | 'at'>
 
-const typeOf = (object: KubeObject | undefined): Pick<KubeObject, 'apiVersion' | 'kind'> | undefined =>
+const typeOf = (
+  object: KubeObject | undefined,
+): Pick<KubeObject, 'apiVersion' | 'kind'> | undefined =>
   object && { apiVersion: object.apiVersion, kind: object.kind }
 
 function printAll(objects: Originals, struct: Struct): string {
@@ -141,13 +156,21 @@ function readConverted(value: Json): Fields {
   if (value === null) throw unclassified('unexpected end of JSON input')
   if (!isFields(value)) {
     const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-    throw unclassified(`json: cannot unmarshal ${type} into Go value of type map[string]interface {}`)
+    throw unclassified(
+      `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    )
   }
-  if (textOf(value['kind']) === '') throw unclassified(`Object 'Kind' is missing in '${printOrdered(value)}'`)
+  if (textOf(value['kind']) === '')
+    throw unclassified(`Object 'Kind' is missing in '${printOrdered(value)}'`)
   return value
 }
 
-type Wanted = { readonly at: number; readonly gvk: string; readonly apiVersion: string; readonly kind: string }
+type Wanted = {
+  readonly at: number
+  readonly gvk: string
+  readonly apiVersion: string
+  readonly kind: string
+}
 
 function checkType(object: Fields, { at, gvk, apiVersion, kind }: Wanted): void {
   const refuse = (what: string, expected: string, received: string): ApiError =>
@@ -170,37 +193,59 @@ function restored(converted: Fields, original: KubeObject, gvk: string): KubeObj
   ] as const) {
     const [before, after] = [original.metadata[name] ?? '', textOf(given[name])]
     if (before !== after) {
-      throw unclassified(`${gvk} returned invalid object: must have the same ${shown}: ${before} != ${after}`)
+      throw unclassified(
+        `${gvk} returned invalid object: must have the same ${shown}: ${before} != ${after}`,
+      )
     }
   }
   const { labels: _, annotations: __, ...kept } = original.metadata
-  const metadata: ObjectMeta = { ...kept, ...textsAt(given, 'labels', gvk), ...textsAt(given, 'annotations', gvk) }
-  return { ...converted, kind: original.kind, apiVersion: textOf(converted['apiVersion']), metadata }
+  const metadata: ObjectMeta = {
+    ...kept,
+    ...textsAt(given, 'labels', gvk),
+    ...textsAt(given, 'annotations', gvk),
+  }
+  return {
+    ...converted,
+    kind: original.kind,
+    apiVersion: textOf(converted['apiVersion']),
+    metadata,
+  }
 }
 
-function textsAt(metadata: Fields, name: 'labels' | 'annotations', gvk: string): Partial<ObjectMeta> {
+function textsAt(
+  metadata: Fields,
+  name: 'labels' | 'annotations',
+  gvk: string,
+): Partial<ObjectMeta> {
   const given = metadata[name]
   if (given === undefined || given === null) return {}
   const refuse = (why: string): ApiError => unclassified(`${gvk} returned invalid metadata: ${why}`)
-  if (!isFields(given)) throw refuse(`invalid metadata.${name} of type ${goType(given)} in converted object`)
+  if (!isFields(given))
+    throw refuse(`invalid metadata.${name} of type ${goType(given)} in converted object`)
   for (const [key, value = null] of Object.entries(given)) {
     if (typeof value !== 'string') {
-      throw refuse(`metadata.${name}[${key}] must be a string, but is ${goType(value)} in converted object`)
+      throw refuse(
+        `metadata.${name}[${key}] must be a string, but is ${goType(value)} in converted object`,
+      )
     }
     const place = name === 'labels' ? 'metadata.labels' : 'metadata.annotation'
     const [why] = checkQualifiedName(name === 'labels' ? key : key.toLowerCase())
     if (why !== undefined) throw refuse(`${place}: Invalid value: ${quote(key)}: ${why}`)
     const [valueFault] = name === 'labels' ? checkLabelValue(value) : []
-    if (valueFault !== undefined) throw refuse(`${place}: Invalid value: ${quote(value)}: ${valueFault}`)
+    if (valueFault !== undefined)
+      throw refuse(`${place}: Invalid value: ${quote(value)}: ${valueFault}`)
   }
-  const texts = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, textOf(value)]))
+  const texts = Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, textOf(value)]),
+  )
   return Object.keys(texts).length === 0 ? {} : { [name]: texts }
 }
 
 function goType(value: Json): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
-  if (typeof value === 'string' || typeof value === 'bigint') return typeof value === 'string' ? 'string' : 'int64'
+  if (typeof value === 'string' || typeof value === 'bigint')
+    return typeof value === 'string' ? 'string' : 'int64'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   return 'map[string]interface {}'

@@ -11,9 +11,16 @@ const userOf = (token: string): KubeconfigUser => ({
 })
 
 /** The token with which a webhook is called, by the names of users; the token of each is its name. */
-async function tokenFor(names: readonly string[], host: string, port = 443): Promise<string | undefined> {
+async function tokenFor(
+  names: readonly string[],
+  host: string,
+  port = 443,
+): Promise<string | undefined> {
   const byName = new Map(names.map((name) => [name, userOf(name)]))
-  const credentials = credentialsByHost({ byName, current: userOf('current') }, systemClock)(host, port)
+  const credentials = credentialsByHost({ byName, current: userOf('current') }, systemClock)(
+    host,
+    port,
+  )
   const { authorization } = (await credentials?.headers()) ?? {}
   return typeof authorization === 'string' ? authorization.slice('Bearer '.length) : undefined
 }
@@ -36,11 +43,21 @@ for (const [names, host, port, wanted] of cases) {
 }
 
 test('without a current context a webhook that no user is named after is called without credentials', () => {
-  assert.equal(credentialsByHost({ byName: new Map(), current: null }, systemClock)('a', 443), undefined)
+  assert.equal(
+    credentialsByHost({ byName: new Map(), current: null }, systemClock)('a', 443),
+    undefined,
+  )
 })
 
 test('a user without credentials sends none', async () => {
-  const none: KubeconfigUser = { credentials: { kind: 'none' }, clientCertificate: null, impersonate: null }
-  const found = credentialsByHost({ byName: new Map([['*', none]]), current: null }, systemClock)('a', 443)
+  const none: KubeconfigUser = {
+    credentials: { kind: 'none' },
+    clientCertificate: null,
+    impersonate: null,
+  }
+  const found = credentialsByHost({ byName: new Map([['*', none]]), current: null }, systemClock)(
+    'a',
+    443,
+  )
   assert.deepEqual([await found?.headers(), await found?.certificate()], [{}, undefined])
 })

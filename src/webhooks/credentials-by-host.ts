@@ -9,7 +9,10 @@ import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
 
 const HTTPS_PORT = 443
 
-export function credentialsByHost({ byName, current }: KubeconfigUsers, clock: Clock): CredentialsFor {
+export function credentialsByHost(
+  { byName, current }: KubeconfigUsers,
+  clock: Clock,
+): CredentialsFor {
   const made = new Map<KubeconfigUser, ClientCredentials>()
   return (host, port) => {
     const name = namesFor(host, port).find((one) => byName.has(one))

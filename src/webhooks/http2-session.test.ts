@@ -10,7 +10,11 @@ import { Webhook, WebhookError } from './call.ts'
 import { Http2Session } from './http2-session.ts'
 import { ReceivedAnswers } from './received.ts'
 
-const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1', 'localhost'], Date.now())
+const { certificatePem: cert, keyPem: key } = createSelfSigned(
+  'hook',
+  ['127.0.0.1', 'localhost'],
+  Date.now(),
+)
 
 type Answer = (stream: ServerHttp2Stream, body: string, path: string) => void
 
@@ -19,7 +23,12 @@ async function start(
   answer: Answer,
   { host = '127.0.0.1', streamsMax = 100, timeoutMs = 20_000 } = {},
 ): Promise<
-  { webhook: Webhook; sessions: ServerHttp2Session[]; received: ReceivedAnswers; port: number } & AsyncDisposable
+  {
+    webhook: Webhook
+    sessions: ServerHttp2Session[]
+    received: ReceivedAnswers
+    port: number
+  } & AsyncDisposable
 > {
   const sessions: ServerHttp2Session[] = []
   const server = createSecureServer({ cert, key, settings: { maxConcurrentStreams: streamsMax } })
@@ -39,7 +48,10 @@ async function start(
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const received = new ReceivedAnswers()
-  const clientConfig = { url: `https://${host}:${address.port}/hook`, caBundle: Buffer.from(cert).toString('base64') }
+  const clientConfig = {
+    url: `https://${host}:${address.port}/hook`,
+    caBundle: Buffer.from(cert).toString('base64'),
+  }
   const webhook = new Webhook(clientConfig, timeoutMs, { getService: () => undefined, received })
   return {
     webhook,
@@ -67,8 +79,14 @@ test('calls to a webhook on this host share a connection', async () => {
     paths.add(path)
     echo(stream, body, path)
   })
-  const bodies = Array.from({ length: 60 }, (_, at) => `{"at":${at},"long":"${'x'.repeat(at * 5_000)}"}`)
-  assert.deepEqual(await Promise.all(bodies.map((body) => hook.webhook.post(body, within()))), bodies)
+  const bodies = Array.from(
+    { length: 60 },
+    (_, at) => `{"at":${at},"long":"${'x'.repeat(at * 5_000)}"}`,
+  )
+  assert.deepEqual(
+    await Promise.all(bodies.map((body) => hook.webhook.post(body, within()))),
+    bodies,
+  )
   assert.equal(hook.sessions.length, 1)
   assert.deepEqual([...paths], ['/hook?timeout=20s'])
   assert.equal(hook.received.bytes, 0)
@@ -173,7 +191,11 @@ test('an answer that is not as long as it said is a failure', async () => {
   for (const length of ['1', '3', '2, 2', '-2']) {
     await using hook = await start((stream) => {
       // Node's own server would not send it.
-      stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': length })
+      stream.respond({
+        ':status': 200,
+        'content-type': 'application/json',
+        'content-length': length,
+      })
       stream.end('{}')
     })
     await assert.rejects(hook.webhook.post('{}', within()), /unexpected EOF/, length)
@@ -210,10 +232,16 @@ test('a listener that throws ends its own stream, and nothing else', async () =>
         onTrailers: () => undefined,
         onClose: (code: number) => resolve(`${told}${code}`),
       }
-      session.request(fields, broken === undefined ? listener : { ...listener, [broken]: fail }).end([Buffer.from('a')])
+      session
+        .request(fields, broken === undefined ? listener : { ...listener, [broken]: fail })
+        .end([Buffer.from('a')])
     })
   const slow = ask(undefined)
-  assert.deepEqual(await Promise.all([ask('onHead'), ask('onData'), slow]), ['2', 'head 2', 'head a 0'])
+  assert.deepEqual(await Promise.all([ask('onHead'), ask('onData'), slow]), [
+    '2',
+    'head 2',
+    'head a 0',
+  ])
   assert.equal(await ask(undefined), 'head a 0')
   assert.equal(hook.sessions.length, 1)
   session.close()

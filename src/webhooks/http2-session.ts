@@ -31,9 +31,15 @@ const STREAMS_MAX = 100
 /** The peer has this long to read our last frames. */
 const CLOSE_MS = 2_000
 
-export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & { readonly authority: string; readonly body: string }
+export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & {
+  readonly authority: string
+  readonly body: string
+}
 
-export type SessionOptions = { readonly streamWindow?: number; readonly readTo?: ConnectionParts['readTo'] }
+export type SessionOptions = {
+  readonly streamWindow?: number
+  readonly readTo?: ConnectionParts['readTo']
+}
 
 export class Http2Session {
   readonly #socket: TLSSocket
@@ -54,7 +60,11 @@ export class Http2Session {
    * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is
    * paused. `readTo`: see ConnectionParts.
    */
-  constructor(socket: TLSSocket, idleMs: number, { streamWindow = STREAM_WINDOW_BYTES, readTo }: SessionOptions = {}) {
+  constructor(
+    socket: TLSSocket,
+    idleMs: number,
+    { streamWindow = STREAM_WINDOW_BYTES, readTo }: SessionOptions = {},
+  ) {
     this.#socket = socket
     this.#idleMs = idleMs
     // Who does not wait for it learns of the failure by a call.
@@ -179,7 +189,8 @@ export class Http2Session {
 
   #send(call: Http2Call): Promise<Answer> {
     const { signal, received, answerBytesMax } = call
-    if (signal.aborted) return Promise.reject(new DOMException('the call was aborted', 'AbortError'))
+    if (signal.aborted)
+      return Promise.reject(new DOMException('the call was aborted', 'AbortError'))
     if (this.isSpent) return Promise.reject(new LostConnection())
     return new Promise((resolve, reject) => {
       const heard = this.#heard
@@ -212,7 +223,8 @@ export class Http2Session {
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
             const body = collected.take()
-            if (head.length === undefined || head.length === body.length) resolve(answerOf(head, body))
+            if (head.length === undefined || head.length === body.length)
+              resolve(answerOf(head, body))
             else reject(new BrokenAnswer())
             return
           }
@@ -231,7 +243,10 @@ export class Http2Session {
   lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()
     if (this.#isClosed && this.#isAnswered && !hasHead) return new LostConnection()
-    return this.#failure ?? (this.#socket.destroyed ? hungUp() : new Error(`the stream was reset with code ${code}`))
+    return (
+      this.#failure ??
+      (this.#socket.destroyed ? hungUp() : new Error(`the stream was reset with code ${code}`))
+    )
   }
 
   #waitIdle(): void {
@@ -264,5 +279,15 @@ function headersOf({ authority, target, headers, body }: Http2Call): string[] {
   const fields = Object.entries(all).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).flatMap((one) => [name, one]),
   )
-  return [':method', 'POST', ':scheme', 'https', ':authority', authority, ':path', target.path, ...fields]
+  return [
+    ':method',
+    'POST',
+    ':scheme',
+    'https',
+    ':authority',
+    authority,
+    ':path',
+    target.path,
+    ...fields,
+  ]
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { connect, createServer as createPlainServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -22,14 +27,18 @@ const renewed = createSelfSigned('keelson', [], Date.now())
 
 type Started = { readonly url: string; readonly seen: readonly IncomingMessage[] } & AsyncDisposable
 
-async function start(answer: RequestListener, options: ServerOptions | null = {}): Promise<Started> {
+async function start(
+  answer: RequestListener,
+  options: ServerOptions | null = {},
+): Promise<Started> {
   const seen: IncomingMessage[] = []
   const take: RequestListener = (request, response) => {
     seen.push(request)
     answer(request, response)
   }
   const { certificatePem: cert, keyPem: key } = server
-  const started = options === null ? createServer(take) : createTlsServer({ cert, key, ...options }, take)
+  const started =
+    options === null ? createServer(take) : createTlsServer({ cert, key, ...options }, take)
   started.listen(0, '127.0.0.1')
   await once(started, 'listening')
   const address = started.address()
@@ -108,7 +117,12 @@ test('it shows its credentials: a token, a user and password, those of the URL',
 
 test('it impersonates whom the kubeconfig names', async () => {
   await using hook = await start(ok)
-  const impersonate = { name: 'jane', uid: 'u1', groups: ['a', 'b'], extra: { 'example.com/k': ['x', 'y'] } }
+  const impersonate = {
+    name: 'jane',
+    uid: 'u1',
+    groups: ['a', 'b'],
+    extra: { 'example.com/k': ['x', 'y'] },
+  }
   using calls = clientOf(hook.url, { impersonate })
   await calls.post('{}')
   const { headersDistinct } = hook.seen[0] ?? {}
@@ -127,7 +141,10 @@ test('a token file is read again after a minute; while it cannot be read the old
   const time = { ...systemTime, monotonicMs: () => nowMs }
   await using hook = await start(ok)
   const credentials = { kind: 'token', token: 'of-start', path } as const
-  using calls = new KubeconfigClient(configOf(hook.url, { credentials }), { timeoutMs: 10_000, time })
+  using calls = new KubeconfigClient(configOf(hook.url, { credentials }), {
+    timeoutMs: 10_000,
+    time,
+  })
   const tokenOfCall = async (): Promise<string | undefined> => {
     await calls.post('{}')
     return hook.seen.at(-1)?.headers.authorization
@@ -165,7 +182,10 @@ test('a renewed client certificate is shown on new connections', async () => {
     { requestCert: true, rejectUnauthorized: false },
   )
   const clientCertificate = { kind: 'files', certificatePath, keyPath } as const
-  using calls = new KubeconfigClient(configOf(hook.url, { clientCertificate }), { timeoutMs: 10_000, time })
+  using calls = new KubeconfigClient(configOf(hook.url, { clientCertificate }), {
+    timeoutMs: 10_000,
+    time,
+  })
   const first = await calls.post('{}')
   write({ ...client, certificatePem: renewed.certificatePem })
   assert.equal(await calls.post('{}'), first)
@@ -177,7 +197,10 @@ test('a renewed client certificate is shown on new connections', async () => {
 
 test('calls that are too many are not sent', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
-  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  await using hook = await start(
+    (request, response) => void until.then(() => ok(request, response)),
+    null,
+  )
   using calls = clientOf(hook.url)
   const first = Array.from({ length: 2_000 }, () => calls.post('{}'))
   const { failure, message } = await failureOf(calls.post('{}'))
@@ -191,7 +214,10 @@ test('calls that are too many are not sent', async () => {
 
 test('a call that finds no connection in its time was not refused by the server', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
-  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  await using hook = await start(
+    (request, response) => void until.then(() => ok(request, response)),
+    null,
+  )
   using calls = clientOf(hook.url, {}, 200)
   const failures = await Promise.all(
     Array.from({ length: 70 }, async () => (await failureOf(calls.post('{}'))).failure),
@@ -203,7 +229,10 @@ test('a call that finds no connection in its time was not refused by the server'
 
 test('a call that is aborted before there is a connection ends at once', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
-  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  await using hook = await start(
+    (request, response) => void until.then(() => ok(request, response)),
+    null,
+  )
   using calls = clientOf(hook.url)
   const first = Array.from({ length: 64 }, () => calls.post('{}'))
   assert.equal((await failureOf(calls.post('{}', AbortSignal.timeout(50)))).failure, 'canceled')
@@ -215,7 +244,10 @@ test('a server of an unknown authority is refused, unless verification is off', 
   await using hook = await start(ok)
   using strict = clientOf(hook.url, { certificateAuthority: client.certificatePem })
   const { message, failure } = await failureOf(strict.post('{}'))
-  assert.match(message, /^Post "https:.*\?timeout=10s": tls: failed to verify certificate: x509: certificate signed by/)
+  assert.match(
+    message,
+    /^Post "https:.*\?timeout=10s": tls: failed to verify certificate: x509: certificate signed by/,
+  )
   assert.equal(failure, 'other')
   using lax = clientOf(hook.url, { certificateAuthority: '', isInsecure: true })
   assert.equal(await lax.post('{}'), '{"ok":true}')
@@ -317,7 +349,9 @@ test('where connections are dialed, the proxy is what is dialed', async () => {
 test('a proxy that is dialed and refuses fails the call, without its credentials', async () => {
   await using proxy = await startProxy(407)
   const dial: Dial = (_host, _port, signal) => dialDirect('127.0.0.1', proxy.port, signal)
-  const config = configOf('https://hook.example/review', { proxyUrl: 'http://me:secret@proxy.example' })
+  const config = configOf('https://hook.example/review', {
+    proxyUrl: 'http://me:secret@proxy.example',
+  })
   using calls = new KubeconfigClient(config, { timeoutMs: 10_000, dial })
   const { message } = await failureOf(calls.post('{}'))
   assert.match(message, /proxy error from proxy\.example while dialing hook\.example:443, code 407/)
@@ -360,7 +394,10 @@ test('an error names no credentials', async () => {
     credentials: { kind: 'token', token: 'secret', path: null },
   })
   const { message, failure, status } = await failureOf(calls.post('{}'))
-  assert.equal(message, 'Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused')
+  assert.equal(
+    message,
+    'Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
+  )
   assert.deepEqual([failure, status], ['refused', 0])
 })
 
@@ -372,7 +409,10 @@ test('the status of an error is told, and a body that says nothing', async () =>
   assert.equal(refused.message, 'the server is currently unable to handle the request')
   await using silent = await start((_, response) => void response.end())
   using other = clientOf(silent.url)
-  assert.match((await failureOf(other.post('{}'))).message, /^0-length response with status code: 200/)
+  assert.match(
+    (await failureOf(other.post('{}'))).message,
+    /^0-length response with status code: 200/,
+  )
 })
 
 test('a server that asks for patience is called again when it says', async () => {
@@ -388,7 +428,10 @@ test('a server that asks for patience is called again when it says', async () =>
     waits.push(ms)
     return setTimeout(run, 0)
   }
-  using patient = new KubeconfigClient(configOf(hook.url), { timeoutMs: 10_000, time: { ...systemTime, after } })
+  using patient = new KubeconfigClient(configOf(hook.url), {
+    timeoutMs: 10_000,
+    time: { ...systemTime, after },
+  })
   assert.equal(await patient.post('{}'), '{}')
   assert.deepEqual(waits, [4_000, 4_000])
   calls = -9

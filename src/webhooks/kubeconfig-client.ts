@@ -44,13 +44,19 @@ export class KubeconfigClient implements Disposable {
   readonly #proxy: URL | undefined
   readonly #url: URL
   readonly #credentials: KubeconfigCredentials
-  readonly #received = new ReceivedAnswers({ answerBytesMax: ANSWER_BYTES_MAX, bytesMax: ANSWERS_BYTES_MAX })
+  readonly #received = new ReceivedAnswers({
+    answerBytesMax: ANSWER_BYTES_MAX,
+    bytesMax: ANSWERS_BYTES_MAX,
+  })
   #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
   #calls = 0
   /** Without calls that sleep since the server is busy. */
   #sent = 0
 
-  constructor(kubeconfig: Kubeconfig, { timeoutMs, time = systemTime, dial }: KubeconfigClientOptions) {
+  constructor(
+    kubeconfig: Kubeconfig,
+    { timeoutMs, time = systemTime, dial }: KubeconfigClientOptions,
+  ) {
     this.#kubeconfig = kubeconfig
     this.#timeoutMs = timeoutMs
     this.#time = time
@@ -75,7 +81,10 @@ export class KubeconfigClient implements Disposable {
   async post(body: string, signal?: AbortSignal): Promise<string> {
     const { status, type, text } = await this.#call(body, signal)
     if (text !== '') return text
-    throw new CallError(`0-length response with status code: ${status} and content type: ${type}`, 'other')
+    throw new CallError(
+      `0-length response with status code: ${status} and content type: ${type}`,
+      'other',
+    )
   }
 
   /** As `post`, for a call whose answer has nothing in it that matters. */
@@ -137,7 +146,11 @@ export class KubeconfigClient implements Disposable {
     } catch (error) {
       const failed = error instanceof Error ? error : new Error(String(error))
       const late = isQueued ? 'busy' : 'timeout'
-      const failure = limit.signal.aborted ? late : signal?.aborted === true ? 'canceled' : failureOf(failed)
+      const failure = limit.signal.aborted
+        ? late
+        : signal?.aborted === true
+          ? 'canceled'
+          : failureOf(failed)
       throw this.#failed(failure, failed, body)
     } finally {
       this.#sent--
@@ -158,7 +171,8 @@ export class KubeconfigClient implements Disposable {
       target: {
         host: hostname.replace(/^\[|\]$/g, ''),
         port: Number(port) || (isTls ? 443 : 80),
-        path: relay === undefined ? `${pathname}${search}` : `${protocol}//${host}${pathname}${search}`,
+        path:
+          relay === undefined ? `${pathname}${search}` : `${protocol}//${host}${pathname}${search}`,
       },
       headers: {
         'user-agent': 'keelson',
@@ -185,7 +199,9 @@ export class KubeconfigClient implements Disposable {
 
   #tlsAgent(own: KeyPair | undefined): TlsAgent {
     const options = this.#tlsOptions(own)
-    return this.#dial === undefined ? new TlsAgent(options) : new DialedTlsAgent(this.#dial, options)
+    return this.#dial === undefined
+      ? new TlsAgent(options)
+      : new DialedTlsAgent(this.#dial, options)
   }
 
   #plainAgent(): Agent {
@@ -197,7 +213,9 @@ export class KubeconfigClient implements Disposable {
     const { proxyUrl } = this.#kubeconfig
     // Who dials reaches the proxy in that way, too.
     const proxyEnv =
-      proxyUrl === '' || this.#dial !== undefined ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }
+      proxyUrl === '' || this.#dial !== undefined
+        ? {}
+        : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }
     return { keepAlive: true, maxSockets: SOCKETS_MAX, ...proxyEnv }
   }
 
@@ -206,7 +224,9 @@ export class KubeconfigClient implements Disposable {
     const usesSystem = certificateAuthority === '' && !isInsecure
     return {
       ...this.#agentOptions(),
-      ...(usesSystem ? { secureContext: systemContext(own) } : { ...serverTrustAnchors(certificateAuthority), ...own }),
+      ...(usesSystem
+        ? { secureContext: systemContext(own) }
+        : { ...serverTrustAnchors(certificateAuthority), ...own }),
       ...(isInsecure ? { rejectUnauthorized: false } : {}),
       ...(tlsServerName === '' ? {} : { servername: tlsServerName }),
     }
@@ -217,7 +237,11 @@ export class KubeconfigClient implements Disposable {
     const { protocol, host, pathname, search } = this.#url
     const why = whyOf[failure] ?? reasonOf(cause)
     const method = body === undefined ? 'Get' : 'Post'
-    return new CallError(`${method} ${quote(`${protocol}//${host}${pathname}${search}`)}: ${why}`, failure, { cause })
+    return new CallError(
+      `${method} ${quote(`${protocol}//${host}${pathname}${search}`)}: ${why}`,
+      failure,
+      { cause },
+    )
   }
 }
 

@@ -43,7 +43,8 @@ export class KubeconfigCredentials {
   /** Undefined: without a certificate. */
   async certificate(): Promise<KeyPair | undefined> {
     const { clientCertificate } = this.#kubeconfig
-    if (clientCertificate?.kind === 'pem') return { cert: clientCertificate.certificate, key: clientCertificate.key }
+    if (clientCertificate?.kind === 'pem')
+      return { cert: clientCertificate.certificate, key: clientCertificate.key }
     return this.#pair?.read()
   }
 
@@ -56,7 +57,9 @@ export class KubeconfigCredentials {
         return basic(credentials.username, credentials.password)
       case 'none': {
         const { username = '', password = '' } = server === undefined ? {} : new URL(server)
-        return username === '' && password === '' ? '' : basic(unescape(username), unescape(password))
+        return username === '' && password === ''
+          ? ''
+          : basic(unescape(username), unescape(password))
       }
     }
   }
@@ -66,7 +69,9 @@ const basic = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
 function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Headers {
-  const others = Object.entries(extra).map(([key, values]) => [`impersonate-extra-${escapeKey(key)}`, values] as const)
+  const others = Object.entries(extra).map(
+    ([key, values]) => [`impersonate-extra-${escapeKey(key)}`, values] as const,
+  )
   return {
     'impersonate-user': name,
     ...(uid === '' ? {} : { 'impersonate-uid': uid }),
@@ -76,7 +81,8 @@ function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Head
 }
 
 /** Characters that a header's name cannot have are percent-encoded. */
-const escapeKey = (key: string): string => key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
+const escapeKey = (key: string): string =>
+  key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
 
 export type KeyPair = { readonly cert: string; readonly key: string }
 type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
@@ -85,7 +91,9 @@ type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 async function readPair({ certificatePath, keyPath }: PairPaths): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readFilled(certificatePath), readFilled(keyPath)])
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error(`the private key in ${keyPath} is not that of the certificate in ${certificatePath}`)
+    throw new Error(
+      `the private key in ${keyPath} is not that of the certificate in ${certificatePath}`,
+    )
   }
   return { cert, key }
 }

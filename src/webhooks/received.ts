@@ -96,6 +96,7 @@ class ReceivedAnswer {
 
 function longestOf(answers: Iterable<ReceivedAnswer>): ReceivedAnswer | undefined {
   let longest: ReceivedAnswer | undefined
-  for (const answer of answers) if (longest === undefined || answer.length > longest.length) longest = answer
+  for (const answer of answers)
+    if (longest === undefined || answer.length > longest.length) longest = answer
   return longest
 }

@@ -25,7 +25,11 @@ const messages: Readonly<Record<number, string>> = {
 }
 
 /** Undefined: the call succeeded. */
-export function refusalOf({ status, type, text }: Pick<Answer, 'status' | 'type' | 'text'>): string | undefined {
+export function refusalOf({
+  status,
+  type,
+  text,
+}: Pick<Answer, 'status' | 'type' | 'text'>): string | undefined {
   if (status >= 200 && status <= 206) return undefined
   const isText = type === '' || /^\s*text\//i.test(type)
   const said = isText ? text.slice(0, TEXT_LENGTH_MAX).trim() : 'unknown'
@@ -36,9 +40,12 @@ function messageOf(status: number, said: string): string {
   if (status === 403 || status === 415) return said
   if (status === 406) {
     const isSilent = said === '' || said === 'unknown'
-    return isSilent ? 'the server was unable to respond with a content type that the client supports' : said
+    return isSilent
+      ? 'the server was unable to respond with a content type that the client supports'
+      : said
   }
-  if (status >= 500) return `an error on the server (${quote(said)}) has prevented the request from succeeding`
+  if (status >= 500)
+    return `an error on the server (${quote(said)}) has prevented the request from succeeding`
   return `the server responded with the status code ${status} but did not return more information`
 }
 
@@ -46,5 +53,7 @@ function messageOf(status: number, said: string): string {
 function messageIn(text: string): string | undefined {
   if (text.length > STATUS_LENGTH_MAX) return undefined
   const { kind, apiVersion = 'v1', status, message } = fieldsIn(text) ?? {}
-  return kind === 'Status' && apiVersion === 'v1' && status === 'Failure' ? textOf(message) : undefined
+  return kind === 'Status' && apiVersion === 'v1' && status === 'Failure'
+    ? textOf(message)
+    : undefined
 }

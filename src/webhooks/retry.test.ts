@@ -14,7 +14,8 @@ function runs(failures: number, error: unknown = internal) {
     delays.push(ms)
     return setTimeout(run, 0)
   }
-  const call = (): Promise<string> => (++calls <= failures ? Promise.reject(error) : Promise.resolve('done'))
+  const call = (): Promise<string> =>
+    ++calls <= failures ? Promise.reject(error) : Promise.resolve('done')
   const options = { backoff: webhookBackoff(500), timers: { after }, random: () => 0.5 }
   return { result: retry(call, options), delays, calls: () => calls }
 }
@@ -48,13 +49,18 @@ test('nothing is repeated for a caller that is gone', async () => {
     backoff: webhookBackoff(500),
     timers: { after: (ms: number, run: () => void) => setTimeout(run, ms) },
   }
-  await assert.rejects(retry(call, { ...options, random: () => 0, signal: controller.signal }), internal)
+  await assert.rejects(
+    retry(call, { ...options, random: () => 0, signal: controller.signal }),
+    internal,
+  )
   assert.equal(calls, 1)
 })
 
 test('which errors are transient', () => {
-  for (const status of [429, 500, 501, 502, 504, 599]) assert.ok(isTransient(answered(status)), String(status))
-  for (const status of [400, 401, 403, 404, 503]) assert.ok(!isTransient(answered(status)), String(status))
+  for (const status of [429, 500, 501, 502, 504, 599])
+    assert.ok(isTransient(answered(status)), String(status))
+  for (const status of [400, 401, 403, 404, 503])
+    assert.ok(!isTransient(answered(status)), String(status))
   assert.ok(isTransient(answered(503, 1)))
   assert.ok(isTransient(new CallError('', 'reset')))
   for (const failure of ['timeout', 'canceled', 'refused', 'other'] as const) {

@@ -13,7 +13,12 @@ export type Backoff = {
 }
 
 /** The backoff of all webhooks, but for its first delay. */
-export const webhookBackoff = (initialMs: number): Backoff => ({ initialMs, factor: 1.5, jitter: 0.2, calls: 5 })
+export const webhookBackoff = (initialMs: number): Backoff => ({
+  initialMs,
+  factor: 1.5,
+  jitter: 0.2,
+  calls: 5,
+})
 
 export type RetryOptions = {
   readonly backoff: Backoff

@@ -44,7 +44,9 @@ export function typeFault(
 ): string | undefined {
   if (value === undefined || value === null) return undefined
   const found = goKindOf(value)
-  return found === type ? undefined : `json: cannot unmarshal ${found} into Go struct field ${field} of type ${goType}`
+  return found === type
+    ? undefined
+    : `json: cannot unmarshal ${found} into Go struct field ${field} of type ${goType}`
 }
 
 function goKindOf(value: Json): string {

@@ -15,7 +15,12 @@ export type Answer = {
 }
 
 /** `servername`: for TLS, if it is not the host. */
-type Target = { readonly host: string; readonly port: number; readonly path: string; readonly servername?: string }
+type Target = {
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly servername?: string
+}
 
 export type Call = {
   readonly agent: Agent | TlsAgent
@@ -35,7 +40,9 @@ export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer'
 
   constructor() {
-    super('unexpected error when reading response body. Please retry. Original error: unexpected EOF')
+    super(
+      'unexpected error when reading response body. Please retry. Original error: unexpected EOF',
+    )
   }
 }
 
@@ -55,7 +62,11 @@ export class TooLargeError extends Error {
   readonly why: TooLarge
 
   constructor(why: TooLarge) {
-    super(why === 'answer' ? 'the response is too large' : 'too many large responses are being received')
+    super(
+      why === 'answer'
+        ? 'the response is too large'
+        : 'too many large responses are being received',
+    )
     this.why = why
   }
 }
@@ -74,7 +85,16 @@ export async function send(call: Call): Promise<Answer> {
   }
 }
 
-function sendOnce({ agent, isTls, target, headers, body, signal, received, answerBytesMax }: Call): Promise<Answer> {
+function sendOnce({
+  agent,
+  isTls,
+  target,
+  headers,
+  body,
+  signal,
+  received,
+  answerBytesMax,
+}: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let isAnswered = false
     const fail = (error: FailedCall): void => {
@@ -87,7 +107,10 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
       { ...target, method: body === undefined ? 'GET' : 'POST', agent, signal, headers: all },
       (response) => {
         isAnswered = true
-        const collected = received.begin((why) => sent.destroy(new TooLargeError(why)), answerBytesMax)
+        const collected = received.begin(
+          (why) => sent.destroy(new TooLargeError(why)),
+          answerBytesMax,
+        )
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
         // Node says of a connection that was closed within the body only that it was reset, by whomever.
@@ -134,7 +157,11 @@ export const answerOf = ({ status, type, retryAfter }: Head, body: Buffer): Answ
   retryAfterSec: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0,
 })
 
-type BodyHeaders = { readonly accept: string; readonly 'content-type': string; readonly 'content-length': string }
+type BodyHeaders = {
+  readonly accept: string
+  readonly 'content-type': string
+  readonly 'content-length': string
+}
 
 const acceptHeader = { accept: 'application/json, */*' }
 export const bodyHeaders = (body: string): BodyHeaders => ({
@@ -159,6 +186,7 @@ export function reasonOf(error: FailedCall): string {
     return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`
   }
   if (code === 'ECONNRESET' && error.message === 'socket hang up') return 'EOF'
-  if (code === 'ENOTFOUND' && error.hostname !== undefined) return `dial tcp: lookup ${error.hostname}: no such host`
+  if (code === 'ENOTFOUND' && error.hostname !== undefined)
+    return `dial tcp: lookup ${error.hostname}: no such host`
   return error.message
 }

@@ -8,7 +8,12 @@ const service = (spec: Fields): KubeObject => ({
   kind: 'Service',
   apiVersion: 'v1',
   metadata: { name: 'hook' },
-  spec: { type: 'ClusterIP', clusterIP: '10.0.0.7', ports: [{ port: 443, targetPort: 8443 }], ...spec },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: '10.0.0.7',
+    ports: [{ port: 443, targetPort: 8443 }],
+    ...spec,
+  },
 })
 
 test('a Service is reached by its cluster IP, or by the name it stands for', () => {
@@ -21,8 +26,14 @@ test('a Service is reached by its cluster IP, or by the name it stands for', () 
 
 test('what cannot be reached says why', () => {
   assert.equal(addressOf(undefined, place), 'service "hook" not found')
-  assert.equal(addressOf(service({}), { ...place, port: 8443 }), 'no service port 8443 found for service "hook"')
-  assert.equal(addressOf(service({ clusterIP: 'None' }), place), 'cannot route to service with ClusterIP "None"')
+  assert.equal(
+    addressOf(service({}), { ...place, port: 8443 }),
+    'no service port 8443 found for service "hook"',
+  )
+  assert.equal(
+    addressOf(service({ clusterIP: 'None' }), place),
+    'cannot route to service with ClusterIP "None"',
+  )
 })
 
 const endpoints = (...subsets: Fields[]): KubeObject => ({
@@ -32,7 +43,10 @@ const endpoints = (...subsets: Fields[]): KubeObject => ({
   subsets,
 })
 const named = service({ clusterIP: 'None', ports: [{ name: 'https', port: 443 }] })
-const ready: Fields = { addresses: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }], ports: [{ name: 'https', port: 8443 }] }
+const ready: Fields = {
+  addresses: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }],
+  ports: [{ name: 'https', port: 8443 }],
+}
 
 test('an endpoint is a ready address with the port of that name, whatever the cluster IP', () => {
   const notReady: Fields = { notReadyAddresses: [{ ip: '10.1.0.9' }], ports: ready['ports'] ?? [] }
@@ -49,9 +63,15 @@ test('an endpoint is a ready address with the port of that name, whatever the cl
 test('a Service without an endpoint says why', () => {
   const routing = { endpoints: endpoints(), random: () => 0 }
   assert.equal(endpointOf(undefined, place, routing), 'service "hook" not found')
-  assert.equal(endpointOf(named, place, { ...routing, endpoints: undefined }), 'endpoints "hook" not found')
+  assert.equal(
+    endpointOf(named, place, { ...routing, endpoints: undefined }),
+    'endpoints "hook" not found',
+  )
   assert.equal(endpointOf(named, place, routing), 'no endpoints available for service "hook"')
-  assert.equal(endpointOf(named, { ...place, port: 1 }, routing), 'no service port 1 found for service "hook"')
+  assert.equal(
+    endpointOf(named, { ...place, port: 1 }, routing),
+    'no service port 1 found for service "hook"',
+  )
   const external = service({ type: 'ExternalName', externalName: 'hook.example.com' })
   assert.equal(endpointOf(external, place, routing), 'unsupported service type "ExternalName"')
 })

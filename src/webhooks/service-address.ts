@@ -2,17 +2,25 @@
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 
-export type ServicePlace = { readonly namespace: string; readonly name: string; readonly port: number }
+export type ServicePlace = {
+  readonly namespace: string
+  readonly name: string
+  readonly port: number
+}
 export type Address = { readonly host: string; readonly port: number }
 
 /** The cluster IP, which is upstream's default. A string: why the Service cannot be reached. */
-export function addressOf(service: KubeObject | undefined, { name, port }: ServicePlace): Address | string {
+export function addressOf(
+  service: KubeObject | undefined,
+  { name, port }: ServicePlace,
+): Address | string {
   if (service === undefined) return `service ${quote(name)} not found`
   const spec = fieldsOf(service['spec'])
   const type = textOf(spec['type'])
   if (type === 'ExternalName') return { host: textOf(spec['externalName']), port }
   const host = textOf(spec['clusterIP'])
-  if (type === 'ClusterIP' && host === 'None') return 'cannot route to service with ClusterIP "None"'
+  if (type === 'ClusterIP' && host === 'None')
+    return 'cannot route to service with ClusterIP "None"'
   const found = portOf(spec, { name, port })
   return typeof found === 'string' ? found : { host, port }
 }
@@ -40,12 +48,16 @@ export function endpointOf(
     const ready = itemsOf(addresses)
     const open = itemsOf(ports).find((one) => textOf(one['name']) === textOf(found['name']))
     const chosen = ready[Math.floor(random() * ready.length)]
-    if (open !== undefined && chosen !== undefined) return { host: textOf(chosen['ip']), port: numberOf(open['port']) }
+    if (open !== undefined && chosen !== undefined)
+      return { host: textOf(chosen['ip']), port: numberOf(open['port']) }
   }
   return `no endpoints available for service ${quote(name)}`
 }
 
-function portOf(spec: Fields, { name, port }: Pick<ServicePlace, 'name' | 'port'>): Fields | string {
+function portOf(
+  spec: Fields,
+  { name, port }: Pick<ServicePlace, 'name' | 'port'>,
+): Fields | string {
   const type = textOf(spec['type'])
   if (!clusterTypes.has(type)) return `unsupported service type ${quote(type)}`
   const found = itemsOf(spec['ports']).find((one) => one['port'] === port)

@@ -15,7 +15,10 @@ export type ExtensionProgramOptions = {
   readonly args?: readonly string[]
 }
 
-export type ExtensionProgram = AsyncDisposable & { readonly port: number; readonly log: () => string }
+export type ExtensionProgram = AsyncDisposable & {
+  readonly port: number
+  readonly log: () => string
+}
 
 /** One that ends, since it was started before it has its rights, is started again. */
 export async function startExtension(options: ExtensionProgramOptions): Promise<ExtensionProgram> {
@@ -35,7 +38,11 @@ export async function startExtension(options: ExtensionProgramOptions): Promise<
     `--authorization-kubeconfig=${path}`,
     ...args,
   ])
-  return { port, log: () => program.log, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() }
+  return {
+    port,
+    log: () => program.log,
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  }
 }
 
 /** A Service that leads to this machine: loopback addresses are not allowed in Endpoints, so it is a name. */

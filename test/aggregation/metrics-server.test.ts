@@ -46,10 +46,16 @@ function resourceMetrics(startMs: number): string {
 
 async function startPlayedKubelet(): Promise<number> {
   const startMs = Date.now()
-  const { certificatePem, keyPem } = authority.issue({ cn: node, usage: ['server'], hosts: ['127.0.0.1'] })
+  const { certificatePem, keyPem } = authority.issue({
+    cn: node,
+    usage: ['server'],
+    hosts: ['127.0.0.1'],
+  })
   const kubelet = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     if (request.url !== '/metrics/resource') return void response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(resourceMetrics(startMs))
+    response
+      .writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
+      .end(resourceMetrics(startMs))
   })
   kubelet.listen(0, '127.0.0.1')
   await once(kubelet, 'listening')
@@ -64,7 +70,9 @@ async function startPlayedKubelet(): Promise<number> {
 
 before(async () => {
   const etcd = parts.use(await startEtcd())
-  const server = parts.use(await startKeelson({ etcdUrl: etcd.clientUrl, prepare: prepareFrontProxy }))
+  const server = parts.use(
+    await startKeelson({ etcdUrl: etcd.clientUrl, prepare: prepareFrontProxy }),
+  )
   kubectl = parts.use(await kubectlFor(server))
   const kubeletPort = await startPlayedKubelet()
   const { certificatePem, keyPem } = authority.issue({
@@ -138,8 +146,12 @@ test('kubectl top shows what the kubelet says', async () => {
     /^(\S+) +(\d+)m +\d+% +(\d+)Mi/m.exec(await kubectl.out('top', 'nodes', '--no-headers')) ?? []
   assert.deepEqual([name, memory], [node, `${NODE_MIB}`])
   assert.ok(Math.abs(Number(cpu) - NODE_CORES * 1000) < 50, `half a core, not ${cpu}m`)
-  await until(async () => (await kubectl.run('top', 'pods')).out.includes('busy'), 'there are metrics of pods')
-  const [, podCpu, podMemory] = /^busy +(\d+)m +(\d+)Mi/m.exec(await kubectl.out('top', 'pods', '--no-headers')) ?? []
+  await until(
+    async () => (await kubectl.run('top', 'pods')).out.includes('busy'),
+    'there are metrics of pods',
+  )
+  const [, podCpu, podMemory] =
+    /^busy +(\d+)m +(\d+)Mi/m.exec(await kubectl.out('top', 'pods', '--no-headers')) ?? []
   assert.equal(podMemory, `${POD_MIB}`)
   assert.ok(Math.abs(Number(podCpu) - POD_CORES * 1000) < 20, `a tenth of a core, not ${podCpu}m`)
 })

@@ -20,7 +20,11 @@ let extension: ExtensionProgram
 
 const group = 'wardle.example.com'
 const authority = new Authority('extension-ca')
-const { certificatePem, keyPem } = authority.issue({ cn: 'sample', usage: ['server'], hosts: ['sample.default.svc'] })
+const { certificatePem, keyPem } = authority.issue({
+  cn: 'sample',
+  usage: ['server'],
+  hosts: ['sample.default.svc'],
+})
 
 const apiService = (version: string): object => ({
   apiVersion: 'apiregistration.k8s.io/v1',
@@ -77,23 +81,46 @@ after(() => parts.disposeAsync())
 
 test('kubectl finds its kinds, and explains them', async () => {
   await until(
-    async () => (await kubectl.run('api-resources', `--api-group=${group}`)).out.includes('flunders'),
+    async () =>
+      (await kubectl.run('api-resources', `--api-group=${group}`)).out.includes('flunders'),
     'kubectl finds the kinds of the remote server',
   )
   const found = await kubectl.out('api-resources', `--api-group=${group}`, '--no-headers')
   assert.match(found, /^fischers +wardle\.example\.com\/v1alpha1 +false +Fischer$/m)
   assert.match(found, /^flunders +wardle\.example\.com\/v1alpha1 +true +Flunder$/m)
-  assert.match(await kubectl.out('api-versions'), /^wardle\.example\.com\/v1alpha1\nwardle\.example\.com\/v1beta1$/m)
+  assert.match(
+    await kubectl.out('api-versions'),
+    /^wardle\.example\.com\/v1alpha1\nwardle\.example\.com\/v1beta1$/m,
+  )
   const explained = async (): Promise<string> => (await kubectl.run('explain', 'flunder.spec')).out
-  await until(async () => (await explained()).includes('referenceType'), 'OpenAPI has the kinds of the remote server')
+  await until(
+    async () => (await explained()).includes('referenceType'),
+    'OpenAPI has the kinds of the remote server',
+  )
 })
 
 test('its objects are created, listed, watched, patched and deleted', async () => {
-  await using watching = kubectl.follow('get', 'flunders', '--watch', '--output-watch-events', '--no-headers')
+  await using watching = kubectl.follow(
+    'get',
+    'flunders',
+    '--watch',
+    '--output-watch-events',
+    '--no-headers',
+  )
   await done('create', '-f', await kubectl.file('flunder.json', flunder('one')))
   await watching.until(/ADDED +one/)
-  assert.match(await done('get', 'flunders', '-l', 'of=test', '-o', 'name'), /^flunder\.wardle\.example\.com\/one$/m)
-  await done('patch', 'flunder', 'one', '--type=merge', '-p', '{"metadata":{"labels":{"more":"1"}}}')
+  assert.match(
+    await done('get', 'flunders', '-l', 'of=test', '-o', 'name'),
+    /^flunder\.wardle\.example\.com\/one$/m,
+  )
+  await done(
+    'patch',
+    'flunder',
+    'one',
+    '--type=merge',
+    '-p',
+    '{"metadata":{"labels":{"more":"1"}}}',
+  )
   await watching.until(/MODIFIED +one/)
   await done('label', 'flunder', 'one', 'of=other', '--overwrite')
   await done('delete', 'flunder', 'one')
@@ -104,8 +131,17 @@ test('its objects are created, listed, watched, patched and deleted', async () =
 test('who may do what is decided by the remote server, by the rights that this one knows', async () => {
   const alice = parts.use(await kubectlFor(server, { token: 'alice-token' }))
   const refused = await alice.run('get', 'flunders')
-  assert.match(refused.err, /flunders.wardle.example.com is forbidden: User "alice" cannot list resource "flunders"/)
-  await kubectl.out('create', 'role', 'reads', '--verb=list,get', '--resource=flunders.wardle.example.com')
+  assert.match(
+    refused.err,
+    /flunders.wardle.example.com is forbidden: User "alice" cannot list resource "flunders"/,
+  )
+  await kubectl.out(
+    'create',
+    'role',
+    'reads',
+    '--verb=list,get',
+    '--resource=flunders.wardle.example.com',
+  )
   await kubectl.out('create', 'rolebinding', 'alice', '--role=reads', '--user=alice')
   await until(async () => (await alice.run('get', 'flunders')).code === 0, 'alice may list')
 })
@@ -113,10 +149,16 @@ test('who may do what is decided by the remote server, by the rights that this o
 test('while it is away its group is unavailable and all else works', async () => {
   await extension[Symbol.asyncDispose]()
   await until(async () => !(await isAvailable()), 'the APIService is not available any more')
-  assert.match((await kubectl.run('get', 'flunders')).err, /the server is currently unable to handle the request/)
+  assert.match(
+    (await kubectl.run('get', 'flunders')).err,
+    /the server is currently unable to handle the request/,
+  )
   assert.equal((await kubectl.run('get', 'configmaps')).code, 0)
   const found = await kubectl.run('api-resources', '--cached=false')
   assert.match(found.out, /^deployments /m)
   await kubectl.out('delete', 'apiservice', `v1alpha1.${group}`, `v1beta1.${group}`)
-  await until(async () => !(await kubectl.run('api-versions')).out.includes(group), 'its group is not listed any more')
+  await until(
+    async () => !(await kubectl.run('api-versions')).out.includes(group),
+    'its group is not listed any more',
+  )
 })

@@ -22,18 +22,32 @@ export type SetRow = { readonly path: string; readonly object: Fields; readonly 
 export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): readonly SetRow[] {
   const lines = readFileSync(files[which], 'utf8').trim().split('\n')
   return lines.map((line) => {
-    const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
+    const row: unknown = JSON.parse(
+      line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`),
+    )
     if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
-    return { path: String(row['path']), object: row['object'], isDefault: row['needs'] === undefined }
+    return {
+      path: String(row['path']),
+      object: row['object'],
+      isDefault: row['needs'] === undefined,
+    }
   })
 }
 
 /** Makes one set, its namespace first, and what is off by default only if asked for it. Returns what was refused, in the words of the server. */
-export async function createSet(client: SoakClient, set: ObjectSet, isWhole = false): Promise<readonly string[]> {
+export async function createSet(
+  client: SoakClient,
+  set: ObjectSet,
+  isWhole = false,
+): Promise<readonly string[]> {
   const refused: string[] = []
-  const { status } = await client.call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
+  const { status } = await client.call('POST', '/api/v1/namespaces', {
+    metadata: { name: set.name },
+  })
   if (status !== 201) refused.push(`the namespace ${set.name}: ${status}`)
-  const rows = isWhole ? [...readSet(set), ...readSet(set, 'gated')] : readSet(set).filter(({ isDefault }) => isDefault)
+  const rows = isWhole
+    ? [...readSet(set), ...readSet(set, 'gated')]
+    : readSet(set).filter(({ isDefault }) => isDefault)
   for (const row of rows) {
     const made = await createRow(client, row, set)
     if ('refused' in made) refused.push(made.refused)
@@ -44,7 +58,11 @@ export async function createSet(client: SoakClient, set: ObjectSet, isWhole = fa
 type Made = { readonly path: string } | { readonly refused: string }
 
 /** Makes one object, and its status where it has one. */
-export async function createRow(client: SoakClient, { path, object: whole }: SetRow, set: ObjectSet): Promise<Made> {
+export async function createRow(
+  client: SoakClient,
+  { path, object: whole }: SetRow,
+  set: ObjectSet,
+): Promise<Made> {
   const { status, ...object } = whole
   if (path.includes('.example.com/')) await customServed(client, set)
   const made = await client.call('POST', path, object)

@@ -30,7 +30,9 @@ async function main(): Promise<void> {
   const definitions = (await readAll()).filter(({ name }) => name.includes(options.only))
   const versions = definitions.flatMap((definition) => definition.versions)
   const modules = new Set(definitions.map(({ module }) => module))
-  console.log(`${definitions.length} definitions of ${modules.size} packages, ${versions.length} served versions`)
+  console.log(
+    `${definitions.length} definitions of ${modules.size} packages, ${versions.length} served versions`,
+  )
   const ours = await tryOn('Keelson', startKeelson, definitions)
   const faults = [...ours.faults]
   if (options.reference) {

@@ -26,7 +26,10 @@ const cache = join(import.meta.dirname, '..', '..', '.cache', 'clients')
 const sources = import.meta.dirname
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string', default: '' }, reference: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', default: '' },
+    reference: { type: 'boolean', default: false },
+  },
 })
 
 /** What every program reports. */
@@ -60,7 +63,12 @@ const maven = (name: string): FieldClient => {
   return {
     name,
     build: () => execute(join(sources, name), 'mvn', ...flags, ...goals),
-    run: async () => ['java', '-cp', `${join(target, 'classes')}:${await readFile(classpath, 'utf8')}`, 'Main'],
+    run: async () => [
+      'java',
+      '-cp',
+      `${join(target, 'classes')}:${await readFile(classpath, 'utf8')}`,
+      'Main',
+    ],
   }
 }
 
@@ -70,7 +78,15 @@ const clients: readonly FieldClient[] = [
     build: async () => {
       await execute(sources, 'python3', '-m', 'venv', join(cache, 'python'))
       const requirements = join(sources, 'python', 'requirements.txt')
-      await execute(sources, join(cache, 'python', 'bin', 'pip'), 'install', '-q', '--no-deps', '-r', requirements)
+      await execute(
+        sources,
+        join(cache, 'python', 'bin', 'pip'),
+        'install',
+        '-q',
+        '--no-deps',
+        '-r',
+        requirements,
+      )
     },
     run: async () => [join(cache, 'python', 'bin', 'python'), join(sources, 'python', 'main.py')],
   },
@@ -80,7 +96,15 @@ const clients: readonly FieldClient[] = [
     name: 'rust',
     more: ['controller'],
     build: () =>
-      execute(join(sources, 'rust'), 'cargo', 'build', '-q', '--locked', '--target-dir', join(cache, 'rust')),
+      execute(
+        join(sources, 'rust'),
+        'cargo',
+        'build',
+        '-q',
+        '--locked',
+        '--target-dir',
+        join(cache, 'rust'),
+      ),
     run: async () => [join(cache, 'rust', 'debug', 'keelson-field-client')],
   },
 ]
@@ -112,7 +136,10 @@ async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>>
   await using etcd = await startEtcd()
   const start = options.reference ? startReference : startKeelson
   // Off by default in v1.33; the newest clients stream their lists where they can.
-  await using server = await start({ etcdUrl: etcd.clientUrl, args: ['--feature-gates=WatchList=true'] })
+  await using server = await start({
+    etcdUrl: etcd.clientUrl,
+    args: ['--feature-gates=WatchList=true'],
+  })
   const dir = await mkdtemp(join(tmpdir(), 'keelson-field-'))
   try {
     const kubeconfig = join(dir, 'config')
@@ -159,13 +186,20 @@ function contexts(server: ApiServerProcess): object {
     kind: 'Config',
     clusters: [{ name: 'field', cluster }],
     users: Object.entries(users).map(([name, token]) => ({ name, user: { token } })),
-    contexts: Object.keys(users).map((name) => ({ name, context: { cluster: 'field', user: name } })),
+    contexts: Object.keys(users).map((name) => ({
+      name,
+      context: { cluster: 'field', user: name },
+    })),
     'current-context': 'admin',
   }
 }
 
 async function execute(cwd: string, program: string, ...args: readonly string[]): Promise<void> {
-  await promisify(execFile)(program, args, { cwd, timeout: BUILD_MAX_MS, maxBuffer: 64 * 1024 * 1024 })
+  await promisify(execFile)(program, args, {
+    cwd,
+    timeout: BUILD_MAX_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  })
 }
 
 await main()

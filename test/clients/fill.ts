@@ -4,7 +4,12 @@ import { connect } from 'node:http2'
 /** A server takes 100 to 250 streams at once on a connection. */
 const STREAMS = 50
 
-export type Target = { readonly url: string; readonly ca: string; readonly token: string; readonly namespace: string }
+export type Target = {
+  readonly url: string
+  readonly ca: string
+  readonly token: string
+  readonly namespace: string
+}
 
 /** What was made is handed to `onMade`, as it was answered. Fails with the first refusal. */
 export async function fill<T>(

@@ -20,7 +20,13 @@ import { startKeelson } from '../harness/keelson.ts'
 import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
 import { startReference } from '../harness/reference.ts'
 import { PlayedNode } from './played-node.ts'
-import { auditFlags, newRefusals, readAudit, report as reportRefusals, writeRefusals } from './refusals.ts'
+import {
+  auditFlags,
+  newRefusals,
+  readAudit,
+  report as reportRefusals,
+  writeRefusals,
+} from './refusals.ts'
 import { outcomes, volume, workloads } from './workloads.ts'
 
 const MINUTES = 10
@@ -59,18 +65,26 @@ async function main(): Promise<void> {
     '--min-request-timeout=60',
   ]
   const options = { etcdUrl: etcd.clientUrl, args, omit: ['token-auth-file'], prepare }
-  await using server = await (values.reference === true ? startReference(options) : startKeelson(options))
+  await using server = await (values.reference === true
+    ? startReference(options)
+    : startKeelson(options))
   await using kubectl = await kubectlFor(server, { namespace: NAMESPACE })
   await using ofManager = await kubectlFor(server, { token: 'manager-token' })
   await using ofScheduler = await kubectlFor(server, { token: 'scheduler-token' })
   await using ofOperator = await kubectlFor(server, { token: 'operator-token' })
-  await using manager = await startComponent('kube-controller-manager', join(ofManager.dir, 'config'), [
-    `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
-    '--use-service-account-credentials',
-    `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
+  await using manager = await startComponent(
+    'kube-controller-manager',
+    join(ofManager.dir, 'config'),
+    [
+      `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
+      '--use-service-account-credentials',
+      `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
+      '--v=2',
+    ],
+  )
+  await using scheduler = await startComponent('kube-scheduler', join(ofScheduler.dir, 'config'), [
     '--v=2',
   ])
-  await using scheduler = await startComponent('kube-scheduler', join(ofScheduler.dir, 'config'), ['--v=2'])
   await using node = new PlayedNode(server.url, 'played', 'node-token')
   const components = [manager, scheduler]
   const began = performance.now()
@@ -113,7 +127,11 @@ async function judge(dir: string, { refusals: path, known }: Judged): Promise<vo
 
 /** Enough for one kind, and to define it. */
 const operatorRules = [
-  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['create', 'get'] },
+  {
+    apiGroups: ['apiextensions.k8s.io'],
+    resources: ['customresourcedefinitions'],
+    verbs: ['create', 'get'],
+  },
   {
     apiGroups: ['operator.example.com'],
     resources: ['lamps'],
@@ -124,7 +142,12 @@ const operatorRules = [
 
 async function grantOperator(kubectl: Kubectl): Promise<void> {
   const apiGroup = 'rbac.authorization.k8s.io'
-  const role = { apiVersion: `${apiGroup}/v1`, kind: 'ClusterRole', metadata: { name: 'lamps' }, rules: operatorRules }
+  const role = {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'lamps' },
+    rules: operatorRules,
+  }
   const binding = {
     apiVersion: `${apiGroup}/v1`,
     kind: 'ClusterRoleBinding',
@@ -138,7 +161,8 @@ async function grantOperator(kubectl: Kubectl): Promise<void> {
 
 async function runOperator(kubeconfig: string): Promise<void> {
   const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
-  const run = (): Promise<{ readonly stdout: string }> => promisify(execFile)(toolPath('operator'), args)
+  const run = (): Promise<{ readonly stdout: string }> =>
+    promisify(execFile)(toolPath('operator'), args)
   // It does not take the conditions of a new definition for absent while the reference shows them as null: the kind is there the next time.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
@@ -154,22 +178,37 @@ async function reconcile(kubectl: Kubectl): Promise<void> {
   }
   const get = async (what: string, path: string): Promise<string> =>
     (await kubectl.run('get', ...what.split(' '), '-o', `jsonpath=${path}`)).out
-  const isGone = async (what: string): Promise<boolean> => (await kubectl.run('get', what)).err.includes('NotFound')
+  const isGone = async (what: string): Promise<boolean> =>
+    (await kubectl.run('get', what)).err.includes('NotFound')
 
   await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }, volume)
-  await until('serviceaccount', async () => (await get('sa', '{.items[*].metadata.name}')) === 'default')
-  await until('root-ca-certificate-publisher', async () => (await get('cm/kube-root-ca.crt', '{.data}')) !== '')
+  await until(
+    'serviceaccount',
+    async () => (await get('sa', '{.items[*].metadata.name}')) === 'default',
+  )
+  await until(
+    'root-ca-certificate-publisher',
+    async () => (await get('cm/kube-root-ca.crt', '{.data}')) !== '',
+  )
   await create(...workloads)
   for (const [controller, what, path, wanted] of outcomes) {
     await until(controller, async () => wanted.test(await get(what, path)))
   }
   await kubectl.out('set', 'image', 'deploy/web', 'web=web:2')
-  await until('deployment, a new image', async () => /^(0 2|2 0)$/.test(await get('rs', '{.items[*].status.replicas}')))
+  await until('deployment, a new image', async () =>
+    /^(0 2|2 0)$/.test(await get('rs', '{.items[*].status.replicas}')),
+  )
   await kubectl.out('delete', 'deploy/web', '--cascade=foreground', '--wait=false')
   await until('garbagecollector, foreground', () => isGone('deploy/web'))
-  await until('garbagecollector, dependents', async () => (await get('pods -l app=web', '{.items[*].kind}')) === '')
+  await until(
+    'garbagecollector, dependents',
+    async () => (await get('pods -l app=web', '{.items[*].kind}')) === '',
+  )
   await kubectl.out('delete', 'sts/db', '--cascade=orphan')
-  await until('garbagecollector, orphans', async () => (await get('pods/db-0', '{.metadata.ownerReferences}')) === '')
+  await until(
+    'garbagecollector, orphans',
+    async () => (await get('pods/db-0', '{.metadata.ownerReferences}')) === '',
+  )
   await kubectl.out('delete', 'namespace', NAMESPACE, '--wait=false')
   await until('namespace', () => isGone(`ns/${NAMESPACE}`))
   await kubectl.out('delete', 'pv/disk', '--wait=false')
@@ -179,7 +218,8 @@ async function reconcile(kubectl: Kubectl): Promise<void> {
 async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
   const began = performance.now()
   while (!(await isThere())) {
-    if (performance.now() - began > STEP_MAX_MS) throw new Error(`${what} did not come in ${STEP_MAX_MS} ms`)
+    if (performance.now() - began > STEP_MAX_MS)
+      throw new Error(`${what} did not come in ${STEP_MAX_MS} ms`)
     await sleep(POLL_MS)
   }
   console.log(`${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
@@ -189,7 +229,10 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
 function report({ name, restarts, log }: Component, minutes: number): void {
   const lines = log.split('\n')
   const errors = lines.filter((line) => /^[EF]\d{4} /.test(line))
-  const bySource = Map.groupBy(errors, (line) => /([\w-]+\.go):\d+\]/.exec(line)?.[1] ?? 'elsewhere')
+  const bySource = Map.groupBy(
+    errors,
+    (line) => /([\w-]+\.go):\d+\]/.exec(line)?.[1] ?? 'elsewhere',
+  )
   const taken = lines.filter((line) => line.includes('successfully acquired lease')).length
   console.log(
     `${name}: ${minutes.toFixed(1)} minutes, ${restarts} restarts, lease taken ${taken} times, ${errors.length} errors`,
@@ -198,7 +241,11 @@ function report({ name, restarts, log }: Component, minutes: number): void {
     console.log(`  ${found.length} from ${source}, first: ${found[0]?.slice(0, 400)}`)
 }
 
-async function keepLogs(folder: string, components: readonly Component[], serverDir: string): Promise<void> {
+async function keepLogs(
+  folder: string,
+  components: readonly Component[],
+  serverDir: string,
+): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const { name, log } of components) await writeFile(join(folder, `${name}.log`), log)
   await cp(join(serverDir, 'log'), join(folder, 'keelson.log'))

@@ -21,7 +21,9 @@ const { values: options } = parseArgs({
 })
 
 const parts = options.only.split(',')
-const chosen = sections.filter(({ title }, index) => index === 0 || parts.some((part) => title.includes(part)))
+const chosen = sections.filter(
+  ({ title }, index) => index === 0 || parts.some((part) => title.includes(part)),
+)
 
 async function show(): Promise<void> {
   await using etcd = await startEtcd()
@@ -43,25 +45,37 @@ async function compareAll(): Promise<void> {
   await using ours = await KubectlSession.on(keelson)
   await using theirs = await KubectlSession.on(reference)
   const counts = { same: 0, explained: 0, differ: 0 }
-  const compare = (title: string, [own, other]: readonly [string, string], reason?: string): void => {
+  const compare = (
+    title: string,
+    [own, other]: readonly [string, string],
+    reason?: string,
+  ): void => {
     if (own === other) counts.same++
     else {
       if (reason === undefined) counts.differ++
       else counts.explained++
-      console.log(`${title}${reason === undefined ? '' : ` (known: ${reason})`}\n${differences(own, other)}\n`)
+      console.log(
+        `${title}${reason === undefined ? '' : ` (known: ${reason})`}\n${differences(own, other)}\n`,
+      )
     }
   }
   for (const { title, commands } of chosen) {
     for (const entry of commands) {
       const command = commandOf(entry)
       const said = (session: KubectlSession): Promise<string> => comparable(session, command)
-      compare(`kubectl ${command.run}`, await Promise.all([said(ours), said(theirs)]), command.differs)
+      compare(
+        `kubectl ${command.run}`,
+        await Promise.all([said(ours), said(theirs)]),
+        command.differs,
+      )
     }
     console.error(`${title}: ${JSON.stringify(counts)}`)
   }
   const [own, other] = await Promise.all([proxyAnswers(ours), proxyAnswers(theirs)])
   compare('kubectl proxy', [masked(own, ours), masked(other, theirs)])
-  console.log(`${counts.same} the same, ${counts.explained} differ as known, ${counts.differ} differ`)
+  console.log(
+    `${counts.same} the same, ${counts.explained} differ as known, ${counts.differ} differ`,
+  )
   if (counts.differ > 0) process.exitCode = 1
 }
 
@@ -80,7 +94,9 @@ const LINES_MAX = 40
 function differences(own: string, other: string): string {
   const [mine, theirs] = [own.split('\n'), other.split('\n')]
   const extra = mine.filter((line) => !theirs.includes(line)).map((line) => `  Keelson:   ${line}`)
-  const missing = theirs.filter((line) => !mine.includes(line)).map((line) => `  reference: ${line}`)
+  const missing = theirs
+    .filter((line) => !mine.includes(line))
+    .map((line) => `  reference: ${line}`)
   if (extra.length + missing.length === 0) return '  the same lines in another order'
   return [...extra.slice(0, LINES_MAX), ...missing.slice(0, LINES_MAX)].join('\n')
 }

@@ -14,7 +14,8 @@ import { createSet, listables } from './every-kind.ts'
 /** Shown at different moments. */
 const age = /\b(?:\d+[smhdy])+\b|<invalid>/g
 /** Lines are sorted since the reference has component statuses in an order by chance. */
-const masked = (text: string): string => text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')
+const masked = (text: string): string =>
+  text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')
 
 const forms = [['get'], ['get', '-o', 'wide', '--show-labels'], ['describe']] as const
 
@@ -23,7 +24,8 @@ async function main(): Promise<void> {
   await using reference = await startReference({ etcdUrl: etcd.clientUrl })
   await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
   using client = new SoakClient(keelson.url)
-  for (const refused of await createSet(client, { name: 'shown', number: 13 })) console.log(`refused: ${refused}`)
+  for (const refused of await createSet(client, { name: 'shown', number: 13 }))
+    console.log(`refused: ${refused}`)
   await using ours = await kubectlFor(keelson)
   await using theirs = await kubectlFor(reference)
   let same = 0
@@ -51,7 +53,9 @@ async function shown(kubectl: Kubectl, args: readonly string[]): Promise<string>
 function differences(own: string, other: string): string {
   const [mine, theirs] = [own.split('\n'), other.split('\n')]
   const extra = mine.filter((line) => !theirs.includes(line)).map((line) => `  Keelson:   ${line}`)
-  const missing = theirs.filter((line) => !mine.includes(line)).map((line) => `  reference: ${line}`)
+  const missing = theirs
+    .filter((line) => !mine.includes(line))
+    .map((line) => `  reference: ${line}`)
   return [...extra, ...missing].join('\n')
 }
 

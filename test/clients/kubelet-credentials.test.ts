@@ -61,7 +61,9 @@ function call(who: Credentials, method: string, path: string, body?: object): Pr
     ...('token' in who ? { authorization: `Bearer ${who.token}` } : {}),
     ...(body === undefined
       ? {}
-      : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+      : {
+          'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        }),
   }
   const identity = 'cert' in who ? who : {}
   const options = { method, headers, rejectUnauthorized: false, agent: false, ...identity } as const
@@ -99,11 +101,18 @@ const bindGroup = (name: string, role: string, group: string) =>
   })
 
 /** A key and a request for a certificate, as a kubelet makes them. */
-function makeRequest(name: string, subject: string): { readonly key: string; readonly csr: string } {
+function makeRequest(
+  name: string,
+  subject: string,
+): { readonly key: string; readonly csr: string } {
   assert.ok(server)
   const [key, csr] = [join(server.dir, `${name}.key`), join(server.dir, `${name}.csr`)]
-  execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', key], { stdio: 'pipe' })
-  execFileSync('openssl', ['req', '-new', '-key', key, '-subj', subject, '-out', csr], { stdio: 'pipe' })
+  execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', key], {
+    stdio: 'pipe',
+  })
+  execFileSync('openssl', ['req', '-new', '-key', key, '-subj', subject, '-out', csr], {
+    stdio: 'pipe',
+  })
   return { key: readFileSync(key, 'utf8'), csr: readFileSync(csr, 'utf8') }
 }
 
@@ -130,14 +139,23 @@ async function signed(name: string): Promise<string> {
 
 async function bootstrap(node: string): Promise<{ readonly cert: string; readonly key: string }> {
   const { key, csr } = makeRequest(node, `/O=system:nodes/CN=system:node:${node}`)
-  const { status, body } = await call({ token: bootstrapToken }, 'POST', requests, requestObject(node, csr))
+  const { status, body } = await call(
+    { token: bootstrapToken },
+    'POST',
+    requests,
+    requestObject(node, csr),
+  )
   assert.equal(status, 201, JSON.stringify(body))
   return { cert: await signed(node), key }
 }
 
 const pod = (name: string, node: string, secretName: string): object => ({
   metadata: { name },
-  spec: { nodeName: node, containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'v', secret: { secretName } }] },
+  spec: {
+    nodeName: node,
+    containers: [{ name: 'c', image: 'i' }],
+    volumes: [{ name: 'v', secret: { secretName } }],
+  },
 })
 
 test('from a bootstrap token to a certificate that reads its own pods and secrets only', async () => {
@@ -159,7 +177,8 @@ test('from a bootstrap token to a certificate that reads its own pods and secret
   // The token requests certificates and does nothing else.
   assert.equal((await call({ token: bootstrapToken }, 'GET', `${core}/secrets`)).status, 403)
   assert.equal(
-    (await call({ token: bootstrapToken }, 'POST', '/api/v1/nodes', { metadata: { name: 'x' } })).status,
+    (await call({ token: bootstrapToken }, 'POST', '/api/v1/nodes', { metadata: { name: 'x' } }))
+      .status,
     403,
   )
   assert.equal((await call({ token: 'abcdef.0123456789abcdeg' }, 'GET', requests)).status, 401)
@@ -176,7 +195,8 @@ test('from a bootstrap token to a certificate that reads its own pods and secret
     assert.ok(performance.now() < until, 'the graph of nodes has no pods')
     await sleep(POLL_MS)
   }
-  const status = async (path: string, who = one): Promise<number> => (await call(who, 'GET', path)).status
+  const status = async (path: string, who = one): Promise<number> =>
+    (await call(who, 'GET', path)).status
   assert.equal(await status(`${core}/secrets/of-one`), 200)
   assert.equal(await status(`${core}/secrets/of-two`), 403)
   assert.equal(await status(`${core}/secrets/of-two`, two), 200)
@@ -193,6 +213,9 @@ test('from a bootstrap token to a certificate that reads its own pods and secret
   // A node renews its own certificate, and requests none for another.
   const renewed = makeRequest('renewed', '/O=system:nodes/CN=system:node:one')
   const stolen = makeRequest('stolen', '/O=system:nodes/CN=system:node:two')
-  assert.equal((await call(one, 'POST', requests, requestObject('renewed', renewed.csr))).status, 201)
+  assert.equal(
+    (await call(one, 'POST', requests, requestObject('renewed', renewed.csr))).status,
+    201,
+  )
   assert.equal((await call(one, 'POST', requests, requestObject('stolen', stolen.csr))).status, 403)
 })

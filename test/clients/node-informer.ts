@@ -41,7 +41,16 @@ class Run {
   readonly #told = new Set<string>()
   readonly #held = new Map<string, number>()
   readonly #faults: string[] = []
-  readonly #counts = { creates: 0, updates: 0, deletes: 0, failedWrites: 0, lists: 0, added: 0, updated: 0, deleted: 0 }
+  readonly #counts = {
+    creates: 0,
+    updates: 0,
+    deletes: 0,
+    failedWrites: 0,
+    lists: 0,
+    added: 0,
+    updated: 0,
+    deleted: 0,
+  }
 
   constructor(config: KubeConfig, namespace: string, objects: number) {
     this.#config = config
@@ -61,7 +70,9 @@ class Run {
     say({ synced: informer.list(this.#namespace).length })
     const ending = new AbortController()
     const namesOf = (own: number): string[] => this.#names.filter((_, i) => i % WRITERS === own)
-    const writing = Promise.all(Array.from({ length: WRITERS }, (_, own) => this.#write(namesOf(own), ending.signal)))
+    const writing = Promise.all(
+      Array.from({ length: WRITERS }, (_, own) => this.#write(namesOf(own), ending.signal)),
+    )
     await stopped
     ending.abort()
     await writing
@@ -73,7 +84,11 @@ class Run {
       this.#counts.lists++
       return this.#api.listNamespacedConfigMap({ namespace: this.#namespace })
     }
-    const informer = makeInformer(this.#config, `/api/v1/namespaces/${this.#namespace}/configmaps`, list)
+    const informer = makeInformer(
+      this.#config,
+      `/api/v1/namespaces/${this.#namespace}/configmaps`,
+      list,
+    )
     informer.on('add', (map) => {
       this.#counts.added++
       if (this.#held.has(nameOf(map))) this.#fault(`add of ${nameOf(map)}, which is there`)
@@ -83,12 +98,14 @@ class Run {
       this.#counts.updated++
       const before = this.#held.get(nameOf(map))
       if (before === undefined) this.#fault(`update of ${nameOf(map)}, which is not there`)
-      else if (Number(versionOf(map)) <= before) this.#fault(`${nameOf(map)} at ${versionOf(map)} after ${before}`)
+      else if (Number(versionOf(map)) <= before)
+        this.#fault(`${nameOf(map)} at ${versionOf(map)} after ${before}`)
       this.#tell(map)
     })
     informer.on('delete', (map) => {
       this.#counts.deleted++
-      if (!this.#held.delete(nameOf(map))) this.#fault(`delete of ${nameOf(map)}, which is not there`)
+      if (!this.#held.delete(nameOf(map)))
+        this.#fault(`delete of ${nameOf(map)}, which is not there`)
     })
     informer.on('error', () => {
       // What the client's own example does: a server that is away is asked again.
@@ -111,7 +128,8 @@ class Run {
       } catch (error) {
         // The server is away, or went while it answered: either state is right until the next write.
         this.#counts.failedWrites++
-        const isContradicted = error instanceof ApiException && (error.code === 404 || error.code === 409)
+        const isContradicted =
+          error instanceof ApiException && (error.code === 404 || error.code === 409)
         if (isContradicted) this.#fault(`${name} was acknowledged, but then: ${error.message}`)
         this.#book.set(name, undefined)
         await sleep(FAILURE_PAUSE_MS)
@@ -141,13 +159,20 @@ class Run {
   }
 
   async #create(name: string, revision: number): Promise<void> {
-    const made = await this.#api.createNamespacedConfigMap({ namespace: this.#namespace, body: mapOf(name, revision) })
+    const made = await this.#api.createNamespacedConfigMap({
+      namespace: this.#namespace,
+      body: mapOf(name, revision),
+    })
     this.#acknowledge(made, 'creates')
   }
 
   async #update(name: string, revision: number): Promise<void> {
     const body = mapOf(name, revision)
-    const made = await this.#api.replaceNamespacedConfigMap({ namespace: this.#namespace, name, body })
+    const made = await this.#api.replaceNamespacedConfigMap({
+      namespace: this.#namespace,
+      name,
+      body,
+    })
     this.#acknowledge(made, 'updates')
   }
 
@@ -164,15 +189,21 @@ class Run {
   }
 
   async #judge(informer: ObjectCache<V1ConfigMap>): Promise<void> {
-    const fresh = byName((await this.#api.listNamespacedConfigMap({ namespace: this.#namespace })).items)
+    const fresh = byName(
+      (await this.#api.listNamespacedConfigMap({ namespace: this.#namespace })).items,
+    )
     const held = (): Map<string, V1ConfigMap> => byName(informer.list(this.#namespace))
     const began = performance.now()
-    while (!isDeepStrictEqual(held(), fresh) && performance.now() - began < SETTLE_MAX_MS) await sleep(20)
+    while (!isDeepStrictEqual(held(), fresh) && performance.now() - began < SETTLE_MAX_MS)
+      await sleep(20)
     const settledMs = Math.round(performance.now() - began)
     if (!isDeepStrictEqual(held(), fresh)) this.#fault(difference(held(), fresh))
     this.#judgeBook(fresh)
     this.#judgeTold(fresh)
-    say({ configMaps: { objects: fresh.size, ...this.#counts, settledMs }, faults: this.#faults.slice(0, FAULTS_MAX) })
+    say({
+      configMaps: { objects: fresh.size, ...this.#counts, settledMs },
+      faults: this.#faults.slice(0, FAULTS_MAX),
+    })
   }
 
   /** Nothing that was acknowledged is lost, and nothing is there that nobody wrote. */
@@ -181,18 +212,23 @@ class Run {
       const map = fresh.get(name)
       const version = map === undefined ? null : versionOf(map)
       if (known !== undefined && known.version !== version) {
-        this.#fault(`${name} was acknowledged at ${known.version}, a fresh list has it at ${version}`)
+        this.#fault(
+          `${name} was acknowledged at ${known.version}, a fresh list has it at ${version}`,
+        )
       }
     }
-    for (const name of fresh.keys()) if (!this.#book.has(name)) this.#fault(`${name} is there, but nobody wrote it`)
+    for (const name of fresh.keys())
+      if (!this.#book.has(name)) this.#fault(`${name} is there, but nobody wrote it`)
   }
 
   /** Every acknowledged write was told, unless a second list stood in for the watch. */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))
-    if (this.#counts.lists === 1 && untold.length > 0) this.#fault(`never told: ${untold.slice(0, 5).join(', ')}`)
+    if (this.#counts.lists === 1 && untold.length > 0)
+      this.#fault(`never told: ${untold.slice(0, 5).join(', ')}`)
     const told = new Map([...fresh].map(([name, map]) => [name, Number(versionOf(map))]))
-    if (!isDeepStrictEqual(told, this.#held)) this.#fault('what was told does not add up to a fresh list')
+    if (!isDeepStrictEqual(told, this.#held))
+      this.#fault('what was told does not add up to a fresh list')
   }
 
   #fault(text: string): void {
@@ -218,7 +254,10 @@ const comparable = ({ metadata, data }: V1ConfigMap): V1ConfigMap =>
     ),
   )
 
-function difference(held: ReadonlyMap<string, V1ConfigMap>, fresh: ReadonlyMap<string, V1ConfigMap>): string {
+function difference(
+  held: ReadonlyMap<string, V1ConfigMap>,
+  fresh: ReadonlyMap<string, V1ConfigMap>,
+): string {
   const names = new Set([...held.keys(), ...fresh.keys()])
   const differing = [...names].filter((name) => !isDeepStrictEqual(held.get(name), fresh.get(name)))
   const examples = differing.slice(0, 3).map((name) => [held.get(name), fresh.get(name)])

@@ -23,7 +23,10 @@ export class PlayedNode implements AsyncDisposable {
   constructor(url: string, name: string, token?: string) {
     this.#name = name
     this.#client = new SoakClient(url, token)
-    this.#loops = [this.#every(BEAT_MS, () => this.#beat()), this.#every(LOOK_MS, () => this.#look())]
+    this.#loops = [
+      this.#every(BEAT_MS, () => this.#beat()),
+      this.#every(LOOK_MS, () => this.#look()),
+    ]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -53,7 +56,9 @@ export class PlayedNode implements AsyncDisposable {
       return this.#beat()
     }
     if (!isRecord(body)) return
-    const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' }]
+    const conditions = [
+      { type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' },
+    ]
     // A conflict is left to the next beat.
     await this.#client.call('PUT', `${path}/status`, {
       ...body,
@@ -62,8 +67,12 @@ export class PlayedNode implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { body } = await this.#client.call('GET', `/api/v1/pods?fieldSelector=spec.nodeName%3D${this.#name}`)
-    const pods = isRecord(body) && Array.isArray(body['items']) ? body['items'].filter(isRecord) : []
+    const { body } = await this.#client.call(
+      'GET',
+      `/api/v1/pods?fieldSelector=spec.nodeName%3D${this.#name}`,
+    )
+    const pods =
+      isRecord(body) && Array.isArray(body['items']) ? body['items'].filter(isRecord) : []
     for (const pod of pods) await this.#play(pod)
   }
 
@@ -74,7 +83,9 @@ export class PlayedNode implements AsyncDisposable {
     if (metadata['deletionTimestamp'] !== undefined) {
       await this.#client.call('DELETE', path, { gracePeriodSeconds: 0 })
     } else if (status['phase'] === 'Pending') {
-      const isOfJob = JSON.stringify(metadata['labels'] ?? {}).includes('batch.kubernetes.io/job-name')
+      const isOfJob = JSON.stringify(metadata['labels'] ?? {}).includes(
+        'batch.kubernetes.io/job-name',
+      )
       await this.#client.call('PUT', `${path}/status`, {
         ...pod,
         status: { ...status, ...(isOfJob ? done() : running(containersOf(pod))) },
@@ -117,5 +128,7 @@ function running(containers: readonly Fields[]): Fields {
 const done = (): Fields => ({
   phase: 'Succeeded',
   startTime: now(),
-  conditions: [{ type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now() }],
+  conditions: [
+    { type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now() },
+  ],
 })

@@ -18,7 +18,10 @@ const policy = {
 /** Flags of a server that writes the log into its folder. */
 export async function auditFlags(dir: string): Promise<readonly string[]> {
   await writeFile(join(dir, 'audit-policy.json'), JSON.stringify(policy))
-  return [`--audit-policy-file=${join(dir, 'audit-policy.json')}`, `--audit-log-path=${join(dir, 'audit.log')}`]
+  return [
+    `--audit-policy-file=${join(dir, 'audit-policy.json')}`,
+    `--audit-log-path=${join(dir, 'audit.log')}`,
+  ]
 }
 
 export type Audited = { readonly requests: number; readonly refusals: Refusals }

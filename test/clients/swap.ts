@@ -17,7 +17,14 @@ import { startKeelson } from '../harness/keelson.ts'
 import { KmsPluginServer } from '../harness/kms-plugin.ts'
 import { startReference } from '../harness/reference.ts'
 import { SoakClient } from '../soak/client.ts'
-import { createSet, customServed, type Fields, listAll, type Listed, type ObjectSet } from './every-kind.ts'
+import {
+  createSet,
+  customServed,
+  type Fields,
+  listAll,
+  type Listed,
+  type ObjectSet,
+} from './every-kind.ts'
 
 const forms = ['application/vnd.kubernetes.protobuf', 'application/json']
 const first: ObjectSet = { name: 'swap-first', number: 11 }
@@ -27,10 +34,14 @@ const TEXT_MAX = 300
 
 const setUps = await loadSetUps()
 const hasGates = process.argv.includes('--gates')
-const gates = hasGates ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(setUps, name).flags) : []
+const gates = hasGates
+  ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(setUps, name).flags)
+  : []
 
 const providers = ['aescbc', 'aesgcm', 'secretbox', 'kms-v1', 'kms-v2'] as const
-const encryption = process.argv.find((word) => word.startsWith('--encryption='))?.slice('--encryption='.length)
+const encryption = process.argv
+  .find((word) => word.startsWith('--encryption='))
+  ?.slice('--encryption='.length)
 const folder = mkdtempSync(join(tmpdir(), 'keelson-swap-'))
 
 async function main(): Promise<void> {
@@ -58,22 +69,32 @@ async function swapEncrypted(provider: (typeof providers)[number]): Promise<read
   const [kind, apiVersion] = provider.split('-')
   const keys = [{ name: 'swap', secret: Buffer.alloc(32, 'swap').toString('base64') }]
   const one =
-    kind === 'kms' ? { kms: { apiVersion, name: 'swap', endpoint: plugin.endpoint } } : { [provider]: { keys } }
+    kind === 'kms'
+      ? { kms: { apiVersion, name: 'swap', endpoint: plugin.endpoint } }
+      : { [provider]: { keys } }
   const path = join(folder, `${provider}.json`)
   const resources = [{ resources: ['*.*'], providers: [one] }]
   writeFileSync(
     path,
-    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }),
+    JSON.stringify({
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'EncryptionConfiguration',
+      resources,
+    }),
   )
   const gate = provider === 'kms-v1' ? ['--feature-gates=KMSv1=true'] : []
-  return await swap('application/vnd.kubernetes.protobuf', [`--encryption-provider-config=${path}`, ...gate])
+  return await swap('application/vnd.kubernetes.protobuf', [
+    `--encryption-provider-config=${path}`,
+    ...gate,
+  ])
 }
 
 async function swap(form: string, flags: readonly string[]): Promise<readonly string[]> {
   await using etcd = await startEtcd()
   const keelson = (): Promise<ApiServerProcess> =>
     startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`, ...flags] })
-  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl, args: flags })
+  const reference = (): Promise<ApiServerProcess> =>
+    startReference({ etcdUrl: etcd.clientUrl, args: flags })
   const written = await during(keelson, (client) => write(client, first))
   const taken = await during(reference, async (client) => {
     await customServed(client, first)
@@ -92,13 +113,19 @@ async function swap(form: string, flags: readonly string[]): Promise<readonly st
   ]
 }
 
-async function during<T>(start: () => Promise<ApiServerProcess>, act: (client: SoakClient) => Promise<T>): Promise<T> {
+async function during<T>(
+  start: () => Promise<ApiServerProcess>,
+  act: (client: SoakClient) => Promise<T>,
+): Promise<T> {
   await using server = await start()
   using client = new SoakClient(server.url)
   return await act(client)
 }
 
-async function write(client: SoakClient, set: ObjectSet): Promise<{ refused: readonly string[]; listed: Listed }> {
+async function write(
+  client: SoakClient,
+  set: ObjectSet,
+): Promise<{ refused: readonly string[]; listed: Listed }> {
   const refused = await createSet(client, set, hasGates)
   return { refused, listed: await listAll(client) }
 }
@@ -110,7 +137,10 @@ function compare(what: string, before: Listed, after: Listed): readonly string[]
     if (isOwnedByServer(place)) continue
     const [one, other] = [comparable(place, object), comparable(place, after.get(place))]
     if (isDeepStrictEqual(one, other)) same++
-    else faults.push(`${what}: ${place} ${other === undefined ? 'is gone' : difference(one, other, '')}`)
+    else
+      faults.push(
+        `${what}: ${place} ${other === undefined ? 'is gone' : difference(one, other, '')}`,
+      )
   }
   console.log(`  ${what}: ${same} objects the same`)
   return faults
@@ -122,7 +152,8 @@ const isOwnedByServer = (place: string): boolean =>
 
 /** The reference keeps the status of these up to date itself: that is no difference of what is stored. */
 function comparable(place: string, object: Fields | undefined): unknown {
-  if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place)) return object
+  if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))
+    return object
   const { status: _status, metadata, ...rest } = object
   const { uid, name, labels, annotations, creationTimestamp } = isRecord(metadata) ? metadata : {}
   return { ...rest, metadata: { uid, name, labels, annotations, creationTimestamp } }

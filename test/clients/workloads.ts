@@ -2,7 +2,11 @@
 
 const template = (app: string, spec: object = {}): object => ({
   metadata: { labels: { app } },
-  spec: { containers: [{ name: app, image: `${app}:1` }], terminationGracePeriodSeconds: 0, ...spec },
+  spec: {
+    containers: [{ name: app, image: `${app}:1` }],
+    terminationGracePeriodSeconds: 0,
+    ...spec,
+  },
 })
 const selector = (app: string): object => ({ matchLabels: { app } })
 const storage = { accessModes: ['ReadWriteOnce'], storageClassName: 'by-hand' }
@@ -17,7 +21,12 @@ export const volume = {
 }
 
 export const workloads: readonly object[] = [
-  { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' }, spec: { hard: { services: '10' } } },
+  {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'quota' },
+    spec: { hard: { services: '10' } },
+  },
   {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -52,7 +61,10 @@ export const workloads: readonly object[] = [
       selector: selector('db'),
       template: template('db'),
       volumeClaimTemplates: [
-        { metadata: { name: 'data' }, spec: { ...storage, resources: { requests: { storage: '1Gi' } } } },
+        {
+          metadata: { name: 'data' },
+          spec: { ...storage, resources: { requests: { storage: '1Gi' } } },
+        },
       ],
     },
   },
@@ -72,7 +84,12 @@ export const workloads: readonly object[] = [
 ]
 
 /** What is looked at, where in it, and what stands there once its controller has worked. */
-export const outcomes: readonly (readonly [controller: string, what: string, path: string, wanted: RegExp])[] = [
+export const outcomes: readonly (readonly [
+  controller: string,
+  what: string,
+  path: string,
+  wanted: RegExp,
+])[] = [
   ['tokens', 'secret/token', '{.data.token}', /./],
   ['resourcequota', 'quota/quota', '{.status.used.services}', /^1$/],
   ['replicaset', 'rs', '{.items[*].status.replicas}', /^2$/],

@@ -13,8 +13,15 @@ test('the events of a scenario are taken once, without those of others and of th
   const trail = new AuditTrail(companions, 'oracle-1')
   assert.deepEqual(trail.untaken('log'), [])
   const own = '{"auditID":"a","userAgent":"oracle/1.0 (oracle-1)"}'
-  const lines = [own, '{"auditID":"b","userAgent":"oracle/1.0 (oracle-2)"}', '{"auditID":"c","requestURI":"/oracle-1"}']
-  writeFileSync(join(companions.dir, 'audit.log'), `${lines.join('\n')}\n{"auditID":"d","userAgent":"oracle-1`)
+  const lines = [
+    own,
+    '{"auditID":"b","userAgent":"oracle/1.0 (oracle-2)"}',
+    '{"auditID":"c","requestURI":"/oracle-1"}',
+  ]
+  writeFileSync(
+    join(companions.dir, 'audit.log'),
+    `${lines.join('\n')}\n{"auditID":"d","userAgent":"oracle-1`,
+  )
   assert.deepEqual(trail.untaken('log'), [own])
   trail.take([own])
   assert.deepEqual(trail.untaken('log'), [])
@@ -38,6 +45,9 @@ test('latencies and versions of lists do not count', () => {
       annotations: { 'apiserver.latency.k8s.io/total': '600ms' },
       responseObject: list,
     }),
-    { requestURI: '/api/v1/pods?watch=1&resourceVersion=<rv>', responseObject: { items: [], metadata: {} } },
+    {
+      requestURI: '/api/v1/pods?watch=1&resourceVersion=<rv>',
+      responseObject: { items: [], metadata: {} },
+    },
   )
 })

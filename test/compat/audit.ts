@@ -24,8 +24,13 @@ export class AuditTrail {
 
   /** Those that nobody has taken yet, as text. */
   untaken(source: 'log' | 'webhook'): string[] {
-    const all = source === 'log' ? this.#logged() : this.#companions.auditEvents.map((event) => JSON.stringify(event))
-    return all.filter((text) => text.includes(this.#namespace) && !this.#taken.has(text) && !isOfRunner(text))
+    const all =
+      source === 'log'
+        ? this.#logged()
+        : this.#companions.auditEvents.map((event) => JSON.stringify(event))
+    return all.filter(
+      (text) => text.includes(this.#namespace) && !this.#taken.has(text) && !isOfRunner(text),
+    )
   }
 
   take(events: readonly string[]): void {
@@ -34,7 +39,8 @@ export class AuditTrail {
 
   #logged(): string[] {
     const { dir } = this.#companions
-    if (dir === undefined) throw new Error('the audit log of a server that is not started here cannot be read')
+    if (dir === undefined)
+      throw new Error('the audit log of a server that is not started here cannot be read')
     const lines = (readIfThere(join(dir, 'audit.log')) ?? '').split('\n')
     // The last line is empty, or still being written.
     return lines.slice(0, -1)
@@ -57,16 +63,21 @@ function isOfRunner(text: string): boolean {
  */
 export function inOrder(events: readonly string[]): Json[] {
   const parsed = events.map(parseJson)
-  return parsed.toSorted((a, b) => Number(receivedAt(a) > receivedAt(b)) - Number(receivedAt(a) < receivedAt(b)))
+  return parsed.toSorted(
+    (a, b) => Number(receivedAt(a) > receivedAt(b)) - Number(receivedAt(a) < receivedAt(b)),
+  )
 }
 
-const receivedAt = (event: Json): string => (isObject(event) ? textOf(event['requestReceivedTimestamp']) : '')
+const receivedAt = (event: Json): string =>
+  isObject(event) ? textOf(event['requestReceivedTimestamp']) : ''
 
 /** Leaves out what depends on the speed of the machine, and versions of lists, which other scenarios move. */
 export function comparableEvent(event: Json): Json {
   if (!isObject(event)) return event
   const { annotations, requestURI, responseObject, ...rest } = event
-  const kept = isObject(annotations) ? Object.entries(annotations).filter(([key]) => !key.startsWith(LATENCY)) : []
+  const kept = isObject(annotations)
+    ? Object.entries(annotations).filter(([key]) => !key.startsWith(LATENCY))
+    : []
   return {
     ...rest,
     requestURI: textOf(requestURI)
@@ -78,9 +89,13 @@ export function comparableEvent(event: Json): Json {
 }
 
 function withoutListVersion(response: Json): Json {
-  if (!isObject(response) || !Array.isArray(response['items']) || !isObject(response['metadata'])) return response
+  if (!isObject(response) || !Array.isArray(response['items']) || !isObject(response['metadata']))
+    return response
   const { resourceVersion: _, continue: more, ...metadata } = response['metadata']
-  return { ...response, metadata: { ...metadata, ...(more === undefined ? {} : { continue: '<continue>' }) } }
+  return {
+    ...response,
+    metadata: { ...metadata, ...(more === undefined ? {} : { continue: '<continue>' }) },
+  }
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -24,7 +24,11 @@ export type HttpRequest = {
 
 export class AnswerTimeout extends Error {}
 
-export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly raw: Buffer }
+export type HttpAnswer = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly raw: Buffer
+}
 
 /** An answer whose body is still to come; `request.destroy()` ends it. */
 export type OpenAnswer = {
@@ -61,7 +65,12 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     const known = agents.get(certificate)
     if (known !== undefined) return known
     const { certificatePem, keyPem } = certificate
-    const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert: certificatePem, key: keyPem })
+    const agent = new https.Agent({
+      keepAlive: true,
+      rejectUnauthorized: false,
+      cert: certificatePem,
+      key: keyPem,
+    })
     agents.set(certificate, agent)
     return agent
   }
@@ -74,7 +83,9 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
       const all = Object.entries({
         ...(token ? { authorization: `Bearer ${token}` } : {}),
         ...headers,
-        ...(body !== undefined && !headers['transfer-encoding'] ? { 'content-length': Buffer.byteLength(body) } : {}),
+        ...(body !== undefined && !headers['transfer-encoding']
+          ? { 'content-length': Buffer.byteLength(body) }
+          : {}),
       }).filter(([, value]) => value !== null)
       const request = (secure ? https : http).request({
         host: base.hostname,
@@ -90,7 +101,9 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
         switched.unshift(first)
         resolve({ response, request, switched })
       })
-      request.setTimeout(SILENCE_MAX_MS, () => request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)))
+      request.setTimeout(SILENCE_MAX_MS, () =>
+        request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)),
+      )
       request.on('error', reject)
       if (body !== undefined) request.write(body)
       request.end()
@@ -104,7 +117,11 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
       const { response, switched } = await open(asked, timeout.signal)
       const parts: Buffer[] = []
       for await (const part of switched ?? response) parts.push(part)
-      return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        raw: Buffer.concat(parts),
+      }
     } catch (cause) {
       if (!timeout.signal.aborted) throw cause
       throw new AnswerTimeout(`no whole answer in ${(timeoutMs ?? 0) / 1000} s`, { cause })

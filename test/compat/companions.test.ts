@@ -16,7 +16,10 @@ test('a set-up has its files, with addresses and certificates filled in', async 
     flags: [],
     hooks: { access: () => ({}) },
     issuers: { one: {} },
-    files: { 'a.json': { hook: '${hook.access}', issuer: '${issuer.one}', ca: '${pem.hook}' }, b: 'in ${dir}' },
+    files: {
+      'a.json': { hook: '${hook.access}', issuer: '${issuer.one}', ca: '${pem.hook}' },
+      b: 'in ${dir}',
+    },
   })
   assert.deepEqual(await companions.writeFiles(dir, ['--x=${dir}/a.json']), [`--x=${dir}/a.json`])
   const read = (name: string): string => readFileSync(join(dir, name), 'utf8')
@@ -28,36 +31,53 @@ test('a set-up has its files, with addresses and certificates filled in', async 
   })
   assert.equal(read('b'), `in ${dir}`)
   const { certificatePem } = companions.certificate({ cn: 'u', o: ['a', 'b'] })
-  assert.ok(new X509Certificate(certificatePem).verify(new X509Certificate(read('client-ca.pem')).publicKey))
+  assert.ok(
+    new X509Certificate(certificatePem).verify(
+      new X509Certificate(read('client-ca.pem')).publicKey,
+    ),
+  )
 })
 
 test('an issuer publishes the key that its tokens are signed with', async () => {
   await using companions = await Companions.start({ flags: [], issuers: { one: {} } })
   using client = createClient({ server: companions.hooks.url })
-  const get = async (path: string) => JSON.parse((await client.request({ method: 'GET', path })).raw.toString())
+  const get = async (path: string) =>
+    JSON.parse((await client.request({ method: 'GET', path })).raw.toString())
   const discovery = await get('/issuer/one/.well-known/openid-configuration')
   assert.equal(discovery.issuer, `${companions.hooks.url}/issuer/one`)
   const { keys } = await get(new URL(discovery.jwks_uri).pathname)
   const token = companions.token({ issuer: 'one', claims: { aud: 'x', iat: null } }, 'sub')
   const [header = '', payload = '', signature = ''] = token.split('.')
   const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString())
-  const key = createPublicKey({ key: keys.find((jwk: { kid: string }) => jwk.kid === kid), format: 'jwk' })
+  const key = createPublicKey({
+    key: keys.find((jwk: { kid: string }) => jwk.kid === kid),
+    format: 'jwk',
+  })
   assert.equal(alg, 'RS256')
-  assert.ok(createVerify('sha256').update(`${header}.${payload}`).verify(key, signature, 'base64url'))
+  assert.ok(
+    createVerify('sha256').update(`${header}.${payload}`).verify(key, signature, 'base64url'),
+  )
   const { exp, ...claims } = JSON.parse(Buffer.from(payload, 'base64url').toString())
   assert.deepEqual(claims, { iss: discovery.issuer, sub: 'sub', aud: 'x' })
   assert.ok(exp > Date.now() / 1000)
 })
 
 test('a call to a hook of the set-up is for the scenario whose namespace it mentions', async () => {
-  await using companions = await Companions.start({ flags: [], hooks: { access: () => ({ for: 'nobody' }) } })
+  await using companions = await Companions.start({
+    flags: [],
+    hooks: { access: () => ({ for: 'nobody' }) },
+  })
   const { hooks } = companions
   hooks.serve('oracle-0123456789', { access: () => ({ for: 'scenario' }) })
   using client = createClient({ server: hooks.url })
   const call = async (user: string) => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ user })
-    return JSON.parse((await client.request({ method: 'POST', path: '/set-up/access', headers, body })).raw.toString())
+    return JSON.parse(
+      (
+        await client.request({ method: 'POST', path: '/set-up/access', headers, body })
+      ).raw.toString(),
+    )
   }
   assert.deepEqual(await call('oracle-0123456789-u'), { for: 'scenario' })
   assert.deepEqual(await call('oracle-9876543210-u'), { for: 'nobody' })

@@ -45,12 +45,15 @@ export class Companions implements AsyncDisposable {
     }
     this.#hookUrls = hooks.serveAll({ audit, ...setUp.hooks })
     const issuers = Object.entries(setUp.issuers ?? {})
-    this.#issuerUrls = Object.fromEntries(issuers.map(([name]) => [name, `${hooks.url}/issuer/${name}`]))
+    this.#issuerUrls = Object.fromEntries(
+      issuers.map(([name]) => [name, `${hooks.url}/issuer/${name}`]),
+    )
     for (const [name, options] of issuers) {
       const discovery = fill(options.discovery ?? {}, { issuer: this.#issuerUrls })
       const filled = { ...options, discovery: isRecord(discovery) ? discovery : {} }
       const documents = issuerDocuments(this.#issuerUrl(name), filled, this.#keys)
-      for (const [path, document] of Object.entries(documents)) hooks.publish(`/issuer/${name}${path}`, document)
+      for (const [path, document] of Object.entries(documents))
+        hooks.publish(`/issuer/${name}${path}`, document)
     }
   }
 
@@ -66,11 +69,16 @@ export class Companions implements AsyncDisposable {
       hook: Buffer.from(this.hooks.caBundle, 'base64').toString(),
     }
     const variables = { dir, pem, hook: this.#hookUrls, issuer: this.#issuerUrls }
-    const files = Object.entries(this.#setUp.files ?? {}).map(([name, content]): [string, string] => {
-      const filled = fill(content, variables)
-      return [name, typeof filled === 'string' ? filled : JSON.stringify(filled)]
-    })
-    const authorities = Object.entries(pem).map(([name, text]): [string, string] => [`${name}-ca.pem`, text])
+    const files = Object.entries(this.#setUp.files ?? {}).map(
+      ([name, content]): [string, string] => {
+        const filled = fill(content, variables)
+        return [name, typeof filled === 'string' ? filled : JSON.stringify(filled)]
+      },
+    )
+    const authorities = Object.entries(pem).map(([name, text]): [string, string] => [
+      `${name}-ca.pem`,
+      text,
+    ])
     const { certificatePem, keyPem } = this.#authorities.proxy.issue({ cn: 'proxy-client' })
     const own: [string, string][] = [
       ['proxy-client.pem', certificatePem],
@@ -79,7 +87,9 @@ export class Companions implements AsyncDisposable {
     for (const [name, text] of [...authorities, ...own, ...files])
       await writeFile(join(dir, name), text, { mode: 0o600 })
     this.dir = dir
-    this.#keys = new IssuerKeys(new Map([['service-account', createPrivateKey(readFileSync(join(dir, 'sa.key')))]]))
+    this.#keys = new IssuerKeys(
+      new Map([['service-account', createPrivateKey(readFileSync(join(dir, 'sa.key')))]]),
+    )
     return flags.map((flag) => String(fill(flag, variables)))
   }
 

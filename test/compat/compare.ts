@@ -12,7 +12,11 @@ export type Outcome = Named &
   (
     | { readonly outcome: 'no recording' }
     | { readonly outcome: 'same'; readonly steps: number }
-    | { readonly outcome: 'differs'; readonly steps: number; readonly bad: readonly StepDifference[] }
+    | {
+        readonly outcome: 'differs'
+        readonly steps: number
+        readonly bad: readonly StepDifference[]
+      }
   )
 
 /** `without`: names of fields to leave out at any depth. */
@@ -29,8 +33,13 @@ export function compareScenario(
     return withoutFields(scenario.times ? answer : sortManagedFields(answer), without)
   }
   const bad = want
-    .map((step, index) => ({ step: step.step, differences: diff(comparable(step), comparable(got[index])) }))
+    .map((step, index) => ({
+      step: step.step,
+      differences: diff(comparable(step), comparable(got[index])),
+    }))
     .filter(({ differences }) => differences.length > 0)
   const steps = want.length
-  return bad.length === 0 ? { ...named, outcome: 'same', steps } : { ...named, outcome: 'differs', steps, bad }
+  return bad.length === 0
+    ? { ...named, outcome: 'same', steps }
+    : { ...named, outcome: 'differs', steps, bad }
 }

@@ -30,7 +30,9 @@ async function main(argv: readonly string[]): Promise<number> {
 function list(chosen: readonly FiledScenario[]): number {
   for (const { file, id, section, steps, about } of chosen)
     console.log(`${file}\t${id}\t§${section ?? '-'}\t${steps.length} steps\t${about ?? ''}`)
-  console.log(`${chosen.length} scenarios, ${chosen.reduce((sum, { steps }) => sum + steps.length, 0)} steps`)
+  console.log(
+    `${chosen.length} scenarios, ${chosen.reduce((sum, { steps }) => sum + steps.length, 0)} steps`,
+  )
   return 0
 }
 
@@ -68,13 +70,19 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   })
   progress.clear()
   for (const { id, file, outcome } of outcomes)
-    if (again.has(id) && outcome === 'same') console.log(`DIFFERED ONCE, and not when it was run again: ${file}/${id}`)
-  if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
+    if (again.has(id) && outcome === 'same')
+      console.log(`DIFFERED ONCE, and not when it was run again: ${file}/${id}`)
+  if (options.jsonFile !== undefined)
+    writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
   // .ci/run reads these: what differed the first time is told above, too.
-  for (const { id, file, outcome } of outcomes) if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
-  const isGood = options.updatePassing ? updatePassing(outcomes) : outcomes.every(({ outcome }) => outcome === 'same')
+  for (const { id, file, outcome } of outcomes)
+    if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
+  const isGood = options.updatePassing
+    ? updatePassing(outcomes)
+    : outcomes.every(({ outcome }) => outcome === 'same')
   if (chosen.length === 0) console.log('FAILED: no scenario was chosen')
-  if (outcomes.length < chosen.length) console.log(`FAILED: ${chosen.length - outcomes.length} scenarios were not run`)
+  if (outcomes.length < chosen.length)
+    console.log(`FAILED: ${chosen.length - outcomes.length} scenarios were not run`)
   console.log(formatSummary(outcomes))
   return isGood && chosen.length > 0 && outcomes.length >= chosen.length ? 0 : 1
 }
@@ -97,10 +105,17 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
 type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
 /** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
-async function runAll(chosen: readonly FiledScenario[], options: Options, done: Done): Promise<void> {
+async function runAll(
+  chosen: readonly FiledScenario[],
+  options: Options,
+  done: Done,
+): Promise<void> {
   // With a listener of our own the process lives long enough to end the servers that it started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-  const groups = options.server.kind === 'running' ? [[undefined, chosen] as const] : groupsOf(chosen, options.setUps)
+  const groups =
+    options.server.kind === 'running'
+      ? [[undefined, chosen] as const]
+      : groupsOf(chosen, options.setUps)
   const setUps = await loadSetUps()
   if (options.server.kind === 'running') checkRunning(chosen, setUps)
   let isStopped = false
@@ -159,7 +174,8 @@ type Group = readonly [needs: string | undefined, scenarios: readonly FiledScena
 
 function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
   return [...Map.groupBy(chosen, ({ needs }) => needs)].flatMap(([needs, group]) => {
-    const size = setUps === 1 ? group.length : Math.ceil(group.length / Math.ceil(group.length / GROUP_MAX))
+    const size =
+      setUps === 1 ? group.length : Math.ceil(group.length / Math.ceil(group.length / GROUP_MAX))
     const parts: Group[] = []
     for (let at = 0; at < group.length; at += size) parts.push([needs, group.slice(at, at + size)])
     return parts
@@ -168,8 +184,10 @@ function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
 
 /** A server that runs knows nothing of the webhooks and issuers of this process. */
 function checkRunning(chosen: readonly FiledScenario[], setUps: ReadonlyMap<string, SetUp>): void {
-  const { needs } = chosen.find(({ needs: name }) => setUpOf(setUps, name).files !== undefined) ?? {}
-  if (needs !== undefined) throw new UsageError(`the set-up ${needs} needs a server that is started here`)
+  const { needs } =
+    chosen.find(({ needs: name }) => setUpOf(setUps, name).files !== undefined) ?? {}
+  if (needs !== undefined)
+    throw new UsageError(`the set-up ${needs} needs a server that is started here`)
 }
 
 type Run = {
@@ -215,5 +233,7 @@ try {
 /** The message with what lies behind it. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}\n  because: ${explain(error.cause)}`
+  return error.cause === undefined
+    ? error.message
+    : `${error.message}\n  because: ${explain(error.cause)}`
 }

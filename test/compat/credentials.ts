@@ -29,10 +29,16 @@ export function credentialsOf(as: AskOptions['as'], asking: Asking): Sent {
 export function tokenOf(token: TokenOptions | string, { companions, variables }: Asking): string {
   if (typeof token === 'string') return String(fill(token, variables))
   const claims = fill(token.claims ?? {}, variables)
-  return companions.token({ ...token, claims: isRecord(claims) ? claims : {} }, `${String(variables['$ns'])}-u`)
+  return companions.token(
+    { ...token, claims: isRecord(claims) ? claims : {} },
+    `${String(variables['$ns'])}-u`,
+  )
 }
 
-function filled({ cn, o, uid, ...rest }: CertificateOptions, variables: Variables): CertificateOptions {
+function filled(
+  { cn, o, uid, ...rest }: CertificateOptions,
+  variables: Variables,
+): CertificateOptions {
   const text = (value: string): string => String(fill(value, variables))
   return {
     ...rest,

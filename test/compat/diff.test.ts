@@ -23,7 +23,8 @@ const cases: { name: string; want: Json; got: Json; lines: string[] }[] = [
   },
 ]
 
-for (const { name, want, got, lines } of cases) void test(name, () => assert.deepEqual(diff(want, got), lines))
+for (const { name, want, got, lines } of cases)
+  void test(name, () => assert.deepEqual(diff(want, got), lines))
 
 const long = (from: number): Json => Array.from({ length: 1000 }, (_, index) => index + from)
 
@@ -32,7 +33,10 @@ void test('a wholly different list is cut short', () => {
 })
 
 void test('paths are dropped in place, with * for any key', () => {
-  const value = { items: [{ metadata: { uid: 'a', name: 'n' } }, { metadata: { uid: 'b' } }], kind: 'List' }
+  const value = {
+    items: [{ metadata: { uid: 'a', name: 'n' } }, { metadata: { uid: 'b' } }],
+    kind: 'List',
+  }
   dropPaths(value, ['items.*.metadata.uid', 'kind', 'not.there'])
   assert.deepEqual(value, { items: [{ metadata: { name: 'n' } }, { metadata: {} }] })
 })

@@ -13,7 +13,12 @@ export function diff(want: Json | undefined, got: Json | undefined): string[] {
   return lines
 }
 
-function collect(want: Json | undefined, got: Json | undefined, path: string, lines: string[]): void {
+function collect(
+  want: Json | undefined,
+  got: Json | undefined,
+  path: string,
+  lines: string[],
+): void {
   if (lines.length > DIFFERENCES_MAX) return
   if (!isTree(want) || !isTree(got) || Array.isArray(want) !== Array.isArray(got)) {
     if (want !== got) lines.push(`${path}: expected ${shown(want)}, came ${shown(got)}`)
@@ -70,7 +75,9 @@ export function sortManagedFields(value: Json): Json {
 
 const rank = (entry: Json): string => {
   const field = (name: string): unknown => (isRecord(entry) ? (entry[name] ?? '') : '')
-  return [field('operation'), field('manager'), field('apiVersion'), field('subresource')].join('\0')
+  return [field('operation'), field('manager'), field('apiVersion'), field('subresource')].join(
+    '\0',
+  )
 }
 
 const isTree = (value: Json | undefined): value is Json[] | { [key: string]: Json } =>

@@ -47,7 +47,8 @@ export class ExtensionServer implements AsyncDisposable {
 
   private constructor(server: Server, served: Map<string, Served>, authority: Authority) {
     const address = server.address()
-    if (typeof address !== 'object' || address === null) throw new Error('the extension server has no port')
+    if (typeof address !== 'object' || address === null)
+      throw new Error('the extension server has no port')
     this.port = address.port
     this.caBundle = Buffer.from(authority.certificatePem).toString('base64')
     this.#server = server
@@ -58,7 +59,11 @@ export class ExtensionServer implements AsyncDisposable {
     const served = new Map<string, Served>()
     const authority = new Authority('extension-ca')
     const contexts = certificates(authority, new Authority('other-ca'))
-    const own = authority.issue({ cn: 'extension', usage: ['server'], hosts: ['localhost', '127.0.0.1'] })
+    const own = authority.issue({
+      cn: 'extension',
+      usage: ['server'],
+      hosts: ['localhost', '127.0.0.1'],
+    })
     const options = {
       cert: own.certificatePem,
       key: own.keyPem,
@@ -108,7 +113,11 @@ function certificates(trusted: Authority, other: Authority): (name: string) => S
     if (known !== undefined) return known
     const hosts = [name.startsWith('misnamed') ? 'another.example.com' : name]
     const authority = name.startsWith('untrusted') ? other : trusted
-    const { certificatePem, keyPem } = authority.issue({ cn: 'extension', usage: ['server'], hosts })
+    const { certificatePem, keyPem } = authority.issue({
+      cn: 'extension',
+      usage: ['server'],
+      hosts,
+    })
     const context = createSecureContext({ cert: certificatePem, key: keyPem })
     issued.set(name, context)
     return context
@@ -140,7 +149,10 @@ async function answer(
       method: request.method ?? '',
       path,
       headers: Object.fromEntries(
-        Object.entries(request.headersDistinct).map(([name, values = []]) => [name, values.join(', ')]),
+        Object.entries(request.headersDistinct).map(([name, values = []]) => [
+          name,
+          values.join(', '),
+        ]),
       ),
       body: parseBody(Buffer.concat(parts), request.headers['content-type']),
       certificate: isTls ? commonName(socket) : null,
@@ -159,7 +171,8 @@ function commonName(socket: TLSSocket): string | null {
 const namespaceIn = (text: string): string | undefined => /oracle-[0-9a-f]{10}/.exec(text)?.[0]
 
 async function send(response: ServerResponse, given: Record<string, unknown>): Promise<void> {
-  const { status, headers, body, delayMs, hang, close, chunks, pauseMs, cut, trailers, upgrade } = given
+  const { status, headers, body, delayMs, hang, close, chunks, pauseMs, cut, trailers, upgrade } =
+    given
   if (typeof delayMs === 'number') await sleep(delayMs)
   if (close === true) return void response.destroy()
   if (hang === true) return
@@ -169,7 +182,9 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   const all = { 'content-type': type, ...(isRecord(headers) ? headers : {}) }
   response.writeHead(typeof status === 'number' ? status : 200, {
     ...Object.fromEntries(
-      Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, asHeader(value)]])),
+      Object.entries(all).flatMap(([name, value]) =>
+        value === null ? [] : [[name, asHeader(value)]],
+      ),
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
@@ -182,7 +197,8 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   }
   if (body !== undefined)
     response.write(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
-  if (isRecord(trailers)) response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
+  if (isRecord(trailers))
+    response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
   if (cut !== true) return void response.end()
   // What was written is on its way before the connection is cut.
   await sleep(50)
@@ -194,7 +210,10 @@ const isStream = (value: unknown): value is AsyncIterable<unknown> =>
 
 /** Says `text` in the other protocol, and ends. */
 function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {
-  socket?.end(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`)
+  socket?.end(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`,
+  )
 }
 
-const asHeader = (value: unknown): string | string[] => (Array.isArray(value) ? value.map(String) : String(value))
+const asHeader = (value: unknown): string | string[] =>
+  Array.isArray(value) ? value.map(String) : String(value)

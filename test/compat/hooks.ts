@@ -33,11 +33,15 @@ export class HookServer implements AsyncDisposable {
 
   private constructor(
     server: Server,
-    { hooks, documents }: { readonly hooks: Map<string, Hook>; readonly documents: Map<string, unknown> },
+    {
+      hooks,
+      documents,
+    }: { readonly hooks: Map<string, Hook>; readonly documents: Map<string, unknown> },
     cert: Buffer,
   ) {
     const address = server.address()
-    if (typeof address !== 'object' || address === null) throw new Error('the hook server has no port')
+    if (typeof address !== 'object' || address === null)
+      throw new Error('the hook server has no port')
     this.url = `https://127.0.0.1:${address.port}`
     this.caBundle = cert.toString('base64')
     this.#server = server
@@ -76,7 +80,9 @@ export class HookServer implements AsyncDisposable {
   serve(namespace: string, hooks: Readonly<Record<string, HookAnswer>>): Record<string, string> {
     for (const [name, hookAnswer] of Object.entries(hooks))
       this.#hooks.set(`${namespace}/${name}`, { answer: hookAnswer, calls: [] })
-    return Object.fromEntries(Object.keys(hooks).map((name) => [name, `${this.url}/${namespace}/${name}`]))
+    return Object.fromEntries(
+      Object.keys(hooks).map((name) => [name, `${this.url}/${namespace}/${name}`]),
+    )
   }
 
   /** Serves these hooks for all scenarios; the addresses by name. */
@@ -92,7 +98,8 @@ export class HookServer implements AsyncDisposable {
   /** The calls that a hook has received and nobody has taken yet. The list is live. */
   callsOf(namespace: string, name: string): Json[] {
     const hook = this.#hooks.get(`${namespace}/${name}`)
-    if (hook === undefined) throw new Error(`the scenario has no hook named ${name}: add it to its hooks`)
+    if (hook === undefined)
+      throw new Error(`the scenario has no hook named ${name}: add it to its hooks`)
     return hook.calls
   }
 
@@ -136,7 +143,8 @@ async function answer(
 }
 
 /** The namespace of a scenario that a body mentions. */
-const scenarioIn = (body: Buffer): string | undefined => /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
+const scenarioIn = (body: Buffer): string | undefined =>
+  /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
 /** What the server shows of itself. To a scenario's own webhook it mostly shows nothing, which is left out. */
 function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
@@ -154,7 +162,8 @@ async function send(response: ServerResponse, given: unknown): Promise<void> {
   }
   if (hang) return
   if (typeof delayMs === 'number') await sleep(delayMs)
-  const content = typeof raw === 'string' || Buffer.isBuffer(raw) ? raw : JSON.stringify(body ?? given)
+  const content =
+    typeof raw === 'string' || Buffer.isBuffer(raw) ? raw : JSON.stringify(body ?? given)
   response
     .writeHead(typeof status === 'number' ? status : 200, {
       'content-type': 'application/json',

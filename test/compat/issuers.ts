@@ -37,13 +37,16 @@ export class IssuerKeys {
     const path = join(import.meta.dirname, 'fixtures', 'issuer-keys.json')
     const jwks: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (!isRecord(jwks)) throw new Error(`${path} has no keys by name`)
-    const read = Object.entries(jwks).map(([name, pem]) => [name, createPrivateKey(String(pem))] as const)
+    const read = Object.entries(jwks).map(
+      ([name, pem]) => [name, createPrivateKey(String(pem))] as const,
+    )
     this.#keys = new Map([...read, ...more])
   }
 
   get(name: string): KeyObject {
     const key = this.#keys.get(name)
-    if (key === undefined) throw new Error(`no key is named ${name}: there are ${[...this.#keys.keys()].join(', ')}`)
+    if (key === undefined)
+      throw new Error(`no key is named ${name}: there are ${[...this.#keys.keys()].join(', ')}`)
     return key
   }
 }
@@ -77,10 +80,21 @@ export function issuerDocuments(
 /** `url` is the address of the issuer, `subject` the default of `sub`. */
 export function makeToken(
   options: TokenOptions,
-  { url, subject, key }: { readonly url: string; readonly subject: string; readonly key: KeyObject },
+  {
+    url,
+    subject,
+    key,
+  }: { readonly url: string; readonly subject: string; readonly key: KeyObject },
 ): string {
   const now = Math.floor(Date.now() / 1000)
-  const { claims, alg = algorithmOf(key), header, expIn = DEFAULT_LIFETIME_S, nbfIn, iatIn = 0 } = options
+  const {
+    claims,
+    alg = algorithmOf(key),
+    header,
+    expIn = DEFAULT_LIFETIME_S,
+    nbfIn,
+    iatIn = 0,
+  } = options
   const payload = without({
     iss: url,
     sub: subject,
@@ -112,7 +126,8 @@ function signatureOf(signed: Buffer, alg: string, key: KeyObject): Buffer {
   }
 }
 
-const algorithmOf = (key: KeyObject): string => (key.asymmetricKeyType === 'rsa' ? 'RS256' : 'ES256')
+const algorithmOf = (key: KeyObject): string =>
+  key.asymmetricKeyType === 'rsa' ? 'RS256' : 'ES256'
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 

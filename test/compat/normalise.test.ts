@@ -11,12 +11,23 @@ const uid = (digit: number): string => `00000000-0000-0000-0000-00000000000${dig
 const cases: { name: string; value: Json; want: Json }[] = [
   {
     name: 'equal uids and versions keep one name, in texts too',
-    value: [{ metadata: { uid: uid(2), resourceVersion: '7' } }, `uid ${uid(2)}, ${uid(1)}`, { resourceVersion: '7' }],
-    want: [{ metadata: { resourceVersion: 'rv#1', uid: 'uid#1' } }, 'uid uid#1, uid#2', { resourceVersion: 'rv#1' }],
+    value: [
+      { metadata: { uid: uid(2), resourceVersion: '7' } },
+      `uid ${uid(2)}, ${uid(1)}`,
+      { resourceVersion: '7' },
+    ],
+    want: [
+      { metadata: { resourceVersion: 'rv#1', uid: 'uid#1' } },
+      'uid uid#1, uid#2',
+      { resourceVersion: 'rv#1' },
+    ],
   },
   {
     name: 'the version of a list is hidden, those of its items are not',
-    value: { metadata: { resourceVersion: '9', continue: 'x' }, items: [{ metadata: { resourceVersion: '9' } }] },
+    value: {
+      metadata: { resourceVersion: '9', continue: 'x' },
+      items: [{ metadata: { resourceVersion: '9' } }],
+    },
     want: {
       items: [{ metadata: { resourceVersion: 'rv#1' } }],
       metadata: { continue: '<continue>', resourceVersion: '<rv>' },
@@ -29,7 +40,12 @@ const cases: { name: string; value: Json; want: Json }[] = [
   },
   {
     name: 'times of a run are hidden, those of a scenario stand',
-    value: ['2026-01-02T03:04:05Z', '2020-01-02T03:04:05.123456Z', '2026-01-02 03:04:05 +0000 UTC', 'took 1.5s'],
+    value: [
+      '2026-01-02T03:04:05Z',
+      '2020-01-02T03:04:05.123456Z',
+      '2026-01-02 03:04:05 +0000 UTC',
+      'took 1.5s',
+    ],
     want: ['<time>', '2020-01-02T03:04:05.123456Z', '<time>', 'took <duration>'],
   },
   {
@@ -43,7 +59,11 @@ const cases: { name: string; value: Json; want: Json }[] = [
   },
   {
     name: 'generated addresses, but neither None nor nothing',
-    value: [{ clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] }, { clusterIP: 'None' }, { clusterIP: '' }],
+    value: [
+      { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] },
+      { clusterIP: 'None' },
+      { clusterIP: '' },
+    ],
     want: [{ clusterIP: 'ip#1', clusterIPs: ['ip#1'] }, { clusterIP: 'None' }, { clusterIP: '' }],
   },
 ]

@@ -58,14 +58,17 @@ export class Normaliser {
 
   /** A text with all it mentions renamed. */
   text(text: string): string {
-    const renameVersion = (_: string, head: string, version: string): string => head + this.rename('rv', version)
+    const renameVersion = (_: string, head: string, version: string): string =>
+      head + this.rename('rv', version)
     const own = this.#extension === undefined ? text : hideExtension(text, this.#extension)
     const here = this.#dir === undefined ? own : own.replaceAll(this.#dir, '$dir')
     return (
       here
         .replaceAll(this.#hookUrl, '$hooks')
         .replaceAll(this.#namespace, '$ns')
-        .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.rename('uid', uid))
+        .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) =>
+          this.rename('uid', uid),
+        )
         .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
         .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
         // Go's monotonic clock.
@@ -76,21 +79,29 @@ export class Normaliser {
           renameVersion,
         )
         .replace(/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, (token) => this.rename('token', token))
-        .replace(/\bX509SHA256=[0-9a-f]{64}\b/g, (digest) => `X509SHA256=${this.rename('digest', digest)}`)
+        .replace(
+          /\bX509SHA256=[0-9a-f]{64}\b/g,
+          (digest) => `X509SHA256=${this.rename('digest', digest)}`,
+        )
         .replace(/\)\(0x[0-9a-f]{6,}\)/g, ')(<pointer>)')
         .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
         .replace(/(ResourceVersion in (?:precondition|object meta): )(\d+)/g, renameVersion)
         .replace(/resource version: (\d+), current: (\d+)/g, 'resource version: <n>, current: <n>')
-        .replace(/too old resource version: (\d+) \((\d+)\)/g, 'too old resource version: <n> (<n>)')
+        .replace(
+          /too old resource version: (\d+) \((\d+)\)/g,
+          'too old resource version: <n> (<n>)',
+        )
     )
   }
 
   /** A value with all that is in it renamed; the keys of objects are sorted. */
   value(value: Json, path: Path = []): Json {
-    if (typeof value === 'number' && path.at(-1) === 'port' && value === this.#extension?.port) return '$port'
+    if (typeof value === 'number' && path.at(-1) === 'port' && value === this.#extension?.port)
+      return '$port'
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
     if (typeof value === 'string') return this.#string(value, path)
-    if (Array.isArray(value)) return value.map((entry, index) => this.value(entry, [...path, index]))
+    if (Array.isArray(value))
+      return value.map((entry, index) => this.value(entry, [...path, index]))
     const out: JsonObject = {}
     for (const key of Object.keys(value).toSorted()) {
       const entry = value[key]
@@ -110,7 +121,8 @@ export class Normaliser {
     if (key === 'continue' && value !== '') {
       return path.at(-2) === LIST_METADATA ? '<continue>' : this.rename('continue', value)
     }
-    if (this.#times && key === 'time' && path.at(-3) === 'managedFields') return this.rename('time', value)
+    if (this.#times && key === 'time' && path.at(-3) === 'managedFields')
+      return this.rename('time', value)
     if (key === 'k8s.io/initial-events-end') return value
     const isAddress = key === 'clusterIP' || path.at(-2) === 'clusterIPs'
     if (isAddress && value !== 'None' && value !== '') return this.rename('ip', value)
@@ -125,8 +137,13 @@ export class Normaliser {
 }
 
 /** The other end of a connection to it has a port of its own. */
-const hideExtension = (text: string, { port, caBundle }: NonNullable<NormaliserOptions['extension']>): string =>
-  text.replaceAll(caBundle, '$caBundle').replace(new RegExp(`(:\\d+->[\\d.]+)?:${port}\\b`, 'g'), ':$port')
+const hideExtension = (
+  text: string,
+  { port, caBundle }: NonNullable<NormaliserOptions['extension']>,
+): string =>
+  text
+    .replaceAll(caBundle, '$caBundle')
+    .replace(new RegExp(`(:\\d+->[\\d.]+)?:${port}\\b`, 'g'), ':$port')
 
 const hideTime = (time: string): string => (time < GENERATED_TIMES_FROM ? time : '<time>')
 

@@ -64,17 +64,23 @@ export function parseOptions(argv: readonly string[]): Options {
   const [mode = 'replay', ...more] = positionals
   if (mode !== 'replay' && mode !== 'record' && mode !== 'list')
     throw new UsageError(`'${mode}' is none of replay, record, list`)
-  if (more.length > 0) throw new UsageError(`'${more.join(' ')}' belongs to no option: put --only before a name`)
+  if (more.length > 0)
+    throw new UsageError(`'${more.join(' ')}' belongs to no option: put --only before a name`)
   const parallel = countOf('parallel', values.parallel)
   const setUps = countOf('set-ups', values['set-ups'])
   const server = serverChoice(values)
   if (mode === 'record' && server.kind === 'keelson')
-    throw new UsageError('only a reference server is recorded: add --reference, or --server with its address')
+    throw new UsageError(
+      'only a reference server is recorded: add --reference, or --server with its address',
+    )
   if (mode !== 'replay' && values.again) throw new UsageError('--again goes with replay')
-  if (mode !== 'replay' && values['update-passing']) throw new UsageError('--update-passing goes with replay')
+  if (mode !== 'replay' && values['update-passing'])
+    throw new UsageError('--update-passing goes with replay')
   // The list is of what passes the first time.
-  if (values.again && values['update-passing']) throw new UsageError('--again and --update-passing do not go together')
-  if (values.with.length > 0 && server.kind !== 'running') throw new UsageError('--with goes with --server')
+  if (values.again && values['update-passing'])
+    throw new UsageError('--again and --update-passing do not go together')
+  if (values.with.length > 0 && server.kind !== 'running')
+    throw new UsageError('--with goes with --server')
   const listFile = values['list-file']
   return {
     mode,
@@ -129,7 +135,8 @@ function parse(argv: readonly string[]) {
 
 function countOf(option: string, text: string): number {
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new UsageError(`--${option} takes a whole number from 1 on`)
+  if (!Number.isInteger(count) || count < 1)
+    throw new UsageError(`--${option} takes a whole number from 1 on`)
   return count
 }
 
@@ -140,9 +147,14 @@ function serverChoice(values: ReturnType<typeof parse>['values']): ServerChoice 
     if (token || cert || key) throw new UsageError('--token, --cert and --key go with --server')
     return { kind: reference ? 'reference' : 'keelson', args }
   }
-  if (reference) throw new UsageError('--reference starts a server and --server names one: leave one of them out')
-  if (args.length > 0) throw new UsageError('--server-arg goes with a server that is started here, not with --server')
-  if (!URL.canParse(server)) throw new UsageError(`--server ${server} is no address: write https://127.0.0.1:6443`)
+  if (reference)
+    throw new UsageError(
+      '--reference starts a server and --server names one: leave one of them out',
+    )
+  if (args.length > 0)
+    throw new UsageError('--server-arg goes with a server that is started here, not with --server')
+  if (!URL.canParse(server))
+    throw new UsageError(`--server ${server} is no address: write https://127.0.0.1:6443`)
   return {
     kind: 'running',
     url: server,

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 export const passingFile: string = join(import.meta.dirname, 'passing.txt')
 
 export function readIds(path: string): string[] {
-  if (!existsSync(path)) throw new Error(`there is no list ${path}: name one that is there after --list-file`)
+  if (!existsSync(path))
+    throw new Error(`there is no list ${path}: name one that is there after --list-file`)
   return linesOf(path).filter((line) => line !== '' && !line.startsWith('#'))
 }
 

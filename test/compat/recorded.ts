@@ -12,7 +12,12 @@ export type RecordedStep = JsonObject & { readonly step: string; readonly status
 /** All but those without an answer. */
 type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
 
-export function recordStep(step: RecordableStep, index: number, answer: Answer, normaliser: Normaliser): RecordedStep {
+export function recordStep(
+  step: RecordableStep,
+  index: number,
+  answer: Answer,
+  normaliser: Normaliser,
+): RecordedStep {
   const isAudit = step.kind === 'audited' && Array.isArray(answer.body)
   const body = isAudit ? answer.body.map(comparableEvent) : answer.body
   const recorded = asRecorded({
@@ -20,9 +25,12 @@ export function recordStep(step: RecordableStep, index: number, answer: Answer, 
     status: answer.status,
     ...(step.kind === 'watched' && step.end ? { ended: answer.ended } : {}),
     headers: comparedHeaders(step, answer, normaliser),
-    ...(step.compare === 'status' ? {} : { body: comparedBody(step, { ...answer, body }, normaliser) }),
+    ...(step.compare === 'status'
+      ? {}
+      : { body: comparedBody(step, { ...answer, body }, normaliser) }),
   })
-  if (!isRecordedStep(recorded)) throw new Error('a step was recorded as something else than an object')
+  if (!isRecordedStep(recorded))
+    throw new Error('a step was recorded as something else than an object')
   return recorded
 }
 
@@ -31,7 +39,8 @@ export const isRecordedStep = (value: unknown): value is RecordedStep =>
 
 function label(step: RecordableStep, index: number): string {
   const path = 'path' in step ? step.path : ''
-  const what = step.kind === 'request' ? `${step.method} ${path}` : `${step.kind} ${step.id ?? path}`
+  const what =
+    step.kind === 'request' ? `${step.method} ${path}` : `${step.kind} ${step.id ?? path}`
   return `${index} ${what}${step.note ? ` (${step.note})` : ''}`
 }
 
@@ -42,7 +51,9 @@ function comparedHeaders(
 ): Record<string, Json> | undefined {
   if (headers === undefined || !(step.compareHeaders || step.pickHeaders)) return undefined
   const compared = (step.compareHeaders ?? []).map((name): [string, Json] => {
-    const value = name.startsWith('warning') ? upstreamWarnings(headers) : headers[name.replace('?', '')]
+    const value = name.startsWith('warning')
+      ? upstreamWarnings(headers)
+      : headers[name.replace('?', '')]
     if (value === undefined) return [name, null]
     return [name, name.endsWith('?') ? 'present' : normaliser.value(value)]
   })
@@ -53,7 +64,9 @@ function comparedHeaders(
 /** What Keelson warns of by itself (docs/differences.md) names it as the agent. */
 function upstreamWarnings({ warning }: NonNullable<Answer['headers']>): string | undefined {
   const own = /(?:^|, )299 keelson "(?:[^"\\]|\\.)*"/g
-  return warning === undefined ? undefined : warning.replace(own, '').replace(/^, /, '') || undefined
+  return warning === undefined
+    ? undefined
+    : warning.replace(own, '').replace(/^, /, '') || undefined
 }
 
 function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normaliser): Json {

@@ -25,5 +25,8 @@ void test('each scenario has its recording and each recording its scenario', asy
 
 void test('a file that holds no recordings is refused by name', () => {
   assert.throws(() => parseBook('[]', 'x.json'), /x\.json holds no recordings/)
-  assert.throws(() => parseBook('{"a":[{}]}', 'x.json'), /the recording of a is not a list of steps/)
+  assert.throws(
+    () => parseBook('{"a":[{}]}', 'x.json'),
+    /the recording of a is not a list of steps/,
+  )
 })

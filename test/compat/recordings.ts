@@ -47,11 +47,14 @@ export class Recordings {
 
 export function parseBook(text: string, path: string): Book {
   const parsed: unknown = JSON.parse(text)
-  if (!isRecord(parsed)) throw new Error(`${path} holds no recordings: restore it from git or record it again`)
+  if (!isRecord(parsed))
+    throw new Error(`${path} holds no recordings: restore it from git or record it again`)
   const book: Book = new Map()
   for (const [id, steps] of Object.entries(parsed)) {
     if (!Array.isArray(steps) || !steps.every(isRecordedStep))
-      throw new Error(`${path}: the recording of ${id} is not a list of steps: record it again with --only ${id}`)
+      throw new Error(
+        `${path}: the recording of ${id} is not a list of steps: record it again with --only ${id}`,
+      )
     book.set(id, steps)
   }
   return book

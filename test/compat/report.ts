@@ -26,14 +26,18 @@ export class Progress {
   }
 }
 
-export function formatOutcome(outcome: Outcome, { verbose }: { readonly verbose: boolean }): string | undefined {
+export function formatOutcome(
+  outcome: Outcome,
+  { verbose }: { readonly verbose: boolean },
+): string | undefined {
   if (outcome.outcome === 'same') return undefined
   if (outcome.outcome === 'no recording') return `NO RECORDING ${outcome.id}`
   const lines = [`DIFFERS ${outcome.file}/${outcome.id} (§${outcome.section ?? '-'})`]
   for (const { step, differences } of outcome.bad) {
     const shown = verbose ? differences : differences.slice(0, SHOWN_PER_STEP_MAX)
     lines.push(`  step ${step}`, ...shown.map((line) => `      ${line}`))
-    if (shown.length < differences.length) lines.push(`      … ${differences.length - shown.length} more`)
+    if (shown.length < differences.length)
+      lines.push(`      … ${differences.length - shown.length} more`)
   }
   return lines.join('\n')
 }
@@ -44,8 +48,14 @@ export function formatSummary(outcomes: readonly Outcome[]): string {
   const lines = [...byFile]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, ofFile]) => `${file}: ${countPassed(ofFile)} of ${ofFile.length} scenarios`)
-  const steps = outcomes.reduce((sum, outcome) => sum + (outcome.outcome === 'no recording' ? 0 : outcome.steps), 0)
-  const differing = outcomes.reduce((sum, outcome) => sum + (outcome.outcome === 'differs' ? outcome.bad.length : 0), 0)
+  const steps = outcomes.reduce(
+    (sum, outcome) => sum + (outcome.outcome === 'no recording' ? 0 : outcome.steps),
+    0,
+  )
+  const differing = outcomes.reduce(
+    (sum, outcome) => sum + (outcome.outcome === 'differs' ? outcome.bad.length : 0),
+    0,
+  )
   const passed = countPassed(outcomes)
   return [
     ...lines,

@@ -16,7 +16,11 @@ const USER_AGENT = 'oracle/1.0'
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
-export async function runScenario(scenario: Scenario, client: Client, companions: Companions): Promise<RecordedStep[]> {
+export async function runScenario(
+  scenario: Scenario,
+  client: Client,
+  companions: Companions,
+): Promise<RecordedStep[]> {
   const { hooks, extension, dir } = companions
   const namespace = `oracle-${randomBytes(5).toString('hex')}`
   const hook = hooks.serve(namespace, scenario.hooks ?? {})
@@ -38,7 +42,13 @@ export async function runScenario(scenario: Scenario, client: Client, companions
     variables,
     watches: new Map(),
   }
-  const normaliser = new Normaliser({ namespace, dir, hookUrl: hooks.url, extension, times: scenario.times })
+  const normaliser = new Normaliser({
+    namespace,
+    dir,
+    hookUrl: hooks.url,
+    extension,
+    times: scenario.times,
+  })
   if (scenario.namespace !== false) await createNamespace(session)
   const recorded: RecordedStep[] = []
   for (const [index, step] of scenario.steps.entries()) {
@@ -56,7 +66,11 @@ export async function runScenario(scenario: Scenario, client: Client, companions
 }
 
 async function createNamespace({ client, namespace }: Session): Promise<void> {
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const body = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  })
   await client.request({ method: 'POST', path: '/api/v1/namespaces', headers: json, body })
 }
 
@@ -64,17 +78,23 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
   if (scenario.namespace !== false) {
     const path = `/api/v1/namespaces/${session.namespace}`
     // Without a controller the namespace stays, and so would the addresses of its Services.
-    await attempt(session.client, { method: 'DELETE', path: `${path}/services`, headers: { accept: json.accept } })
+    await attempt(session.client, {
+      method: 'DELETE',
+      path: `${path}/services`,
+      headers: { accept: json.accept },
+    })
     await attempt(session.client, { method: 'DELETE', path, headers: { accept: json.accept } })
   }
-  for (const path of scenario.cleanup ?? []) await remove(String(fill(path, session.variables)), session.client)
+  for (const path of scenario.cleanup ?? [])
+    await remove(String(fill(path, session.variables)), session.client)
 }
 
 /** Deletes an object, and lets go what a finalizer still holds. A CRD goes by itself once its objects have gone. */
 async function remove(path: string, client: Client): Promise<void> {
   const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
   const left = answer && parseBody(answer.raw, answer.headers['content-type'])
-  if (!isRecord(left) || left['kind'] === 'CustomResourceDefinition' || !isRecord(left['metadata'])) return
+  if (!isRecord(left) || left['kind'] === 'CustomResourceDefinition' || !isRecord(left['metadata']))
+    return
   const { finalizers } = left['metadata']
   if (!Array.isArray(finalizers) || finalizers.length === 0) return
   await attempt(client, {

@@ -27,7 +27,8 @@ export async function loadScenarios(): Promise<FiledScenario[]> {
   const seen = new Map<string, string>()
   for (const { id, file } of all) {
     const other = seen.get(id)
-    if (other !== undefined) throw new Error(`two scenarios are named ${id}, in ${other} and ${file}: rename one`)
+    if (other !== undefined)
+      throw new Error(`two scenarios are named ${id}, in ${other} and ${file}: rename one`)
     seen.set(id, file)
   }
   return all
@@ -37,7 +38,9 @@ async function loadFile(name: string): Promise<FiledScenario[]> {
   const module: unknown = await import(pathToFileURL(join(directory, name)).href)
   const scenarios = isRecord(module) ? module['default'] : undefined
   if (!Array.isArray(scenarios) || !scenarios.every(isScenario))
-    throw new Error(`${name}: its default export has to be a list of scenarios, as steps.ts has them`)
+    throw new Error(
+      `${name}: its default export has to be a list of scenarios, as steps.ts has them`,
+    )
   return scenarios.map((scenario) => ({ ...scenario, file: name.replace(/\.mjs$/, '') }))
 }
 
@@ -71,9 +74,12 @@ function listedScenarios(
   const byId = new Map(all.map((scenario) => [scenario.id, scenario]))
   return ids.map((id) => {
     const scenario = byId.get(id)
-    if (scenario === undefined) throw new Error(`the list names ${id}, which no scenario is called: correct the list`)
+    if (scenario === undefined)
+      throw new Error(`the list names ${id}, which no scenario is called: correct the list`)
     if (!hasSetUp(scenario, offered))
-      throw new Error(`the list names ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`)
+      throw new Error(
+        `the list names ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`,
+      )
     return scenario
   })
 }

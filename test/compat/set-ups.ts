@@ -47,9 +47,11 @@ export async function loadSetUps(): Promise<ReadonlyMap<string, SetUp>> {
   for (const file of readdirSync(directory).toSorted()) {
     const module: unknown = await import(pathToFileURL(join(directory, file)).href)
     const setUps = isRecord(module) ? module['setUps'] : undefined
-    if (!isSetUps(setUps)) throw new Error(`set-ups/${file} has to export setUps, by name, as set-ups.ts has them`)
+    if (!isSetUps(setUps))
+      throw new Error(`set-ups/${file} has to export setUps, by name, as set-ups.ts has them`)
     for (const [name, setUp] of Object.entries(setUps)) {
-      if (all.has(name)) throw new Error(`two set-ups are named ${name}, the second in set-ups/${file}: rename one`)
+      if (all.has(name))
+        throw new Error(`two set-ups are named ${name}, the second in set-ups/${file}: rename one`)
       all.set(name, setUp)
     }
   }
@@ -57,12 +59,14 @@ export async function loadSetUps(): Promise<ReadonlyMap<string, SetUp>> {
 }
 
 const isSetUps = (value: unknown): value is SetUps =>
-  isRecord(value) && Object.values(value).every((entry) => isRecord(entry) && Array.isArray(entry['flags']))
+  isRecord(value) &&
+  Object.values(value).every((entry) => isRecord(entry) && Array.isArray(entry['flags']))
 
 /** Fails with the name of what is missing. */
 export function setUpOf(all: ReadonlyMap<string, SetUp>, name: string | undefined): SetUp {
   if (name === undefined) return { flags: [] }
   const found = all.get(name)
-  if (found === undefined) throw new Error(`there is no set-up ${name}: add it to a file in test/compat/set-ups`)
+  if (found === undefined)
+    throw new Error(`there is no set-up ${name}: add it to a file in test/compat/set-ups`)
   return found
 }

@@ -19,7 +19,10 @@ export type CertificateOptions = Wanted & {
 }
 
 /** With a certificate alone no token is sent. */
-export type Credentials = { readonly token?: TokenOptions | string; readonly cert?: CertificateOptions }
+export type Credentials = {
+  readonly token?: TokenOptions | string
+  readonly cert?: CertificateOptions
+}
 
 /** How a step asks. */
 export type AskOptions = {
@@ -101,11 +104,23 @@ export type AuditedStep = CompareOptions & {
   readonly source: 'log' | 'webhook'
 }
 
-export type TokenStep = { readonly kind: 'token'; readonly id: string; readonly token: TokenOptions }
+export type TokenStep = {
+  readonly kind: 'token'
+  readonly id: string
+  readonly token: TokenOptions
+}
 
 export type SleepStep = { readonly kind: 'sleep'; readonly ms: number }
 
-export type Step = RequestStep | PollStep | WatchStep | WatchedStep | HookedStep | AuditedStep | TokenStep | SleepStep
+export type Step =
+  | RequestStep
+  | PollStep
+  | WatchStep
+  | WatchedStep
+  | HookedStep
+  | AuditedStep
+  | TokenStep
+  | SleepStep
 
 /** A webhook's answer to a review: what hooks.ts makes of it is described there. */
 export type HookAnswer = (review: Json, callCount: number) => unknown
@@ -137,7 +152,8 @@ export const scenario = (id: string, about: ScenarioOptions, steps: readonly Ste
 
 type RequestOptions = AskOptions & BodyOptions & CompareOptions
 
-export const GET = (path: string, options?: RequestOptions): RequestStep => request('GET', path, options)
+export const GET = (path: string, options?: RequestOptions): RequestStep =>
+  request('GET', path, options)
 
 export const POST = (path: string, body?: unknown, options?: RequestOptions): RequestStep =>
   request('POST', path, { body, ...options })
@@ -145,8 +161,12 @@ export const POST = (path: string, body?: unknown, options?: RequestOptions): Re
 export const PUT = (path: string, body?: unknown, options?: RequestOptions): RequestStep =>
   request('PUT', path, { body, ...options })
 
-export const PATCH = (path: string, type: string, body?: unknown, options?: RequestOptions): RequestStep =>
-  request('PATCH', path, { body, type, ...options })
+export const PATCH = (
+  path: string,
+  type: string,
+  body?: unknown,
+  options?: RequestOptions,
+): RequestStep => request('PATCH', path, { body, type, ...options })
 
 export const DELETE = (path: string, body?: unknown, options?: RequestOptions): RequestStep =>
   request('DELETE', path, { body, ...options })
@@ -165,7 +185,11 @@ export const APPLY = (
   })
 
 /** Opens a watch that collects in the background until WATCHED closes it after `events` events or `ms`. */
-export const WATCH = (id: string, path: string, options: AskOptions & CompareOptions = {}): WatchStep => ({
+export const WATCH = (
+  id: string,
+  path: string,
+  options: AskOptions & CompareOptions = {},
+): WatchStep => ({
   kind: 'watch',
   id,
   path,
@@ -181,7 +205,11 @@ export const WATCHED = (id: string, options: Partial<WatchedStep> = {}): Watched
 })
 
 /** Repeats a GET until `until(body, status)` holds; recorded once it does. */
-export const POLL = (path: string, until: PollStep['until'], options: Partial<PollStep> = {}): PollStep => ({
+export const POLL = (
+  path: string,
+  until: PollStep['until'],
+  options: Partial<PollStep> = {},
+): PollStep => ({
   kind: 'poll',
   path,
   until,

@@ -71,14 +71,22 @@ export async function take(step: Step, session: Session): Promise<Answer | undef
       case 'request':
         return await ask(step, session)
       default:
-        throw new Error(`no step is of the kind ${String(Reflect.get(step, 'kind'))}: steps.ts has those there are`)
+        throw new Error(
+          `no step is of the kind ${String(Reflect.get(step, 'kind'))}: steps.ts has those there are`,
+        )
     }
   } catch (error) {
-    return { status: 0, body: `no answer: ${error instanceof Error ? error.message : String(error)}` }
+    return {
+      status: 0,
+      body: `no answer: ${error instanceof Error ? error.message : String(error)}`,
+    }
   }
 }
 
-async function ask(step: AskOptions & BodyOptions & { readonly path: string }, session: Session): Promise<Answer> {
+async function ask(
+  step: AskOptions & BodyOptions & { readonly path: string },
+  session: Session,
+): Promise<Answer> {
   const { client, variables } = session
   const { headers, certificate } = sentWith(step, session)
   const body = bodyBytes(fill(step.body, variables))
@@ -101,9 +109,14 @@ async function ask(step: AskOptions & BodyOptions & { readonly path: string }, s
 }
 
 const bodyBytes = (body: unknown): string | Buffer | undefined =>
-  body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+    ? body
+    : JSON.stringify(body)
 
-type Sent = { readonly headers: Record<string, HeaderValue>; readonly certificate: HttpRequest['certificate'] }
+type Sent = {
+  readonly headers: Record<string, HeaderValue>
+  readonly certificate: HttpRequest['certificate']
+}
 
 function sentWith(step: AskOptions, session: Session): Sent {
   const { authorization, certificate } = credentialsOf(step.as, session)
@@ -139,9 +152,15 @@ async function takeEvents(step: WatchedStep, { watches, variables }: Session): P
   const watch = watches.get(step.id)
   if (watch === undefined) throw new Error(`no WATCH step has the id ${step.id}`)
   const until = Date.now() + step.ms
-  while (watch.events.length < step.events && !watch.ended && Date.now() < until) await sleep(EVENT_POLL_MS)
+  while (watch.events.length < step.events && !watch.ended && Date.now() < until)
+    await sleep(EVENT_POLL_MS)
   if (step.quiet) await sleep(step.quiet)
-  const answer = { status: watch.status, headers: watch.headers, body: watch.events, ended: watch.ended }
+  const answer = {
+    status: watch.status,
+    headers: watch.headers,
+    body: watch.events,
+    ended: watch.ended,
+  }
   watch.stop()
   variables[step.id] = watch.events
   return answer
@@ -156,7 +175,8 @@ async function takeCalls(step: HookedStep, { companions, namespace }: Session): 
 
 async function takeAudited(step: AuditedStep, { trail }: Session): Promise<Answer> {
   const until = Date.now() + step.ms
-  while (trail.untaken(step.source).length < step.events && Date.now() < until) await sleep(EVENT_POLL_MS)
+  while (trail.untaken(step.source).length < step.events && Date.now() < until)
+    await sleep(EVENT_POLL_MS)
   await sleep(step.quiet)
   const events = trail.untaken(step.source)
   trail.take(events)

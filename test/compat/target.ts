@@ -18,7 +18,15 @@ export type Target = ClientOptions & AsyncDisposable
 /** A server that is started is set up so; one that runs has to be. */
 export async function openTarget(
   choice: ServerChoice,
-  { flags, referenceFlags = [], keelsonFlags = [], manager, omit = [], isCompacted, isRestarted }: SetUp,
+  {
+    flags,
+    referenceFlags = [],
+    keelsonFlags = [],
+    manager,
+    omit = [],
+    isCompacted,
+    isRestarted,
+  }: SetUp,
   companions: Companions,
 ): Promise<Target> {
   if (choice.kind === 'running') {

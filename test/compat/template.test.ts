@@ -2,10 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fill, fillHeaders, fillTarget } from './template.ts'
 
-const variables = { $ns: 'ns1', made: { metadata: { name: 'n', generation: 3 } }, 'made@headers': { etag: '"e"' } }
+const variables = {
+  $ns: 'ns1',
+  made: { metadata: { name: 'n', generation: 3 } },
+  'made@headers': { etag: '"e"' },
+}
 
 const cases: { name: string; value: unknown; want: unknown }[] = [
-  { name: 'the namespace in texts and keys', value: { '$ns.io': ['a $ns'] }, want: { 'ns1.io': ['a ns1'] } },
+  {
+    name: 'the namespace in texts and keys',
+    value: { '$ns.io': ['a $ns'] },
+    want: { 'ns1.io': ['a ns1'] },
+  },
   { name: 'a value whole keeps its type', value: '${made.metadata.generation}', want: 3 },
   { name: 'a value in a text', value: 'g=${made.metadata.generation}', want: 'g=3' },
   { name: 'a header', value: '${made@headers.etag}', want: '"e"' },
@@ -13,10 +21,14 @@ const cases: { name: string; value: unknown; want: unknown }[] = [
   { name: 'bytes stand as they are', value: Buffer.from('$ns'), want: Buffer.from('$ns') },
 ]
 
-for (const { name, value, want } of cases) void test(name, () => assert.deepEqual(fill(value, variables), want))
+for (const { name, value, want } of cases)
+  void test(name, () => assert.deepEqual(fill(value, variables), want))
 
 void test('queries are escaped; null is a bare key', () => {
-  const step = { path: '/x/$ns', query: { a: 'b c&', watch: null, g: '${made.metadata.generation}' } }
+  const step = {
+    path: '/x/$ns',
+    query: { a: 'b c&', watch: null, g: '${made.metadata.generation}' },
+  }
   assert.equal(fillTarget(step, variables), '/x/ns1?a=b%20c%26&watch&g=3')
   assert.equal(fillTarget({ path: '/x?y', query: { a: 1 } }, variables), '/x?y&a=1')
 })

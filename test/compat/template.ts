@@ -13,7 +13,10 @@ export function fill(value: unknown, variables: Variables): unknown {
 
 /** Keys know $ns only: a ${…} in a key stands as it is. */
 const fillEntries = (value: object, variables: Variables): [string, unknown][] =>
-  Object.entries(value).map(([key, entry]) => [key.replaceAll('$ns', String(variables['$ns'])), fill(entry, variables)])
+  Object.entries(value).map(([key, entry]) => [
+    key.replaceAll('$ns', String(variables['$ns'])),
+    fill(entry, variables),
+  ])
 
 function fillText(text: string, variables: Variables): unknown {
   const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1]
@@ -26,7 +29,10 @@ function fillText(text: string, variables: Variables): unknown {
 const lookUp = (path: string, variables: Variables): unknown =>
   path
     .split('.')
-    .reduce<unknown>((value, key) => (value === null || value === undefined ? undefined : at(value, key)), variables)
+    .reduce<unknown>(
+      (value, key) => (value === null || value === undefined ? undefined : at(value, key)),
+      variables,
+    )
 
 const at = (value: unknown, key: string): unknown => Reflect.get(Object(value), key)
 
@@ -49,11 +55,15 @@ export function fillHeaders(
   headers: Readonly<Record<string, unknown>>,
   variables: Variables,
 ): Record<string, HeaderValue> {
-  return Object.fromEntries(fillEntries(headers, variables).map(([name, value]) => [name, headerValue(name, value)]))
+  return Object.fromEntries(
+    fillEntries(headers, variables).map(([name, value]) => [name, headerValue(name, value)]),
+  )
 }
 
 function headerValue(name: string, value: unknown): HeaderValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value
-  throw new Error(`the header ${name} came out as ${typeof value}: does the step that it quotes have an id?`)
+  throw new Error(
+    `the header ${name} came out as ${typeof value}: does the step that it quotes have an id?`,
+  )
 }

@@ -30,12 +30,15 @@ const byTopic = Map.groupBy(
   ({ id }) => topicOf(scenarios.get(id)),
 )
 const same = outcomes.filter(({ outcome }) => outcome === 'same').length
-console.log(`# What the scenarios that differ wait for\n\n${same} of ${outcomes.length} scenarios are the same.\n`)
+console.log(
+  `# What the scenarios that differ wait for\n\n${same} of ${outcomes.length} scenarios are the same.\n`,
+)
 for (const topic of topics) {
   const ofTopic = byTopic.get(topic) ?? []
   console.log(`## ${topic}: ${ofTopic.length}\n`)
   const byFile = Map.groupBy(ofTopic, (outcome) => outcome.file)
-  for (const [name, some] of byFile) console.log(`- ${name}: ${some.map(({ id }) => id).join(', ')}`)
+  for (const [name, some] of byFile)
+    console.log(`- ${name}: ${some.map(({ id }) => id).join(', ')}`)
   console.log()
 }
 
@@ -48,6 +51,7 @@ function topicOf(scenario: FiledScenario | undefined): Topic {
   if (/customresourcedefinition|crontab/i.test(text)) return 'custom resources'
   if (scenario.hooks !== undefined || /webhookconfiguration|admissionpolic|expression/i.test(text))
     return 'webhooks and policies'
-  if (/"as":"(alice|bob)"|rbac|impersonate|subjectaccessreview|system:anonymous/i.test(text)) return 'access'
+  if (/"as":"(alice|bob)"|rbac|impersonate|subjectaccessreview|system:anonymous/i.test(text))
+    return 'access'
   return 'to be looked at'
 }

@@ -7,11 +7,15 @@ type Fields = { readonly [field: string]: Json }
 const file = (fields: Fields): string =>
   yamlOf({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', ...fields })
 
-const plugin = (name: string, configuration: Json): string => file({ plugins: [{ name, configuration }] })
+const plugin = (name: string, configuration: Json): string =>
+  file({ plugins: [{ name, configuration }] })
 
 type Enabled = readonly [string, { readonly 'enable-admission-plugins': string }]
 
-const enabling = (name: string, text: string): Enabled => [text, { 'enable-admission-plugins': name }]
+const enabling = (name: string, text: string): Enabled => [
+  text,
+  { 'enable-admission-plugins': name },
+]
 
 const podSecurity = (fields: Fields): string =>
   plugin('PodSecurity', {
@@ -21,7 +25,11 @@ const podSecurity = (fields: Fields): string =>
   })
 
 const quota = (fields: Fields): string =>
-  plugin('ResourceQuota', { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'ResourceQuotaConfiguration', ...fields })
+  plugin('ResourceQuota', {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'ResourceQuotaConfiguration',
+    ...fields,
+  })
 
 const events = (fields: Fields): Enabled =>
   enabling(
@@ -46,16 +54,23 @@ const tolerations = (fields: Fields): Enabled =>
 const image = (fields: Fields): Enabled =>
   enabling(
     'ImagePolicyWebhook',
-    plugin('ImagePolicyWebhook', { imagePolicy: { kubeConfigFile: '$DIR/token.kubeconfig', ...fields } }),
+    plugin('ImagePolicyWebhook', {
+      imagePolicy: { kubeConfigFile: '$DIR/token.kubeconfig', ...fields },
+    }),
   )
 
 const imagePath = (path: string): Enabled =>
   enabling('ImagePolicyWebhook', file({ plugins: [{ name: 'ImagePolicyWebhook', path }] }))
 
-const selector = (configuration: Json): Enabled => enabling('PodNodeSelector', plugin('PodNodeSelector', configuration))
+const selector = (configuration: Json): Enabled =>
+  enabling('PodNodeSelector', plugin('PodNodeSelector', configuration))
 
 const webhooks = (name: string, kubeConfigFile: string): string =>
-  plugin(name, { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile })
+  plugin(name, {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'WebhookAdmissionConfiguration',
+    kubeConfigFile,
+  })
 
 const limit = { type: 'Namespace', qps: 5, burst: 10 }
 
@@ -80,14 +95,19 @@ const table: FileTable = {
       { name: 'PodSecurity', path: '$DIR/pod-security.yaml' },
     ],
   }),
-  'plugins/path-to-unknown-field': file({ plugins: [{ name: 'PodSecurity', path: '$DIR/pod-security-unknown.yaml' }] }),
+  'plugins/path-to-unknown-field': file({
+    plugins: [{ name: 'PodSecurity', path: '$DIR/pod-security-unknown.yaml' }],
+  }),
   'plugins/path-to-empty-file': file({ plugins: [{ name: 'PodSecurity', path: '$DIR/empty' }] }),
-  'plugins/path-to-empty-file-of-quota': file({ plugins: [{ name: 'ResourceQuota', path: '$DIR/empty' }] }),
+  'plugins/path-to-empty-file-of-quota': file({
+    plugins: [{ name: 'ResourceQuota', path: '$DIR/empty' }],
+  }),
   'plugins/path-to-blank-file': file({ plugins: [{ name: 'PodSecurity', path: '$DIR/blank' }] }),
   'plugins/configuration-is-a-text': plugin('PodSecurity', 'restricted'),
   'plugins/configuration-is-a-list': plugin('ResourceQuota', []),
   'kind/tracing': 'apiVersion: apiserver.config.k8s.io/v1alpha1\nkind: TracingConfiguration\n',
-  'kind/authorization': 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n',
+  'kind/authorization':
+    'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n',
   'kind/egress': 'apiVersion: apiserver.k8s.io/v1alpha1\nkind: EgressSelectorConfiguration\n',
   'unversioned/both': [
     'imagePolicy: {kubeConfigFile: $DIR/token.kubeconfig}\npodNodeSelectorPluginConfig: {a: b=c}\n',
@@ -112,11 +132,17 @@ const table: FileTable = {
     },
   }),
   'pod-security/version-leading-zero': podSecurity({ defaults: { 'warn-version': 'v1.08' } }),
-  'pod-security/version-too-large': podSecurity({ defaults: { 'warn-version': 'v1.99999999999999999999' } }),
+  'pod-security/version-too-large': podSecurity({
+    defaults: { 'warn-version': 'v1.99999999999999999999' },
+  }),
   'pod-security/level-number': podSecurity({ defaults: { enforce: 1 } }),
   'pod-security/exemptions-text': podSecurity({ exemptions: { usernames: 'a' } }),
   'pod-security/exemptions-every-fault': podSecurity({
-    exemptions: { usernames: ['', 'a', 'a'], namespaces: ['A', 'a', 'a'], runtimeClasses: ['a.b', 'a_b', 'a.b'] },
+    exemptions: {
+      usernames: ['', 'a', 'a'],
+      namespaces: ['A', 'a', 'a'],
+      runtimeClasses: ['a.b', 'a_b', 'a.b'],
+    },
   }),
   'pod-security/unknown-in-defaults': podSecurity({ defaults: { enforced: 'baseline' } }),
 
@@ -125,7 +151,10 @@ const table: FileTable = {
   'quota/two-without-resource': quota({ limitedResources: [{}, { resource: '' }] }),
   'quota/scope-values-text': quota({
     limitedResources: [
-      { resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: 'a' }] },
+      {
+        resource: 'pods',
+        matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: 'a' }],
+      },
     ],
   }),
   'quota/kind-of-another-version': plugin('ResourceQuota', {
@@ -139,7 +168,10 @@ const table: FileTable = {
   'events/burst-too-large': events({ limits: [{ ...limit, burst: 2147483648 }] }),
   'events/burst-largest': events({ limits: [{ ...limit, burst: 2147483647 }] }),
   'events/unknown-field': events({ limits: [{ ...limit, size: 7 }], limit: [] }),
-  'events/no-file': [null, { 'enable-admission-plugins': 'EventRateLimit', 'admission-control-config-file': null }],
+  'events/no-file': [
+    null,
+    { 'enable-admission-plugins': 'EventRateLimit', 'admission-control-config-file': null },
+  ],
 
   'tolerations/empty': tolerations({}),
   'tolerations/blank-key': tolerations({ default: [{ operator: 'Equal', value: 'a' }] }),
@@ -150,16 +182,23 @@ const table: FileTable = {
       { key: 'a', tolerationSeconds: 5 },
     ],
   }),
-  'tolerations/seconds-text': tolerations({ default: [{ key: 'a', operator: 'Exists', tolerationSeconds: '5' }] }),
+  'tolerations/seconds-text': tolerations({
+    default: [{ key: 'a', operator: 'Exists', tolerationSeconds: '5' }],
+  }),
 
   'image/ttl-number-too-large': image({ allowTTL: 1e30 }),
   'image/ttl-fraction': image({ denyTTL: 1.5 }),
   'image/several-wrong': image({ allowTTL: 1e6, denyTTL: 1e6, retryBackoff: 1e9 }),
   'image/other-letters': enabling(
     'ImagePolicyWebhook',
-    plugin('ImagePolicyWebhook', { ImagePolicy: { KUBECONFIGFILE: '$DIR/token.kubeconfig', allowttl: 9999 } }),
+    plugin('ImagePolicyWebhook', {
+      ImagePolicy: { KUBECONFIGFILE: '$DIR/token.kubeconfig', allowttl: 9999 },
+    }),
   ),
-  'image/policy-text': enabling('ImagePolicyWebhook', plugin('ImagePolicyWebhook', { imagePolicy: 'x' })),
+  'image/policy-text': enabling(
+    'ImagePolicyWebhook',
+    plugin('ImagePolicyWebhook', { imagePolicy: 'x' }),
+  ),
   'image/path': imagePath('$DIR/image-policy.yaml'),
   'image/path-text-for-ttl': imagePath('$DIR/image-policy-text.yaml'),
   'image/path-empty': imagePath('$DIR/empty'),
@@ -167,7 +206,9 @@ const table: FileTable = {
 
   'node-selector/none': enabling('PodNodeSelector', file({})),
   'node-selector/empty': selector({}),
-  'node-selector/valid': selector({ podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b', n: 'c=d' } }),
+  'node-selector/valid': selector({
+    podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b', n: 'c=d' },
+  }),
   'node-selector/not-a-selector': selector({ podNodeSelectorPluginConfig: { n: 'a in (b)' } }),
   'node-selector/number': selector({ podNodeSelectorPluginConfig: { n: 1 } }),
   'node-selector/text': selector({ podNodeSelectorPluginConfig: 'a=b' }),
@@ -187,7 +228,11 @@ export const admissionCases: readonly ConfigCase[] = casesOf(
   'admission',
   { 'admission-control-config-file': '$FILE' },
   {
-    ...formCases('apiserver.config.k8s.io/v1', 'AdmissionConfiguration', 'plugins: [{"name":"PodSecurity"}]\n'),
+    ...formCases(
+      'apiserver.config.k8s.io/v1',
+      'AdmissionConfiguration',
+      'plugins: [{"name":"PodSecurity"}]\n',
+    ),
     ...table,
   },
 )

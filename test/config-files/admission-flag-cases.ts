@@ -9,9 +9,12 @@ const admission: FileTable = {
   'plugins/disabled-unknown': alone({ 'disable-admission-plugins': 'Nope' }),
   'plugins/enabled-blank': alone({ 'enable-admission-plugins': '' }),
   'plugins/enabled-comma': alone({ 'enable-admission-plugins': 'Priority,' }),
-  'plugins/enabled-twice': alone({ 'enable-admission-plugins': ['NodeRestriction', 'NodeRestriction,Priority'] }),
+  'plugins/enabled-twice': alone({
+    'enable-admission-plugins': ['NodeRestriction', 'NodeRestriction,Priority'],
+  }),
   'plugins/disabled-webhooks': alone({
-    'disable-admission-plugins': 'ValidatingAdmissionWebhook,MutatingAdmissionWebhook,ValidatingAdmissionPolicy',
+    'disable-admission-plugins':
+      'ValidatingAdmissionWebhook,MutatingAdmissionWebhook,ValidatingAdmissionPolicy',
   }),
   'plugins/both': alone({
     'enable-admission-plugins': 'ResourceQuota,NodeRestriction,LimitRanger',
@@ -20,8 +23,14 @@ const admission: FileTable = {
   'plugins/old': alone({ 'admission-control': 'LimitRanger,NamespaceLifecycle' }),
   'plugins/old-blank': alone({ 'admission-control': '' }),
   'plugins/old-unknown': alone({ 'admission-control': 'Nope' }),
-  'plugins/old-and-enabled': alone({ 'admission-control': 'Nope', 'enable-admission-plugins': 'Priority' }),
-  'plugins/old-and-disabled-blank': alone({ 'admission-control': 'Priority', 'disable-admission-plugins': '' }),
+  'plugins/old-and-enabled': alone({
+    'admission-control': 'Nope',
+    'enable-admission-plugins': 'Priority',
+  }),
+  'plugins/old-and-disabled-blank': alone({
+    'admission-control': 'Priority',
+    'disable-admission-plugins': '',
+  }),
   'plugins/old-and-both': alone({
     'admission-control': 'Priority',
     'enable-admission-plugins': 'Nope,Priority',

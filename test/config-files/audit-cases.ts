@@ -4,7 +4,8 @@ import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './c
 
 type Fields = { readonly [field: string]: Json }
 
-const file = (fields: Fields): string => yamlOf({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...fields })
+const file = (fields: Fields): string =>
+  yamlOf({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...fields })
 const rule = (fields: Fields): string => file({ rules: [{ level: 'Metadata', ...fields }] })
 
 const table: FileTable = {
@@ -14,7 +15,9 @@ const table: FileTable = {
   'rules/text': file({ rules: 'all' }),
   'rules/item-empty': file({ rules: [{}, {}] }),
   'rules/item-null': file({ rules: [null] }),
-  'rules/every-level': file({ rules: ['None', 'Metadata', 'Request', 'RequestResponse'].map((level) => ({ level })) }),
+  'rules/every-level': file({
+    rules: ['None', 'Metadata', 'Request', 'RequestResponse'].map((level) => ({ level })),
+  }),
   'rules/everything': file({
     metadata: { name: 'a', labels: { a: 'b' } },
     rules: [
@@ -26,7 +29,10 @@ const table: FileTable = {
         namespaces: ['', 'a'],
         omitStages: ['Panic'],
         omitManagedFields: true,
-        resources: [{ group: '', resources: ['pods', 'pods/*'], resourceNames: ['a'] }, { group: 'batch' }],
+        resources: [
+          { group: '', resources: ['pods', 'pods/*'], resourceNames: ['a'] },
+          { group: 'batch' },
+        ],
       },
       { level: 'None', nonResourceURLs: ['/a*', '/b', '*'] },
     ],

@@ -32,16 +32,26 @@ const issuers: FileTable = {
   'jwt/v1alpha1': file({ jwt: [one] }, 'v1alpha1'),
   'jwt/v1': file({ jwt: [one] }, 'v1'),
   'jwt/64': file({
-    jwt: Array.from({ length: 64 }, (_, at) => ({ ...one, issuer: { ...issuer, url: `https://i${at}.example.org` } })),
+    jwt: Array.from({ length: 64 }, (_, at) => ({
+      ...one,
+      issuer: { ...issuer, url: `https://i${at}.example.org` },
+    })),
   }),
   'jwt/65': file({
-    jwt: Array.from({ length: 65 }, (_, at) => ({ ...one, issuer: { ...issuer, url: `https://i${at}.example.org` } })),
+    jwt: Array.from({ length: 65 }, (_, at) => ({
+      ...one,
+      issuer: { ...issuer, url: `https://i${at}.example.org` },
+    })),
   }),
   'jwt/same-issuer-three-times': file({ jwt: [one, one, one] }),
   'jwt/same-discovery': file({
     jwt: ['a', 'b'].map((host) => ({
       ...one,
-      issuer: { ...issuer, url: `https://${host}.example.org`, discoveryURL: 'https://d.example.org/x' },
+      issuer: {
+        ...issuer,
+        url: `https://${host}.example.org`,
+        discoveryURL: 'https://d.example.org/x',
+      },
     })),
   }),
   'jwt/issuers-differ-by-case': file({
@@ -81,16 +91,23 @@ const issuers: FileTable = {
   'issuer/url-of-service-accounts-second-of-two': file({
     jwt: [one, { ...one, issuer: { ...issuer, url: 'https://accounts.example.org' } }],
   }),
-  'issuer/discovery': issuerWith({ discoveryURL: 'https://d.example.org/.well-known/openid-configuration' }),
+  'issuer/discovery': issuerWith({
+    discoveryURL: 'https://d.example.org/.well-known/openid-configuration',
+  }),
   'issuer/discovery-blank': issuerWith({ discoveryURL: '' }),
   'issuer/discovery-same': issuerWith({ discoveryURL: 'https://login.example.org/realm' }),
-  'issuer/discovery-same-but-slashes': issuerWith({ discoveryURL: 'https://login.example.org/realm//' }),
+  'issuer/discovery-same-but-slashes': issuerWith({
+    discoveryURL: 'https://login.example.org/realm//',
+  }),
   'issuer/discovery-http-and-query': issuerWith({ discoveryURL: 'http://d.example.org?x=1' }),
   'issuer/discovery-bad': issuerWith({ discoveryURL: 'https://d.example.org:a' }),
   'issuer/audiences-absent': jwt({ issuer: { url: 'https://login.example.org' } }),
   'issuer/audiences-null': issuerWith({ audiences: null }),
   'issuer/audiences-text': issuerWith({ audiences: 'cluster' }),
-  'issuer/audiences-blank-twice': issuerWith({ audiences: ['', ''], audienceMatchPolicy: 'MatchAny' }),
+  'issuer/audiences-blank-twice': issuerWith({
+    audiences: ['', ''],
+    audienceMatchPolicy: 'MatchAny',
+  }),
   'issuer/audiences-null-item': issuerWith({ audiences: [null] }),
   'issuer/audiences-two-without-policy': issuerWith({ audiences: ['a', 'b'] }),
   'issuer/audiences-two-same-without-policy': issuerWith({ audiences: ['a', 'a'] }),
@@ -128,7 +145,9 @@ const mapping: FileTable = {
   'username/expression-semver': name({ expression: "string(isSemver('1.2.3'))" }),
   'username/expression-two-variables': name({ expression: 'string(claims.list.all(i, v, i < 3))' }),
   'username/expression-bind': name({ expression: 'cel.bind(a, claims.sub, a)' }),
-  'username/expression-authorizer': name({ expression: "string(authorizer.path('/').check('get').allowed())" }),
+  'username/expression-authorizer': name({
+    expression: "string(authorizer.path('/').check('get').allowed())",
+  }),
   'username/unknown-field': name({ claim: 'sub', prefix: '', suffix: 'x' }),
   'email/alone': name({ expression: 'claims.email' }),
   'email/in-ternary': name({ expression: 'has(claims.email) ? claims.email : claims.sub' }),
@@ -138,8 +157,12 @@ const mapping: FileTable = {
   'email/deeper': name({ expression: 'claims.email.address' }),
   'email/of-another': name({ expression: 'claims.other.email' }),
   'email/by-index': name({ expression: 'claims["email"]' }),
-  'email/variable-of-macro-named-claims': name({ expression: '[{"email": "a"}].map(claims, claims.email)[0]' }),
-  'email/verified-in-same': name({ expression: 'claims.?email_verified.orValue(false) ? claims.email : "x"' }),
+  'email/variable-of-macro-named-claims': name({
+    expression: '[{"email": "a"}].map(claims, claims.email)[0]',
+  }),
+  'email/verified-in-same': name({
+    expression: 'claims.?email_verified.orValue(false) ? claims.email : "x"',
+  }),
   'email/verified-in-broken-rule': jwt({
     claimMappings: { username: { expression: 'claims.email' } },
     claimValidationRules: [{ expression: 'claims.email_verified' }],
@@ -153,12 +176,17 @@ const mapping: FileTable = {
     userValidationRules: [{ expression: 'claims.email_verified' }],
   }),
   'email/verified-in-groups': jwt({
-    claimMappings: { username: { expression: 'claims.email' }, groups: { expression: 'claims.email_verified' } },
+    claimMappings: {
+      username: { expression: 'claims.email' },
+      groups: { expression: 'claims.email_verified' },
+    },
   }),
   'email/expression-and-prefix': name({ expression: 'claims.email', prefix: '' }),
   'groups/claim': mappings({ groups: { claim: 'groups', prefix: '' } }),
   'groups/no-prefix': mappings({ groups: { claim: 'groups' } }),
-  'groups/both-and-prefix': mappings({ groups: { claim: 'groups', expression: 'claims.groups', prefix: 'x' } }),
+  'groups/both-and-prefix': mappings({
+    groups: { claim: 'groups', expression: 'claims.groups', prefix: 'x' },
+  }),
   'groups/only-prefix': mappings({ groups: { prefix: 'x' } }),
   'groups/broken': mappings({ groups: { expression: 'claims.groups.filter(' } }),
   'groups/null': mappings({ groups: null }),
@@ -180,7 +208,10 @@ const mapping: FileTable = {
     ['x.y.kubernetes.io/b', 'claims.a'],
     ['k8s.io/c', 'claims.a'],
   ),
-  'extra/key-like-kubernetes': extra(['mykubernetes.io/a', 'claims.a'], ['k8s.io.example.org/b', 'claims.a']),
+  'extra/key-like-kubernetes': extra(
+    ['mykubernetes.io/a', 'claims.a'],
+    ['k8s.io.example.org/b', 'claims.a'],
+  ),
   'extra/key-twice': extra(['example.org/a', 'claims.a'], ['example.org/a', 'claims.(']),
   'extra/no-value': extra(['example.org/a', '']),
   'extra/broken': extra(['example.org/a', 'claims.a +']),
@@ -193,11 +224,19 @@ const ruleCases: FileTable = {
   ),
   'claim-rule/empty': rules({}),
   'claim-rule/both': rules({ claim: 'a', expression: 'true' }),
-  'claim-rule/both-and-more': rules({ claim: 'a', expression: 'true', message: 'm', requiredValue: 'v' }),
+  'claim-rule/both-and-more': rules({
+    claim: 'a',
+    expression: 'true',
+    message: 'm',
+    requiredValue: 'v',
+  }),
   'claim-rule/claim-and-message': rules({ claim: 'a', message: 'm' }),
   'claim-rule/claim-twice': rules({ claim: 'a' }, { claim: 'a', requiredValue: 'x' }),
   'claim-rule/expression-and-value': rules({ expression: 'true', requiredValue: 'v' }),
-  'claim-rule/expression-twice': rules({ expression: 'true' }, { expression: 'true', requiredValue: 'v' }),
+  'claim-rule/expression-twice': rules(
+    { expression: 'true' },
+    { expression: 'true', requiredValue: 'v' },
+  ),
   'claim-rule/expressions-differ-by-blank': rules({ expression: 'true' }, { expression: 'true ' }),
   'claim-rule/dynamic': rule('claims.ok'),
   'claim-rule/number': rule('1'),
@@ -224,7 +263,9 @@ const ruleCases: FileTable = {
   'claim-rule/all-claims': rule("claims.all(name, name != 'x')"),
   'claim-rule/deeper-than-any': rule('claims.a.b.all(x, x)'),
   'user-rule/good': user("!user.username.startsWith('system:')"),
-  'user-rule/all-fields': user("user.uid != '' && 'a' in user.groups && user.extra.all(k, user.extra[k].size() < 3)"),
+  'user-rule/all-fields': user(
+    "user.uid != '' && 'a' in user.groups && user.extra.all(k, user.extra[k].size() < 3)",
+  ),
   'user-rule/blank': users({ expression: '', message: 'm' }),
   'user-rule/twice': users({ expression: 'true' }, { expression: 'true' }),
   'user-rule/not-bool': user('user.extra'),
@@ -259,15 +300,23 @@ const anonymous: FileTable = {
   'anonymous/conditions': file({
     anonymous: { enabled: true, conditions: [{ path: '/healthz' }, { path: '' }, { path: 'x' }] },
   }),
-  'anonymous/conditions-while-off': file({ anonymous: { conditions: [{ path: '/healthz' }, { path: '/"' }] } }),
+  'anonymous/conditions-while-off': file({
+    anonymous: { conditions: [{ path: '/healthz' }, { path: '/"' }] },
+  }),
   'anonymous/flag-too': [file({ anonymous: { enabled: true } }), { 'anonymous-auth': 'false' }],
-  'anonymous/flag-too-and-faults': [file({ jwt: [{}], anonymous: { enabled: true } }), { 'anonymous-auth': 'false' }],
+  'anonymous/flag-too-and-faults': [
+    file({ jwt: [{}], anonymous: { enabled: true } }),
+    { 'anonymous-auth': 'false' },
+  ],
   'anonymous/flag-alone': [file({ jwt: [] }), { 'anonymous-auth': 'false' }],
   'anonymous/gate-off': [
     file({ anonymous: { conditions: [{}] } }),
     { 'feature-gates': 'AnonymousAuthConfigurableEndpoints=false' },
   ],
-  'gate/off': [file({ jwt: [one] }), { 'feature-gates': 'StructuredAuthenticationConfiguration=false' }],
+  'gate/off': [
+    file({ jwt: [one] }),
+    { 'feature-gates': 'StructuredAuthenticationConfiguration=false' },
+  ],
   'flags/oidc-too': [file({ jwt: [one] }), { 'oidc-username-claim': 'x' }],
 }
 

@@ -7,12 +7,18 @@ type Fields = { readonly [field: string]: Json }
 const group = 'apiserver.config.k8s.io'
 const kind = 'AuthorizationConfiguration'
 const connectionInfo: Fields = { type: 'KubeConfigFile', kubeConfigFile: '$DIR/token.kubeconfig' }
-const hook: Fields = { timeout: '2s', subjectAccessReviewVersion: 'v1', failurePolicy: 'Deny', connectionInfo }
+const hook: Fields = {
+  timeout: '2s',
+  subjectAccessReviewVersion: 'v1',
+  failurePolicy: 'Deny',
+  connectionInfo,
+}
 const rbac: Fields = { type: 'RBAC', name: 'rbac' }
 
 const file = (authorizers: Json, version = 'v1'): string =>
   yamlOf({ apiVersion: `${group}/${version}`, kind, authorizers })
-const webhook = (fields: Fields): string => file([{ type: 'Webhook', name: 'hook', webhook: { ...hook, ...fields } }])
+const webhook = (fields: Fields): string =>
+  file([{ type: 'Webhook', name: 'hook', webhook: { ...hook, ...fields } }])
 const without = (name: string): string => {
   const rest = Object.fromEntries(Object.entries(hook).filter(([field]) => field !== name))
   return file([{ type: 'Webhook', name: 'hook', webhook: rest }])
@@ -23,7 +29,8 @@ const match = (...expressions: readonly string[]): string =>
     matchConditions: expressions.map((expression) => ({ expression })),
   })
 const connection = (fields: Fields): string => webhook({ connectionInfo: fields })
-const kubeconfig = (name: string): string => connection({ type: 'KubeConfigFile', kubeConfigFile: `$DIR/${name}` })
+const kubeconfig = (name: string): string =>
+  connection({ type: 'KubeConfigFile', kubeConfigFile: `$DIR/${name}` })
 
 const authorizers: FileTable = {
   'authorizers/none': file([]),
@@ -35,7 +42,10 @@ const authorizers: FileTable = {
   'authorizers/v1alpha1': file([rbac], 'v1alpha1'),
   'authorizers/v1beta1': file([rbac, { type: 'Webhook', name: 'hook', webhook: hook }], 'v1beta1'),
   'authorizers/all-but-webhook': file(
-    ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'].map((type) => ({ type, name: type.toLowerCase() })),
+    ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'].map((type) => ({
+      type,
+      name: type.toLowerCase(),
+    })),
   ),
   'authorizers/type-blank': file([{ type: '', name: 'rbac' }]),
   'authorizers/type-unknown': file([{ type: 'Casbin', name: 'casbin' }]),
@@ -52,23 +62,42 @@ const authorizers: FileTable = {
     { type: 'Webhook', name: 'a', webhook: hook },
   ]),
   'authorizers/name-of-webhook-underscore': file([{ type: 'Webhook', name: 'a_b', webhook: hook }]),
-  'authorizers/name-of-webhook-254': file([{ type: 'Webhook', name: 'a'.repeat(254), webhook: hook }]),
-  'authorizers/name-same-as-other-type': file([rbac, { type: 'Webhook', name: 'rbac', webhook: hook }]),
+  'authorizers/name-of-webhook-254': file([
+    { type: 'Webhook', name: 'a'.repeat(254), webhook: hook },
+  ]),
+  'authorizers/name-same-as-other-type': file([
+    rbac,
+    { type: 'Webhook', name: 'rbac', webhook: hook },
+  ]),
   'authorizers/webhook-absent': file([{ type: 'Webhook', name: 'hook' }]),
   'authorizers/webhook-null': file([{ type: 'Webhook', name: 'hook', webhook: null }]),
   'authorizers/webhook-of-rbac': file([{ ...rbac, webhook: {} }]),
-  'authorizers/webhook-of-unknown-type': file([{ type: 'X', name: 'x', webhook: { timeout: 'soon' } }]),
+  'authorizers/webhook-of-unknown-type': file([
+    { type: 'X', name: 'x', webhook: { timeout: 'soon' } },
+  ]),
   'authorizers/abac-without-policy': file([{ type: 'ABAC', name: 'abac' }]),
-  'authorizers/abac': [file([{ type: 'ABAC', name: 'abac' }]), { 'authorization-policy-file': '$DIR/abac.jsonl' }],
-  'authorizers/policy-file-without-abac': [file([rbac]), { 'authorization-policy-file': '$DIR/none' }],
+  'authorizers/abac': [
+    file([{ type: 'ABAC', name: 'abac' }]),
+    { 'authorization-policy-file': '$DIR/abac.jsonl' },
+  ],
+  'authorizers/policy-file-without-abac': [
+    file([rbac]),
+    { 'authorization-policy-file': '$DIR/none' },
+  ],
   'flags/mode-too': [file([rbac]), { 'authorization-mode': 'RBAC' }],
   'flags/webhook-ttl-too': [file([rbac]), { 'authorization-webhook-cache-authorized-ttl': '5m' }],
-  'flags/webhook-file-too-and-broken': ['a: [', { 'authorization-webhook-config-file': '$DIR/token.kubeconfig' }],
+  'flags/webhook-file-too-and-broken': [
+    'a: [',
+    { 'authorization-webhook-config-file': '$DIR/token.kubeconfig' },
+  ],
 }
 
 const webhooks: FileTable = {
   'webhook/good': webhook({}),
-  'webhook/v1beta1-reviews': webhook({ subjectAccessReviewVersion: 'v1beta1', failurePolicy: 'NoOpinion' }),
+  'webhook/v1beta1-reviews': webhook({
+    subjectAccessReviewVersion: 'v1beta1',
+    failurePolicy: 'NoOpinion',
+  }),
   'webhook/empty': file([{ type: 'Webhook', name: 'hook', webhook: {} }]),
   'webhook/unknown-field': webhook({ retries: 3 }),
   'webhook/no-timeout': without('timeout'),
@@ -94,7 +123,9 @@ const webhooks: FileTable = {
   'webhook/no-review-version': without('subjectAccessReviewVersion'),
   'webhook/review-version-unknown': webhook({ subjectAccessReviewVersion: 'v1alpha1' }),
   'webhook/match-version-unknown': webhook({ matchConditionSubjectAccessReviewVersion: 'v1beta1' }),
-  'webhook/match-version-without-conditions': webhook({ matchConditionSubjectAccessReviewVersion: 'v1' }),
+  'webhook/match-version-without-conditions': webhook({
+    matchConditionSubjectAccessReviewVersion: 'v1',
+  }),
   'webhook/no-failure-policy': without('failurePolicy'),
   'webhook/failure-policy-unknown': webhook({ failurePolicy: 'Fail' }),
   'webhook/no-connection': without('connectionInfo'),
@@ -147,9 +178,14 @@ const conditions: FileTable = {
     match("request.resourceAttributes.fieldSelector.rawSelector == ''"),
     { 'feature-gates': 'AuthorizeWithSelectors=false,AuthorizeNodeWithSelectors=false' },
   ],
-  'match/selector-unknown-field': match('request.resourceAttributes.labelSelector.matchLabels.size() == 0'),
+  'match/selector-unknown-field': match(
+    'request.resourceAttributes.labelSelector.matchLabels.size() == 0',
+  ),
   'match/without-version': webhook({ matchConditions: [{ expression: 'true' }] }),
-  'match/empty-item': webhook({ matchConditionSubjectAccessReviewVersion: 'v1', matchConditions: [{}] }),
+  'match/empty-item': webhook({
+    matchConditionSubjectAccessReviewVersion: 'v1',
+    matchConditions: [{}],
+  }),
   'match/white-space': match(' \t\n'),
   'match/twice': match('true', 'true'),
   'match/twice-with-fault': match('tru', 'tru'),
@@ -169,7 +205,9 @@ const conditions: FileTable = {
   'match/bad-pattern': match("request.user.matches('(')"),
   'match/64': match(...Array.from({ length: 64 }, (_, at) => `request.user != 'u${at}'`)),
   'match/65': match(...Array.from({ length: 65 }, (_, at) => `request.user != 'u${at}'`)),
-  'match/long': match(`request.user in ${JSON.stringify(Array.from({ length: 500 }, (_, at) => `u${at}`))}`),
+  'match/long': match(
+    `request.user in ${JSON.stringify(Array.from({ length: 500 }, (_, at) => `u${at}`))}`,
+  ),
 }
 
 export const authorizationCases: readonly ConfigCase[] = casesOf(

@@ -1,13 +1,23 @@
 /** Deliberate differences from the reference, by case. */
-export const differences: { readonly [id: string]: { readonly why: string; readonly errors: readonly string[] } } = {
+export const differences: {
+  readonly [id: string]: { readonly why: string; readonly errors: readonly string[] }
+} = {
   'server/service-account/keys-none': { why: 'the signing key verifies tokens, too', errors: [] },
-  'server/service-account/all-none': { why: 'then there are no service account tokens', errors: [] },
-  'server/service-account/key-private': { why: 'an EC key in PKCS#8 has a public key, as one of RSA', errors: [] },
+  'server/service-account/all-none': {
+    why: 'then there are no service account tokens',
+    errors: [],
+  },
+  'server/service-account/key-private': {
+    why: 'an EC key in PKCS#8 has a public key, as one of RSA',
+    errors: [],
+  },
   'server/authorization/none': { why: 'the default is Node,RBAC', errors: [] },
   'server/authorization/none-and-anonymous': { why: 'the default is Node,RBAC', errors: [] },
   'authorization/webhook/in-cluster': {
     why: 'the reference accepts the file and panics',
-    errors: ['invalid authorization config: connectionInfo.type InClusterConfig is not supported: use KubeConfigFile'],
+    errors: [
+      'invalid authorization config: connectionInfo.type InClusterConfig is not supported: use KubeConfigFile',
+    ],
   },
   'admission/events/limit-null': {
     why: 'the reference lists the supported values in a random order',
@@ -129,7 +139,9 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
   },
   'kubeconfig/cluster/proxy-unreadable-with-password': {
     why: 'the same',
-    errors: ['invalid configuration: invalid \'proxy-url\' "http://a b" for cluster "c": could not parse: http://a b'],
+    errors: [
+      'invalid configuration: invalid \'proxy-url\' "http://a b" for cluster "c": could not parse: http://a b',
+    ],
   },
   'kubeconfig/cluster/proxy-socks-in-capitals': {
     why: 'socks5 proxies are not supported',
@@ -141,7 +153,9 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
   },
   'kubeconfig/user/exec': {
     why: 'exec plugins are not supported',
-    errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],
+    errors: [
+      '$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate',
+    ],
   },
   'serving/log-flush-frequency/zero': { why: 'the reference panics', errors: [] },
   'serving/log-flush-frequency/negative': { why: 'the reference panics', errors: [] },

@@ -7,12 +7,24 @@ const kind = 'EgressSelectorConfiguration'
 const file = (egressSelections: Json, version = apiVersion): string =>
   yamlOf({ apiVersion: version, kind, egressSelections })
 const direct = { proxyProtocol: 'Direct' }
-const to = (...names: readonly Json[]): string => file(names.map((name) => ({ name, connection: direct })))
+const to = (...names: readonly Json[]): string =>
+  file(names.map((name) => ({ name, connection: direct })))
 const via = (proxyProtocol: Json, transport?: Json): string =>
-  file([{ name: 'cluster', connection: { proxyProtocol, ...(transport === undefined ? {} : { transport }) } }])
+  file([
+    {
+      name: 'cluster',
+      connection: { proxyProtocol, ...(transport === undefined ? {} : { transport }) },
+    },
+  ])
 const socket = (udsName: Json): Json => ({ uds: { udsName } })
-const tcp = (url: Json, tlsConfig?: Json): Json => ({ tcp: { url, ...(tlsConfig === undefined ? {} : { tlsConfig }) } })
-const files = { caBundle: '$DIR/ca.pem', clientCert: '$DIR/client.pem', clientKey: '$DIR/client.key' }
+const tcp = (url: Json, tlsConfig?: Json): Json => ({
+  tcp: { url, ...(tlsConfig === undefined ? {} : { tlsConfig }) },
+})
+const files = {
+  caBundle: '$DIR/ca.pem',
+  clientCert: '$DIR/client.pem',
+  clientKey: '$DIR/client.key',
+}
 const tls = (changed: { readonly [field: string]: Json }): string =>
   via('HTTPConnect', tcp('https://proxy.example.org:8131', { ...files, ...changed }))
 
@@ -36,7 +48,10 @@ const table: FileTable = {
   'name/capitals': to('CLUSTER', 'Etcd'),
   'name/master': to('master'),
   'name/master-in-capitals': to('MASTER'),
-  'name/master-of-v1alpha1': file([{ name: 'master', connection: direct }], 'apiserver.k8s.io/v1alpha1'),
+  'name/master-of-v1alpha1': file(
+    [{ name: 'master', connection: direct }],
+    'apiserver.k8s.io/v1alpha1',
+  ),
   'name/number': to(5),
   'name/null': to(null),
   'name/three-of-one': to('etcd', 'ETCD', 'etcd'),
@@ -55,7 +70,10 @@ const table: FileTable = {
   'grpc/transport-empty': via('GRPC', {}),
   'connect/socket': via('HTTPConnect', socket('/run/proxy.sock')),
   'connect/socket-unknown-field': via('HTTPConnect', { uds: { name: '/run/proxy.sock' } }),
-  'connect/both-with-tls': via('HTTPConnect', { uds: {}, tcp: { url: 'https://a', tlsConfig: files } }),
+  'connect/both-with-tls': via('HTTPConnect', {
+    uds: {},
+    tcp: { url: 'https://a', tlsConfig: files },
+  }),
   'tls/all': tls({}),
   'tls/no-port': via('HTTPConnect', tcp('https://proxy', files)),
   'tls/ipv6': via('HTTPConnect', tcp('https://[2001:db8::7]:8131', files)),

@@ -6,7 +6,8 @@ import type { RawFlags } from './judge.ts'
 type Fields = { readonly [field: string]: Json }
 
 const head = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' }
-const file = (...resources: readonly Json[]): string => yamlOf({ ...head, resources: [...resources] })
+const file = (...resources: readonly Json[]): string =>
+  yamlOf({ ...head, resources: [...resources] })
 const identity = { identity: {} }
 const rule = (resources: readonly string[], ...providers: readonly Json[]): Fields => ({
   resources: [...resources],
@@ -17,7 +18,8 @@ const secretOf = (bytes: number): string => Buffer.alloc(bytes, 'kee').toString(
 const key = (name: string, bytes = 32): Fields => ({ name, secret: secretOf(bytes) })
 const of = (...providers: readonly Json[]): string => file(rule(['secrets'], ...providers))
 const named = (...resources: readonly string[]): string => file(rule(resources, identity))
-const rules = (...lists: readonly (readonly string[])[]): string => file(...lists.map((list) => rule(list, identity)))
+const rules = (...lists: readonly (readonly string[])[]): string =>
+  file(...lists.map((list) => rule(list, identity)))
 const kms = (fields: Fields = {}): Fields => ({
   kms: { apiVersion: 'v2', name: 'plugin', endpoint: 'unix:///run/keelson-none.sock', ...fields },
 })
@@ -88,13 +90,17 @@ const table: FileTable = {
       [`${kind}/name-twice`, of({ [kind]: { keys: [key('a'), key('a')] } })],
     ]),
   ),
-  'secret/no-padding': of({ aesgcm: { keys: [{ name: 'a', secret: secretOf(32).replace('=', '') }] } }),
+  'secret/no-padding': of({
+    aesgcm: { keys: [{ name: 'a', secret: secretOf(32).replace('=', '') }] },
+  }),
   'secret/too-much-padding': of({ aesgcm: { keys: [{ name: 'a', secret: `${secretOf(16)}==` }] } }),
   'secret/url-alphabet': of({
     aesgcm: { keys: [{ name: 'a', secret: Buffer.alloc(32, 0xfb).toString('base64url') }] },
   }),
   'secret/blank-inside': of({ aesgcm: { keys: [{ name: 'a', secret: ` ${secretOf(32)}` }] } }),
-  'secret/broken-lines': of({ aesgcm: { keys: [{ name: 'a', secret: secretOf(32).replace(/(.{10})/g, '$1\r\n') }] } }),
+  'secret/broken-lines': of({
+    aesgcm: { keys: [{ name: 'a', secret: secretOf(32).replace(/(.{10})/g, '$1\r\n') }] },
+  }),
   'secret/number': of({ aesgcm: { keys: [{ name: 'a', secret: 12 }] } }),
   'secret/name-with-colon': of({ aesgcm: { keys: [key('a:b')] } }),
   'kms/running-nowhere': of(kms(), identity),
@@ -150,9 +156,21 @@ const table: FileTable = {
     {},
     rule(['pods', 'pods'], kms({ endpoint: '' })),
   ),
-  'kind/old': yamlOf({ apiVersion: 'v1', kind: 'EncryptionConfig', resources: [rule(['pods'], identity)] }),
-  'kind/old-in-group': yamlOf({ ...head, kind: 'EncryptionConfig', resources: [rule(['pods'], identity)] }),
-  'kind/new-without-group': yamlOf({ ...head, apiVersion: 'v1', resources: [rule(['pods'], identity)] }),
+  'kind/old': yamlOf({
+    apiVersion: 'v1',
+    kind: 'EncryptionConfig',
+    resources: [rule(['pods'], identity)],
+  }),
+  'kind/old-in-group': yamlOf({
+    ...head,
+    kind: 'EncryptionConfig',
+    resources: [rule(['pods'], identity)],
+  }),
+  'kind/new-without-group': yamlOf({
+    ...head,
+    apiVersion: 'v1',
+    resources: [rule(['pods'], identity)],
+  }),
   'kind/beta': yamlOf({
     ...head,
     apiVersion: 'apiserver.config.k8s.io/v1beta1',
@@ -166,7 +184,11 @@ export const encryptionCases: readonly ConfigCase[] = casesOf(
   'encryption',
   { 'encryption-provider-config': '$FILE' },
   {
-    ...formCases(head.apiVersion, head.kind, 'resources: [{"resources":["pods"],"providers":[{"identity":{}}]}]\n'),
+    ...formCases(
+      head.apiVersion,
+      head.kind,
+      'resources: [{"resources":["pods"],"providers":[{"identity":{}}]}]\n',
+    ),
     ...table,
   },
 )

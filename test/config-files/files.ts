@@ -22,7 +22,8 @@ contexts:
 current-context: x
 `
 
-const podSecurity = 'apiVersion: pod-security.admission.config.k8s.io/v1\nkind: PodSecurityConfiguration\n'
+const podSecurity =
+  'apiVersion: pod-security.admission.config.k8s.io/v1\nkind: PodSecurityConfiguration\n'
 
 const users = `users:
 - {name: "hooks.example.org", user: {token: secret}}
@@ -65,28 +66,52 @@ export class CaseFiles implements Disposable {
       ['token', 'secret\n'],
       ['empty', ''],
       ['blank', ' \n'],
-      ['ca-mixed.pem', `${brokenBase64}${pem('CERTIFICATE', Buffer.from('no certificate'))}${ca.certificatePem}`],
+      [
+        'ca-mixed.pem',
+        `${brokenBase64}${pem('CERTIFICATE', Buffer.from('no certificate'))}${ca.certificatePem}`,
+      ],
       ['ca-base64.pem', brokenBase64],
       ['ca-skipped.pem', `${brokenBase64}${ca.certificatePem}`],
       ['token.kubeconfig', kubeconfig],
       ['pod-security.yaml', `${podSecurity}defaults:\n  enforce: restricted\n`],
       ['pod-security-unknown.yaml', `${podSecurity}exemptions:\n  users: [a]\n`],
-      ['image-policy.yaml', 'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: 60\n'],
-      ['image-policy-text.yaml', 'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: long\n'],
+      [
+        'image-policy.yaml',
+        'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: 60\n',
+      ],
+      [
+        'image-policy-text.yaml',
+        'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: long\n',
+      ],
       ['users.kubeconfig', users],
       ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
       ['abac.jsonl', `# people\n\n${abacRule(abacSpec)}`],
       ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
-      ['abac-kind.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n'],
+      [
+        'abac-kind.jsonl',
+        '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n',
+      ],
       ['abac-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, spec: abacSpec })}\n`],
       ['abac-no-version.jsonl', `${JSON.stringify({ kind: 'Policy', spec: abacSpec })}\n`],
-      ['abac-blank-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, kind: '', spec: abacSpec })}\n`],
+      [
+        'abac-blank-kind.jsonl',
+        `${JSON.stringify({ apiVersion: abacVersion, kind: '', spec: abacSpec })}\n`,
+      ],
       ['abac-v0.jsonl', `${JSON.stringify({ apiVersion: abacOld, kind: 'Policy', user: 'a' })}\n`],
       ['abac-v0-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacOld, user: 'a' })}\n`],
-      ['abac-unknown-version.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/v7","kind":"Policy"}\n'],
-      ['abac-group-alone.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/","kind":"Policy","user":"a"}\n'],
+      [
+        'abac-unknown-version.jsonl',
+        '{"apiVersion":"abac.authorization.kubernetes.io/v7","kind":"Policy"}\n',
+      ],
+      [
+        'abac-group-alone.jsonl',
+        '{"apiVersion":"abac.authorization.kubernetes.io/","kind":"Policy","user":"a"}\n',
+      ],
       ['abac-mark.jsonl', '\ufeff{"user":"a"}\n'],
-      ['abac-blanks.jsonl', '\u00a0\u0085\v\f\r\n \t{"user":"a"} \r\n\u2003\n\u00a0# comment\n\u00a0{"user":"a"}\n'],
+      [
+        'abac-blanks.jsonl',
+        '\u00a0\u0085\v\f\r\n \t{"user":"a"} \r\n\u2003\n\u00a0# comment\n\u00a0{"user":"a"}\n',
+      ],
       ['abac-yaml.jsonl', 'user: a\n'],
       ['abac-long-comment.jsonl', `#${'a'.repeat(65_534)}\n{"user":"a"}\n`],
       ['abac-longer-comment.jsonl', `{"user":"a"}\n#${'a'.repeat(65_535)}\n{"user":\n`],
@@ -113,7 +138,10 @@ export class CaseFiles implements Disposable {
   }
 
   /** Writes the file of a case and returns its flags. `hide` replaces paths in messages by placeholders. */
-  place({ id, flags, text }: ConfigCase): { readonly flags: RawFlags; readonly hide: (text: string) => string } {
+  place({ id, flags, text }: ConfigCase): {
+    readonly flags: RawFlags
+    readonly hide: (text: string) => string
+  } {
     const file = join(this.#root, `${id.replaceAll('/', '-')}.yaml`)
     if (text !== null) writeFileSync(file, this.#filled(text))
     const fill = (value: string): string => this.#filled(value).replaceAll('$FILE', file)
@@ -138,7 +166,10 @@ export class CaseFiles implements Disposable {
         .replaceAll(this.#root, '$ROOT')
         .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
         // Each server has its own words for --cors-allowed-origins.
-        .replaceAll(/help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Without any: none\.)/g, 'help: $HELP')
+        .replaceAll(
+          /help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Without any: none\.)/g,
+          'help: $HELP',
+        )
     )
   }
 

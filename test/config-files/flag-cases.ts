@@ -6,8 +6,14 @@ const oidc = { 'oidc-issuer-url': 'https://login.example.org', 'oidc-client-id':
 const log = { 'audit-log-path': '-' }
 const hook = { 'audit-webhook-config-file': '$DIR/token.kubeconfig' }
 const batch = { ...log, 'audit-log-mode': 'batch' }
-const abac = (name: string): RawFlags => ({ 'authorization-mode': 'ABAC', 'authorization-policy-file': `$DIR/${name}` })
-const asked = { 'authorization-mode': 'Webhook', 'authorization-webhook-config-file': '$DIR/token.kubeconfig' }
+const abac = (name: string): RawFlags => ({
+  'authorization-mode': 'ABAC',
+  'authorization-policy-file': `$DIR/${name}`,
+})
+const asked = {
+  'authorization-mode': 'Webhook',
+  'authorization-webhook-config-file': '$DIR/token.kubeconfig',
+}
 
 const table: { readonly [name: string]: RawFlags } = {
   'authorization/mode-several-wrong': { 'authorization-mode': 'RBAC,Nobody,,rbac,RBAC' },
@@ -19,8 +25,14 @@ const table: { readonly [name: string]: RawFlags } = {
     'authorization-mode': 'Node,ABAC,Webhook,RBAC,AlwaysDeny',
   },
   'authorization/always-allow': { 'authorization-mode': 'AlwaysAllow' },
-  'authorization/always-allow-and-anonymous': { 'authorization-mode': 'RBAC,AlwaysAllow', 'anonymous-auth': 'true' },
-  'authorization/always-allow-without-anonymous': { 'authorization-mode': 'AlwaysAllow', 'anonymous-auth': 'false' },
+  'authorization/always-allow-and-anonymous': {
+    'authorization-mode': 'RBAC,AlwaysAllow',
+    'anonymous-auth': 'true',
+  },
+  'authorization/always-allow-without-anonymous': {
+    'authorization-mode': 'AlwaysAllow',
+    'anonymous-auth': 'false',
+  },
   'authorization/abac': abac('abac.jsonl'),
   'authorization/abac-without-version': abac('abac-old.jsonl'),
   'authorization/abac-unknown-kind': abac('abac-kind.jsonl'),
@@ -51,9 +63,15 @@ const table: { readonly [name: string]: RawFlags } = {
   'authorization/mode-blank-line-first': { 'authorization-mode': '\nNode,RBAC' },
   'authorization/mode-quoted-quotes': { 'authorization-mode': '"a ""b"" c",RBAC' },
   'authorization/webhook': asked,
-  'authorization/webhook-missing': { ...asked, 'authorization-webhook-config-file': '$DIR/nothing' },
+  'authorization/webhook-missing': {
+    ...asked,
+    'authorization-webhook-config-file': '$DIR/nothing',
+  },
   'authorization/webhook-version-blank': { ...asked, 'authorization-webhook-version': '' },
-  'authorization/webhook-ttl-wrong': { ...asked, 'authorization-webhook-cache-authorized-ttl': '5' },
+  'authorization/webhook-ttl-wrong': {
+    ...asked,
+    'authorization-webhook-cache-authorized-ttl': '5',
+  },
   'authorization/webhook-and-policy-without-modes': {
     'authorization-webhook-config-file': '$DIR/token.kubeconfig',
     'authorization-policy-file': '$DIR/abac.jsonl',
@@ -98,7 +116,9 @@ const table: { readonly [name: string]: RawFlags } = {
   },
   'request-header/names-quote-open': { 'requestheader-allowed-names': '"Proxy, Inc' },
   'request-header/authority-no-base64': { 'requestheader-client-ca-file': '$DIR/ca-base64.pem' },
-  'request-header/authority-no-base64-and-good': { 'requestheader-client-ca-file': '$DIR/ca-skipped.pem' },
+  'request-header/authority-no-base64-and-good': {
+    'requestheader-client-ca-file': '$DIR/ca-skipped.pem',
+  },
   'request-header/authority-text': { 'requestheader-client-ca-file': '$DIR/text' },
   'request-header/authority-folder': { 'requestheader-client-ca-file': '$DIR' },
   'request-header/all-blank': {
@@ -158,7 +178,11 @@ const table: { readonly [name: string]: RawFlags } = {
   'audit/log-version-two-slashes': { ...log, 'audit-log-version': 'a/b/c' },
   'audit/log-legacy': { ...log, 'audit-log-format': 'legacy' },
   'audit/log-batch': batch,
-  'audit/log-batch-two-wrong': { ...batch, 'audit-log-batch-buffer-size': '0', 'audit-log-batch-max-size': '0' },
+  'audit/log-batch-two-wrong': {
+    ...batch,
+    'audit-log-batch-buffer-size': '0',
+    'audit-log-batch-max-size': '0',
+  },
   'audit/log-batch-throttled': {
     ...batch,
     'audit-log-batch-throttle-enable': 'true',
@@ -172,7 +196,10 @@ const table: { readonly [name: string]: RawFlags } = {
   'audit/log-truncate-off-but-wrong': { ...log, 'audit-log-truncate-max-batch-size': '1' },
   'audit/webhook-without-policy': { ...hook, 'audit-webhook-config-file': '$DIR/nothing' },
   'audit/webhook': { ...hook, 'audit-policy-file': '$DIR/policy.yaml' },
-  'audit/webhook-text': { 'audit-webhook-config-file': '$DIR/text', 'audit-policy-file': '$DIR/policy.yaml' },
+  'audit/webhook-text': {
+    'audit-webhook-config-file': '$DIR/text',
+    'audit-policy-file': '$DIR/policy.yaml',
+  },
   'audit/webhook-everything-wrong': {
     ...hook,
     'audit-webhook-mode': 'BATCH',

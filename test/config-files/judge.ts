@@ -25,11 +25,14 @@ export type Verdict = {
 
 /** All gates can be set here: the judge tests parsing and validation, not what the server supports. */
 function gatesOf(text: string): Gates {
-  const given = new Map(text.split(',').map((pair) => [pair.split('=')[0] ?? '', pair.endsWith('=true')] as const))
+  const given = new Map(
+    text.split(',').map((pair) => [pair.split('=')[0] ?? '', pair.endsWith('=true')] as const),
+  )
   return { isOn: (name) => given.get(name) ?? defaultGates.isOn(name) }
 }
 
-const valuesOf = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value)
+const valuesOf = (value: string | readonly string[]): readonly string[] =>
+  typeof value === 'string' ? [value] : value
 
 /** The flags that are in the table. */
 export function rawOf<Name extends string>(
@@ -38,7 +41,8 @@ export function rawOf<Name extends string>(
 ): Map<Name, readonly string[]> {
   const isOurs = (name: string): name is Name => Object.hasOwn(table, name)
   const raw = new Map<Name, readonly string[]>()
-  for (const [name, value] of Object.entries(flags)) if (isOurs(name) && value !== null) raw.set(name, valuesOf(value))
+  for (const [name, value] of Object.entries(flags))
+    if (isOurs(name) && value !== null) raw.set(name, valuesOf(value))
   return raw
 }
 
@@ -77,11 +81,18 @@ export function judge(flags: RawFlags): Verdict {
   )
   const readers = [authorizing, access, audit, egress, tracing, admission, encryption]
   const faults = readers.flatMap((one) => one.faults)
-  return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
+  return {
+    accepted: faults.length === 0,
+    errors: faults.length === 0 ? [] : [aggregate(faults)],
+    warnings,
+  }
 }
 
 /** All of the server's flags together; where one of them is not supported yet, its readers alone. */
-export function judgeServer(flags: RawFlags, keys: { readonly public: string; readonly private: string }): Verdict {
+export function judgeServer(
+  flags: RawFlags,
+  keys: { readonly public: string; readonly private: string },
+): Verdict {
   const all: RawFlags = {
     'etcd-servers': 'http://127.0.0.1:2379',
     'service-account-key-file': keys.public,
@@ -93,7 +104,8 @@ export function judgeServer(flags: RawFlags, keys: { readonly public: string; re
   )
   const checked = checkArgs(args)
   if (checked.kind === 'config') return { accepted: true, errors: [], warnings: checked.warnings }
-  if (checked.faults.some((fault) => /is not supported(?: yet|, since)/.test(fault))) return judge(flags)
+  if (checked.faults.some((fault) => /is not supported(?: yet|, since)/.test(fault)))
+    return judge(flags)
   return { accepted: false, errors: [aggregate(checked.faults)], warnings: [] }
 }
 

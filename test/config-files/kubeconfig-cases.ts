@@ -12,15 +12,21 @@ const rest = {
   'current-context': 'x',
 }
 
-const file = (fields: Fields): string => yamlOf({ apiVersion: 'v1', kind: 'Config', ...rest, ...fields })
-const cluster = (fields: Fields): string => file({ clusters: [{ name: 'c', cluster: { server, ...fields } }] })
+const file = (fields: Fields): string =>
+  yamlOf({ apiVersion: 'v1', kind: 'Config', ...rest, ...fields })
+const cluster = (fields: Fields): string =>
+  file({ clusters: [{ name: 'c', cluster: { server, ...fields } }] })
 const user = (fields: Fields): string => file({ users: [{ name: 'u', user: fields }] })
 const plain = (fields: Fields): string =>
   file({
     clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
     users: [{ name: 'u', user: fields }],
   })
-const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/true', interactiveMode: 'Never' }
+const exec = {
+  apiVersion: 'client.authentication.k8s.io/v1',
+  command: '/bin/true',
+  interactiveMode: 'Never',
+}
 const extension = { name: 'e', extension: { a: 'b' } }
 const certificate = { 'client-certificate': '$DIR/client.pem', 'client-key': '$DIR/client.key' }
 
@@ -29,17 +35,31 @@ const table: FileTable = {
   'context/missing': file({ 'current-context': 'y' }),
   'context/without-user': file({ contexts: [{ name: 'x', context: { cluster: 'c' } }] }),
   'context/user-missing': file({ contexts: [{ name: 'x', context: { cluster: 'c', user: 'v' } }] }),
-  'context/cluster-missing': file({ contexts: [{ name: 'x', context: { cluster: 'd', user: 'u' } }] }),
-  'context/namespace': file({ contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'A' } }] }),
+  'context/cluster-missing': file({
+    contexts: [{ name: 'x', context: { cluster: 'd', user: 'u' } }],
+  }),
+  'context/namespace': file({
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'A' } }],
+  }),
   'cluster/no-server': file({ clusters: [{ name: 'c', cluster: {} }] }),
-  'cluster/no-server-but-more': file({ clusters: [{ name: 'c', cluster: { 'tls-server-name': 'a' } }] }),
+  'cluster/no-server-but-more': file({
+    clusters: [{ name: 'c', cluster: { 'tls-server-name': 'a' } }],
+  }),
   'cluster/server-http': cluster({ server: 'http://127.0.0.1:9' }),
   'cluster/server-http-with-token-file-missing': plain({ tokenFile: '$DIR/nothing' }),
   'cluster/server-http-with-exec': plain({ exec }),
   'cluster/server-http-with-exec-unchecked': plain({ exec: {} }),
-  'cluster/server-http-with-auth-provider': plain({ 'auth-provider': { name: 'example', config: {} } }),
-  'cluster/server-http-in-capitals': cluster({ server: 'HTTP://127.0.0.1:9', 'certificate-authority': '$DIR/text' }),
-  'cluster/server-https-in-capitals': cluster({ server: 'HTTPS://127.0.0.1:9', 'certificate-authority': '$DIR/text' }),
+  'cluster/server-http-with-auth-provider': plain({
+    'auth-provider': { name: 'example', config: {} },
+  }),
+  'cluster/server-http-in-capitals': cluster({
+    server: 'HTTP://127.0.0.1:9',
+    'certificate-authority': '$DIR/text',
+  }),
+  'cluster/server-https-in-capitals': cluster({
+    server: 'HTTPS://127.0.0.1:9',
+    'certificate-authority': '$DIR/text',
+  }),
   'cluster/server-ftp': cluster({ server: 'ftp://127.0.0.1:9' }),
   'cluster/server-query': cluster({ server: 'https://127.0.0.1:9/a?b=c' }),
   'cluster/server-host-and-query-with-slash': cluster({ server: 'h?x=/y' }),
@@ -82,7 +102,9 @@ const table: FileTable = {
   'cluster/proxy-ftp-with-password': cluster({ 'proxy-url': 'ftp://someone:secret@a' }),
   'cluster/proxy-unreadable-with-password': cluster({ 'proxy-url': 'http://someone:secret@a b' }),
   'cluster/proxy-unreadable': cluster({ 'proxy-url': 'http://a b' }),
-  'cluster/two-of-a-name': file({ clusters: ['a', 'b'].map(() => ({ name: 'c', cluster: { server } })) }),
+  'cluster/two-of-a-name': file({
+    clusters: ['a', 'b'].map(() => ({ name: 'c', cluster: { server } })),
+  }),
   'context/two-of-a-name': file({
     contexts: ['a', 'b'].map(() => ({ name: 'x', context: { cluster: 'c', user: 'u' } })),
   }),
@@ -103,37 +125,75 @@ const table: FileTable = {
   'user/certificate-missing': user({ ...certificate, 'client-certificate': '$DIR/nothing' }),
   'user/key-missing': user({ ...certificate, 'client-key': '$DIR/nothing' }),
   'user/key-alone': user({ 'client-key': '$DIR/nothing' }),
-  'user/certificate-twice': user({ ...certificate, 'client-certificate-data': '$CERT64', 'client-key-data': '$KEY64' }),
-  'user/certificate-data': user({ 'client-certificate-data': '$CERT64', 'client-key-data': '$KEY64' }),
-  'user/certificate-data-text': user({ 'client-certificate-data': 'dGV4dA==', 'client-key-data': '$KEY64' }),
-  'user/key-data-text': user({ 'client-certificate-data': '$CERT64', 'client-key-data': 'dGV4dA==' }),
-  'user/key-data-of-another': user({ 'client-certificate-data': '$CERT64', 'client-key-data': '$OTHER64' }),
-  'user/certificate-file-and-key-data': user({ 'client-certificate': '$DIR/client.pem', 'client-key-data': '$KEY64' }),
-  'user/certificate-files-text': user({ 'client-certificate': '$DIR/text', 'client-key': '$DIR/text' }),
+  'user/certificate-twice': user({
+    ...certificate,
+    'client-certificate-data': '$CERT64',
+    'client-key-data': '$KEY64',
+  }),
+  'user/certificate-data': user({
+    'client-certificate-data': '$CERT64',
+    'client-key-data': '$KEY64',
+  }),
+  'user/certificate-data-text': user({
+    'client-certificate-data': 'dGV4dA==',
+    'client-key-data': '$KEY64',
+  }),
+  'user/key-data-text': user({
+    'client-certificate-data': '$CERT64',
+    'client-key-data': 'dGV4dA==',
+  }),
+  'user/key-data-of-another': user({
+    'client-certificate-data': '$CERT64',
+    'client-key-data': '$OTHER64',
+  }),
+  'user/certificate-file-and-key-data': user({
+    'client-certificate': '$DIR/client.pem',
+    'client-key-data': '$KEY64',
+  }),
+  'user/certificate-files-text': user({
+    'client-certificate': '$DIR/text',
+    'client-key': '$DIR/text',
+  }),
   'user/exec': user({ exec }),
   'user/exec-unchecked': user({ exec: {} }),
   'user/auth-provider': user({ 'auth-provider': { name: 'example', config: {} } }),
-  'user/impersonate': user({ token: 'a', as: 'b', 'as-groups': ['c'], 'as-user-extra': { d: ['e'] }, 'as-uid': 'f' }),
+  'user/impersonate': user({
+    token: 'a',
+    as: 'b',
+    'as-groups': ['c'],
+    'as-user-extra': { d: ['e'] },
+    'as-uid': 'f',
+  }),
   'user/impersonate-empty-extra-alone': user({ token: 'a', 'as-user-extra': {} }),
   'user/impersonate-groups-alone': user({ token: 'a', 'as-groups': ['c'] }),
   'extensions/one': file({ extensions: [extension] }),
   'extensions/two-of-a-name': file({ extensions: [extension, extension] }),
-  'extensions/two-of-a-name-in-preferences': file({ preferences: { extensions: [extension, extension] } }),
+  'extensions/two-of-a-name-in-preferences': file({
+    preferences: { extensions: [extension, extension] },
+  }),
   'extensions/two-of-a-name-in-cluster': cluster({ extensions: [extension, extension] }),
   'extensions/two-of-a-name-in-user': user({ token: 'secret', extensions: [extension, extension] }),
   'extensions/two-of-a-name-in-context': file({
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', extensions: [extension, extension] } }],
+    contexts: [
+      { name: 'x', context: { cluster: 'c', user: 'u', extensions: [extension, extension] } },
+    ],
   }),
   'extensions/two-of-a-name-in-everything': file({
     preferences: { extensions: [extension, extension] },
     extensions: [extension, extension],
-    clusters: ['a', 'b'].map(() => ({ name: 'c', cluster: { server, extensions: [extension, extension] } })),
+    clusters: ['a', 'b'].map(() => ({
+      name: 'c',
+      cluster: { server, extensions: [extension, extension] },
+    })),
   }),
   'extensions/two-of-a-name-and-two-clusters': file({
     extensions: [extension, extension],
     clusters: ['a', 'b'].map(() => ({ name: 'c', cluster: { server } })),
   }),
-  'unknown/fields-are-passed-over': file({ surprise: 1, users: [{ name: 'u', user: { token: 'a', colour: 'red' } }] }),
+  'unknown/fields-are-passed-over': file({
+    surprise: 1,
+    users: [{ name: 'u', user: { token: 'a', colour: 'red' } }],
+  }),
   'wrong/clusters': file({ clusters: {} }),
   'wrong/token': user({ token: 5 }),
 }

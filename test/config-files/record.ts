@@ -35,11 +35,14 @@ const escapes: { readonly [letter: string]: string } = {
 
 /** Reverses Go's quoting. */
 const unquoted = (text: string): string =>
-  text.replaceAll(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g, (_, x, u, wide, letter) => {
-    const code: unknown = x ?? u ?? wide
-    if (typeof code === 'string') return String.fromCodePoint(Number.parseInt(code, 16))
-    return escapes[String(letter)] ?? String(letter)
-  })
+  text.replaceAll(
+    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g,
+    (_, x, u, wide, letter) => {
+      const code: unknown = x ?? u ?? wide
+      if (typeof code === 'string') return String.fromCodePoint(Number.parseInt(code, 16))
+      return escapes[String(letter)] ?? String(letter)
+    },
+  )
 
 const work = mkdtempSync(join(tmpdir(), 'keelson-record-'))
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -55,8 +58,13 @@ for (const [name, cases] of Object.entries(caseSets)) {
     recorded[one.id] = await verdictOf(one)
     process.stdout.write(recorded[one.id]?.accepted === true ? '+' : '-')
   }
-  const lines = Object.entries(recorded).map(([id, verdict]) => ` ${JSON.stringify(id)}: ${JSON.stringify(verdict)}`)
-  writeFileSync(join(import.meta.dirname, 'recorded', `${name}.json`), `{\n${lines.join(',\n')}\n}\n`)
+  const lines = Object.entries(recorded).map(
+    ([id, verdict]) => ` ${JSON.stringify(id)}: ${JSON.stringify(verdict)}`,
+  )
+  writeFileSync(
+    join(import.meta.dirname, 'recorded', `${name}.json`),
+    `{\n${lines.join(',\n')}\n}\n`,
+  )
   console.log(`\n${name}: ${cases.length} cases`)
 }
 rmSync(work, { recursive: true })
@@ -65,10 +73,15 @@ async function verdictOf(one: ConfigCase): Promise<Verdict> {
   const { flags, hide } = files.place(one)
   const said = await run(flags)
   const { errors, warnings } = { errors: errorsIn(said.text), warnings: warningsIn(said.text) }
-  if (!said.accepted && errors.length === 0) throw new Error(`${one.id}: it ended and did not say why:\n${said.text}`)
+  if (!said.accepted && errors.length === 0)
+    throw new Error(`${one.id}: it ended and did not say why:\n${said.text}`)
   // A refused configuration is told its errors alone.
   if (said.accepted)
-    return { accepted: true, errors: [], warnings: [...deprecatedIn(said.text), ...warnings].map(hide) }
+    return {
+      accepted: true,
+      errors: [],
+      warnings: [...deprecatedIn(said.text), ...warnings].map(hide),
+    }
   return { accepted: false, errors: errors.map(hide), warnings: warnings.map(hide) }
 }
 
@@ -123,7 +136,9 @@ function errorsIn(text: string): string[] {
 /** Without those of gRPC about the missing etcd. */
 function warningsIn(text: string): string[] {
   const lines = text.matchAll(/^W\d{4} \S+ +\d+ (\S+)\] (.*(?:\n(?![IWEF]\d{4} ).*)*)/gm)
-  return [...lines].filter(([, place = '']) => !place.startsWith('logging.go')).map(([, , said = '']) => said.trimEnd())
+  return [...lines]
+    .filter(([, place = '']) => !place.startsWith('logging.go'))
+    .map(([, , said = '']) => said.trimEnd())
 }
 
 /** What the parser of flags says before anything is logged. */

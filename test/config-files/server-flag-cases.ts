@@ -4,17 +4,27 @@ import type { RawFlags } from './judge.ts'
 
 const alone = (flags: RawFlags): readonly [null, RawFlags] => [null, flags]
 const tokens = { 'token-auth-file': '$FILE' }
-const webhook = { 'audit-webhook-config-file': '$DIR/token.kubeconfig', 'audit-policy-file': '$DIR/policy.yaml' }
+const webhook = {
+  'audit-webhook-config-file': '$DIR/token.kubeconfig',
+  'audit-policy-file': '$DIR/policy.yaml',
+}
 const log = { 'audit-log-path': '-', 'audit-policy-file': '$DIR/policy.yaml' }
-const asked = { 'authorization-mode': 'Webhook', 'authorization-webhook-config-file': '$DIR/token.kubeconfig' }
+const asked = {
+  'authorization-mode': 'Webhook',
+  'authorization-webhook-config-file': '$DIR/token.kubeconfig',
+}
 const oidc = { 'oidc-issuer-url': 'https://login.example.org', 'oidc-client-id': 'cluster' }
 
 const serviceAccounts: FileTable = {
   'service-account/issuer-none': alone({ 'service-account-issuer': null }),
   'service-account/issuer-blank': alone({ 'service-account-issuer': '' }),
   'service-account/issuer-word': alone({ 'service-account-issuer': 'cluster' }),
-  'service-account/issuer-not-a-url': alone({ 'service-account-issuer': 'https://login.example.org:port' }),
-  'service-account/issuer-repeated': alone({ 'service-account-issuer': ['https://b', 'https://a', 'https://b'] }),
+  'service-account/issuer-not-a-url': alone({
+    'service-account-issuer': 'https://login.example.org:port',
+  }),
+  'service-account/issuer-repeated': alone({
+    'service-account-issuer': ['https://b', 'https://a', 'https://b'],
+  }),
   'service-account/issuer-two': alone({ 'service-account-issuer': ['https://b', 'https://a'] }),
   'service-account/issuer-second-blank': alone({ 'service-account-issuer': ['https://b', ''] }),
   'service-account/keys-none': alone({ 'service-account-key-file': null }),
@@ -30,8 +40,12 @@ const serviceAccounts: FileTable = {
   'service-account/signing-none': alone({ 'service-account-signing-key-file': null }),
   'service-account/signing-missing': alone({ 'service-account-signing-key-file': '$DIR/nothing' }),
   'service-account/signing-text': alone({ 'service-account-signing-key-file': '$DIR/text' }),
-  'service-account/signing-certificate': alone({ 'service-account-signing-key-file': '$DIR/ca.pem' }),
-  'service-account/signing-elliptic': alone({ 'service-account-signing-key-file': '$DIR/client.key' }),
+  'service-account/signing-certificate': alone({
+    'service-account-signing-key-file': '$DIR/ca.pem',
+  }),
+  'service-account/signing-elliptic': alone({
+    'service-account-signing-key-file': '$DIR/client.key',
+  }),
   'service-account/signing-and-issuer-none': alone({
     'service-account-signing-key-file': null,
     'service-account-issuer': null,
@@ -42,9 +56,13 @@ const serviceAccounts: FileTable = {
     'service-account-issuer': null,
   }),
   'service-account/jwks': alone({ 'service-account-jwks-uri': 'https://keys.example.org/jwks' }),
-  'service-account/jwks-http': alone({ 'service-account-jwks-uri': 'http://keys.example.org/jwks' }),
+  'service-account/jwks-http': alone({
+    'service-account-jwks-uri': 'http://keys.example.org/jwks',
+  }),
   'service-account/jwks-path': alone({ 'service-account-jwks-uri': '/jwks' }),
-  'service-account/jwks-escape': alone({ 'service-account-jwks-uri': 'https://keys.example.org/%q' }),
+  'service-account/jwks-escape': alone({
+    'service-account-jwks-uri': 'https://keys.example.org/%q',
+  }),
   'service-account/lifetime-an-hour': alone({ 'service-account-max-token-expiration': '1h' }),
   'service-account/lifetime-below': alone({ 'service-account-max-token-expiration': '3599s' }),
   'service-account/lifetime-above': alone({ 'service-account-max-token-expiration': '1193047h' }),
@@ -120,7 +138,9 @@ const identities: FileTable = {
   'oidc/and-configuration': alone({ ...oidc, 'authentication-config': '$DIR/nothing' }),
   'token-webhook/missing': alone({ 'authentication-token-webhook-config-file': '$DIR/nothing' }),
   'token-webhook/text': alone({ 'authentication-token-webhook-config-file': '$DIR/text' }),
-  'token-webhook/good': alone({ 'authentication-token-webhook-config-file': '$DIR/token.kubeconfig' }),
+  'token-webhook/good': alone({
+    'authentication-token-webhook-config-file': '$DIR/token.kubeconfig',
+  }),
   'token-webhook/old-version': alone({
     'authentication-token-webhook-config-file': '$DIR/token.kubeconfig',
     'authentication-token-webhook-version': 'v1beta1',
@@ -136,7 +156,10 @@ const identities: FileTable = {
 
 const authorization: FileTable = {
   'authorization/none': alone({ 'authorization-mode': null }),
-  'authorization/none-and-anonymous': alone({ 'authorization-mode': null, 'anonymous-auth': 'true' }),
+  'authorization/none-and-anonymous': alone({
+    'authorization-mode': null,
+    'anonymous-auth': 'true',
+  }),
   'authorization/lower-case': alone({ 'authorization-mode': 'node,rbac' }),
   'authorization/twice': alone({ 'authorization-mode': 'Node,Node' }),
   'authorization/always-deny': alone({ 'authorization-mode': 'AlwaysDeny' }),
@@ -144,15 +167,22 @@ const authorization: FileTable = {
   'authorization/abac-without-file': alone({ 'authorization-mode': 'ABAC,RBAC' }),
   'authorization/policy-without-abac': alone({ 'authorization-policy-file': '$DIR/abac.jsonl' }),
   'authorization/webhook-without-file': alone({ 'authorization-mode': 'RBAC,Webhook' }),
-  'authorization/file-without-webhook': alone({ 'authorization-webhook-config-file': '$DIR/token.kubeconfig' }),
+  'authorization/file-without-webhook': alone({
+    'authorization-webhook-config-file': '$DIR/token.kubeconfig',
+  }),
   'authorization/webhook-version': alone({ ...asked, 'authorization-webhook-version': 'v2' }),
   'authorization/webhook-v1': alone({ ...asked, 'authorization-webhook-version': 'v1' }),
-  'authorization/webhook-unauthorized-ttl': alone({ ...asked, 'authorization-webhook-cache-unauthorized-ttl': '-5s' }),
+  'authorization/webhook-unauthorized-ttl': alone({
+    ...asked,
+    'authorization-webhook-cache-unauthorized-ttl': '-5s',
+  }),
   'authorization/webhook-unauthorized-ttl-wrong': alone({
     ...asked,
     'authorization-webhook-cache-unauthorized-ttl': 'x',
   }),
-  'authorization/ttl-without-webhook': alone({ 'authorization-webhook-cache-unauthorized-ttl': '5s' }),
+  'authorization/ttl-without-webhook': alone({
+    'authorization-webhook-cache-unauthorized-ttl': '5s',
+  }),
   'authorization/configuration-and-modes': alone({ 'authorization-config': '$DIR/text' }),
   'authorization/configuration-missing': alone({
     'authorization-mode': null,
@@ -200,7 +230,10 @@ const auditing: FileTable = {
   'audit/webhook': alone(webhook),
   'audit/webhook-blocking': alone({ ...webhook, 'audit-webhook-mode': 'blocking' }),
   'audit/webhook-buffer': alone({ ...webhook, 'audit-webhook-batch-buffer-size': '-1' }),
-  'audit/webhook-buffer-below-batch': alone({ ...webhook, 'audit-webhook-batch-buffer-size': '399' }),
+  'audit/webhook-buffer-below-batch': alone({
+    ...webhook,
+    'audit-webhook-batch-buffer-size': '399',
+  }),
   'audit/webhook-batch': alone({ ...webhook, 'audit-webhook-batch-max-size': '0' }),
   'audit/webhook-wait': alone({ ...webhook, 'audit-webhook-batch-max-wait': '-1s' }),
   'audit/webhook-wait-wrong': alone({ ...webhook, 'audit-webhook-batch-max-wait': '1 s' }),
@@ -217,9 +250,17 @@ const auditing: FileTable = {
     'audit-webhook-truncate-enabled': 'true',
     'audit-webhook-truncate-max-batch-size': '0',
   }),
-  'audit/webhook-backoff-old-name': alone({ ...webhook, 'audit-webhook-batch-initial-backoff': '1s' }),
+  'audit/webhook-backoff-old-name': alone({
+    ...webhook,
+    'audit-webhook-batch-initial-backoff': '1s',
+  }),
   'audit/both': alone({ ...webhook, ...log }),
-  'audit/both-wrong': alone({ ...webhook, ...log, 'audit-log-format': 'text', 'audit-webhook-mode': 'fast' }),
+  'audit/both-wrong': alone({
+    ...webhook,
+    ...log,
+    'audit-log-format': 'text',
+    'audit-webhook-mode': 'fast',
+  }),
 }
 
 export const serverFlagCases: readonly ConfigCase[] = casesOf(

@@ -4,7 +4,9 @@ import type { RawFlags } from './judge.ts'
 
 const alone = (flags: RawFlags): readonly [null, RawFlags] => [null, flags]
 const each = (flag: string, values: { readonly [name: string]: string }): FileTable =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${flag}/${name}`, alone({ [flag]: value })]))
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`${flag}/${name}`, alone({ [flag]: value })]),
+  )
 
 const serving: FileTable = {
   ...each('cors-allowed-origins', {
@@ -29,7 +31,13 @@ const serving: FileTable = {
     text: 'often',
     blank: '',
   }),
-  ...each('livez-grace-period', { minute: '1m', zero: '0s', negative: '-1ms', 'no-unit': '10', text: 'soon' }),
+  ...each('livez-grace-period', {
+    minute: '1m',
+    zero: '0s',
+    negative: '-1ms',
+    'no-unit': '10',
+    text: 'soon',
+  }),
   ...each('shutdown-delay-duration', { seconds: '70s', negative: '-70s', 'no-unit': '70' }),
   ...each('shutdown-send-retry-after', { true: 'true', false: 'false', text: 'yes' }),
   ...each('shutdown-watch-termination-grace-period', { seconds: '9s', negative: '-9s', text: 'x' }),
@@ -67,7 +75,10 @@ const serving: FileTable = {
   'tls-files/certificate-alone': alone({ 'tls-cert-file': '$DIR/client.pem' }),
   'tls-files/key-alone': alone({ 'tls-private-key-file': '$DIR/client.key' }),
   'tls-files/absent': alone({ 'tls-cert-file': '/none.pem', 'tls-private-key-file': '/none.key' }),
-  'tls-files/key-absent': alone({ 'tls-cert-file': '$DIR/client.pem', 'tls-private-key-file': '/none.key' }),
+  'tls-files/key-absent': alone({
+    'tls-cert-file': '$DIR/client.pem',
+    'tls-private-key-file': '/none.key',
+  }),
 }
 
 const tuning: FileTable = {
@@ -98,8 +109,19 @@ const tuning: FileTable = {
   }),
   ...each('apiserver-count', { three: '3', zero: '0', negative: '-3', text: 'x' }),
   ...each('endpoint-reconciler-type', { 'master-count': 'master-count', none: 'none' }),
-  ...each('service-node-port-range', { base: '31000+50', reversed: '9-8', large: '1-70000', text: 'x' }),
-  ...each('emulated-version', { same: '1.33', new: '1.40', patch: '1.33.5', text: 'x', other: 'kubelet=1.33' }),
+  ...each('service-node-port-range', {
+    base: '31000+50',
+    reversed: '9-8',
+    large: '1-70000',
+    text: 'x',
+  }),
+  ...each('emulated-version', {
+    same: '1.33',
+    new: '1.40',
+    patch: '1.33.5',
+    text: 'x',
+    other: 'kubelet=1.33',
+  }),
   ...each('peer-ca-file', { file: '$DIR/ca.pem' }),
   ...each('peer-advertise-ip', { ip: '192.0.2.7' }),
   ...each('peer-advertise-port', { port: '6444' }),
@@ -109,19 +131,32 @@ const tuning: FileTable = {
   ...each('runtime-config-emulation-forward-compatible', { true: 'true' }),
   ...each('storage-media-type', { yaml: 'application/yaml', text: 'text/plain' }),
   ...each('kubelet-preferred-address-types', { known: 'InternalIP,Hostname' }),
-  'family/other': alone({ 'service-cluster-ip-range': 'fd00:1::/112', 'advertise-address': '192.0.2.10' }),
+  'family/other': alone({
+    'service-cluster-ip-range': 'fd00:1::/112',
+    'advertise-address': '192.0.2.10',
+  }),
   'family/other-none': alone({
     'service-cluster-ip-range': 'fd00:1::/112',
     'advertise-address': '192.0.2.10',
     'endpoint-reconciler-type': 'none',
   }),
-  'proxy-client/absent': alone({ 'proxy-client-cert-file': '/none.pem', 'proxy-client-key-file': '/none.key' }),
+  'proxy-client/absent': alone({
+    'proxy-client-cert-file': '/none.pem',
+    'proxy-client-key-file': '/none.key',
+  }),
   'etcd-servers/none': alone({ 'etcd-servers': null }),
   'etcd-servers/address': alone({ 'etcd-servers': '127.0.0.1:2379' }),
 }
 
 const observing: FileTable = {
-  ...each('v', { four: '4', negative: '-1', text: 'x', blank: '', large: '99999999999', hexadecimal: '0x4' }),
+  ...each('v', {
+    four: '4',
+    negative: '-1',
+    text: 'x',
+    blank: '',
+    large: '99999999999',
+    hexadecimal: '0x4',
+  }),
   ...each('vmodule', {
     one: 'handle=4',
     two: 'handle=4,gate*=2',
@@ -140,7 +175,13 @@ const observing: FileTable = {
     pattern: '[=4',
   }),
   ...each('logging-format', { text: 'text', json: 'json', case: 'JSON', other: 'xml', blank: '' }),
-  ...each('log-flush-frequency', { some: '1s', zero: '0', negative: '-1s', number: '5', word: 'x' }),
+  ...each('log-flush-frequency', {
+    some: '1s',
+    zero: '0',
+    negative: '-1s',
+    number: '5',
+    word: 'x',
+  }),
   ...each('log-text-split-stream', { true: 'true', false: 'false', word: 'x' }),
   ...each('log-json-info-buffer-size', { zero: '0', some: '4Ki', negative: '-1', word: 'x' }),
   ...each('disabled-metrics', {
@@ -175,7 +216,10 @@ const observing: FileTable = {
     'quote-open': '"a,b=c',
   }),
   ...each('allow-metric-labels-manifest', { absent: '/none.yaml', blank: '' }),
-  'allow-metric-labels-manifest/good': ['"a,b": "c,d"\n', { 'allow-metric-labels-manifest': '$FILE' }],
+  'allow-metric-labels-manifest/good': [
+    '"a,b": "c,d"\n',
+    { 'allow-metric-labels-manifest': '$FILE' },
+  ],
   'allow-metric-labels-manifest/no-label': ['a: b\n', { 'allow-metric-labels-manifest': '$FILE' }],
   'allow-metric-labels/and-manifest': alone({
     'allow-metric-labels': '"a,b=c"',
@@ -187,7 +231,10 @@ const observing: FileTable = {
   ...each('enable-priority-and-fairness', { false: 'false', word: 'x' }),
   ...each('max-requests-inflight', { zero: '0', negative: '-1', word: 'x' }),
   ...each('max-mutating-requests-inflight', { zero: '0', negative: '-1', word: 'x' }),
-  'inflight/both-zero': alone({ 'max-requests-inflight': '0', 'max-mutating-requests-inflight': '0' }),
+  'inflight/both-zero': alone({
+    'max-requests-inflight': '0',
+    'max-mutating-requests-inflight': '0',
+  }),
   'inflight/both-zero-no-fairness': alone({
     'max-requests-inflight': '0',
     'max-mutating-requests-inflight': '0',
@@ -197,7 +244,9 @@ const observing: FileTable = {
   'fairness/no-ga': alone({ 'runtime-config': 'api/ga=false' }),
   'fairness/no-all': alone({ 'runtime-config': 'api/all=false' }),
   'fairness/no-all-but-ga': alone({ 'runtime-config': 'api/all=false,api/ga=true' }),
-  'fairness/no-all-but-it': alone({ 'runtime-config': 'api/all=false,flowcontrol.apiserver.k8s.io/v1=true' }),
+  'fairness/no-all-but-it': alone({
+    'runtime-config': 'api/all=false,flowcontrol.apiserver.k8s.io/v1=true',
+  }),
   'fairness/no-beta': alone({ 'runtime-config': 'api/beta=false' }),
   'fairness/off-no-api': alone({
     'enable-priority-and-fairness': 'false',
@@ -205,4 +254,8 @@ const observing: FileTable = {
   }),
 }
 
-export const servingFlagCases: readonly ConfigCase[] = casesOf('serving', {}, { ...serving, ...tuning, ...observing })
+export const servingFlagCases: readonly ConfigCase[] = casesOf(
+  'serving',
+  {},
+  { ...serving, ...tuning, ...observing },
+)

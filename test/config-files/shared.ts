@@ -53,7 +53,11 @@ function judgeFiles(folder: string, tallies: Map<string, Tally>, isVerbose: bool
     const one: Case = JSON.parse(line)
     const flag = fileFlags[one.type]
     if (flag === undefined) continue
-    const file = writeCase(dir, `${one.type}-${one.name}`, one.yaml?.replaceAll('$DIR', dir) ?? null)
+    const file = writeCase(
+      dir,
+      `${one.type}-${one.name}`,
+      one.yaml?.replaceAll('$DIR', dir) ?? null,
+    )
     const modes = one.type === 'AuthorizationConfiguration' ? {} : { 'authorization-mode': 'RBAC' }
     const log = one.type === 'Policy' ? { 'audit-log-path': '-' } : {}
     const noFile = one.yaml === null && one.name !== 'file/missing'
@@ -66,14 +70,20 @@ function judgeFiles(folder: string, tallies: Map<string, Tally>, isVerbose: bool
     const flags = Object.fromEntries(
       Object.entries({ ...base, ...one.flags }).map(([name, value]) => [name, placed(value, dir)]),
     )
-    const hide = (text: string): string => hidden(text.replaceAll(file, '$FILE').replaceAll(dir, '$DIR'))
+    const hide = (text: string): string =>
+      hidden(text.replaceAll(file, '$FILE').replaceAll(dir, '$DIR'))
     count(tallies, one.type, { name: one.name, wanted: one, got: judge(flags), hide, isVerbose })
   }
 }
 
-function placed(value: string | readonly string[] | null, dir: string): string | readonly string[] | null {
+function placed(
+  value: string | readonly string[] | null,
+  dir: string,
+): string | readonly string[] | null {
   if (value === null) return null
-  return typeof value === 'string' ? value.replaceAll('$DIR', dir) : value.map((one) => one.replaceAll('$DIR', dir))
+  return typeof value === 'string'
+    ? value.replaceAll('$DIR', dir)
+    : value.map((one) => one.replaceAll('$DIR', dir))
 }
 
 const hidden = (text: string): string => text.replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
@@ -97,9 +107,8 @@ const endsLater: ReadonlyMap<string, string> = new Map(
 
 /** Every flag, as the server reads its arguments. */
 function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
-  const golden: { flags: { name: string; section: string }[]; base: RawFlags; cases: FlagCase[] } = JSON.parse(
-    readFileSync(join(shared, 'flags.json'), 'utf8'),
-  )
+  const golden: { flags: { name: string; section: string }[]; base: RawFlags; cases: FlagCase[] } =
+    JSON.parse(readFileSync(join(shared, 'flags.json'), 'utf8'))
   const sectionOf = new Map(golden.flags.map(({ name, section }) => [name, section]))
   const dir = join(shared, 'config-files')
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -107,7 +116,10 @@ function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: bool
   writeFileSync(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
   writeFileSync(join(folder, 'two.csv'), 'a,b\n')
   writeFileSync(join(folder, 'empty.csv'), '')
-  writeFileSync(join(folder, 'policy.yaml'), 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
+  )
   const fill = (value: string): string =>
     value
       .replaceAll('$BASE', folder)
@@ -121,13 +133,16 @@ function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: bool
       .replace('"keelson serve"', '"kube-apiserver"')
   for (const one of golden.cases) {
     const args = Object.entries({ ...golden.base, ...one.flags }).flatMap(([name, value]) =>
-      value === null ? [] : (typeof value === 'string' ? [value] : value).map((text) => `--${name}=${fill(text)}`),
+      value === null
+        ? []
+        : (typeof value === 'string' ? [value] : value).map((text) => `--${name}=${fill(text)}`),
     )
     const [section = 'arguments'] = Object.keys(one.flags).map((name) => sectionOf.get(name) ?? '')
     // The parser of flags begins its errors so; `fatal` is how the process of the reference ended.
     const errors = one.errors?.map((error) => error.replace(/^(?:Error|fatal): /, '')) ?? []
     const late = endsLater.get(one.name)
-    const wanted = late === undefined ? { ...one, errors } : { ...one, accepted: false, errors: [late] }
+    const wanted =
+      late === undefined ? { ...one, errors } : { ...one, accepted: false, errors: [late] }
     const got = verdictOf([...args, ...(one.args ?? [])])
     count(tallies, `flags of ${section}`, { name: one.name, wanted, got, hide, isVerbose })
   }
@@ -152,9 +167,14 @@ type Compared = {
   readonly isVerbose: boolean
 }
 
-const isSame = (one: readonly string[], other: readonly string[] = []): boolean => one.join('\n') === other.join('\n')
+const isSame = (one: readonly string[], other: readonly string[] = []): boolean =>
+  one.join('\n') === other.join('\n')
 
-function count(tallies: Map<string, Tally>, type: string, { name, wanted, got, hide, isVerbose }: Compared): void {
+function count(
+  tallies: Map<string, Tally>,
+  type: string,
+  { name, wanted, got, hide, isVerbose }: Compared,
+): void {
   const tally = tallies.get(type) ?? { cases: 0, verdicts: 0, messages: 0, warnings: 0 }
   tallies.set(type, tally)
   const [errors, warnings] = [got.errors.map(hide), got.warnings.map(hide)]
@@ -200,10 +220,16 @@ if (!existsSync(shared)) {
 }
 
 /** Of some types together. */
-function tell(name: string, tallies: ReadonlyMap<string, Tally>, isOne: (type: string) => boolean): void {
+function tell(
+  name: string,
+  tallies: ReadonlyMap<string, Tally>,
+  isOne: (type: string) => boolean,
+): void {
   const some = [...tallies].filter(([type]) => isOne(type)).map(([, tally]) => tally)
   const sum = (of: keyof Tally): number => some.reduce((all, tally) => all + tally[of], 0)
   const [cases, verdicts, messages] = [sum('cases'), sum('verdicts'), sum('messages')]
   const share = ((messages / cases) * 100).toFixed(1)
-  console.log(`${name}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same (${share} %)`)
+  console.log(
+    `${name}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same (${share} %)`,
+  )
 }

@@ -4,14 +4,27 @@ import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './c
 
 const apiVersion = 'apiserver.config.k8s.io/v1beta1'
 const kind = 'TracingConfiguration'
-const file = (fields: { readonly [field: string]: Json }): string => yamlOf({ apiVersion, kind, ...fields })
+const file = (fields: { readonly [field: string]: Json }): string =>
+  yamlOf({ apiVersion, kind, ...fields })
 const to = (endpoint: Json): string => file({ endpoint })
 const rate = (samplingRatePerMillion: Json): string => file({ samplingRatePerMillion })
 
 const table: FileTable = {
-  'version/v1alpha1': yamlOf({ apiVersion: 'apiserver.config.k8s.io/v1alpha1', kind, samplingRatePerMillion: 5 }),
-  'version/v1': yamlOf({ apiVersion: 'apiserver.config.k8s.io/v1', kind, samplingRatePerMillion: 5 }),
-  'version/other-kind-of-the-group': yamlOf({ apiVersion, kind: 'AuthenticationConfiguration', jwt: [] }),
+  'version/v1alpha1': yamlOf({
+    apiVersion: 'apiserver.config.k8s.io/v1alpha1',
+    kind,
+    samplingRatePerMillion: 5,
+  }),
+  'version/v1': yamlOf({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind,
+    samplingRatePerMillion: 5,
+  }),
+  'version/other-kind-of-the-group': yamlOf({
+    apiVersion,
+    kind: 'AuthenticationConfiguration',
+    jwt: [],
+  }),
   'rate/all': rate(1_000_000),
   'rate/one-more-than-all': rate(1_000_001),
   'rate/none': rate(0),
@@ -44,6 +57,10 @@ const table: FileTable = {
 }
 
 export const tracingCases: readonly ConfigCase[] = [
-  ...casesOf('tracing', { 'tracing-config-file': '$FILE' }, formCases(apiVersion, kind, 'samplingRatePerMillion: 1\n')),
+  ...casesOf(
+    'tracing',
+    { 'tracing-config-file': '$FILE' },
+    formCases(apiVersion, kind, 'samplingRatePerMillion: 1\n'),
+  ),
   ...casesOf('tracing', { 'tracing-config-file': '$FILE' }, table),
 ]

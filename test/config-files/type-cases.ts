@@ -54,7 +54,12 @@ const authorization = {
 const policy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  metadata: { name: 'a', generation: 1, creationTimestamp: '2001-02-03T04:05:06Z', labels: { a: 'b' } },
+  metadata: {
+    name: 'a',
+    generation: 1,
+    creationTimestamp: '2001-02-03T04:05:06Z',
+    labels: { a: 'b' },
+  },
   omitStages: ['Panic'],
   omitManagedFields: true,
   rules: [
@@ -79,10 +84,19 @@ const kubeconfig = {
   clusters: [
     {
       name: 'c',
-      cluster: { server: 'https://127.0.0.1:9', 'tls-server-name': 'a', 'insecure-skip-tls-verify': true },
+      cluster: {
+        server: 'https://127.0.0.1:9',
+        'tls-server-name': 'a',
+        'insecure-skip-tls-verify': true,
+      },
     },
   ],
-  users: [{ name: 'u', user: { token: 'secret', as: 'a', 'as-groups': ['g'], 'as-user-extra': { k: ['v'] } } }],
+  users: [
+    {
+      name: 'u',
+      user: { token: 'secret', as: 'a', 'as-groups': ['g'], 'as-user-extra': { k: ['v'] } },
+    },
+  ],
   contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }],
   'current-context': 'x',
 }
@@ -103,7 +117,8 @@ function* variantsOf(value: Json, path: string): Generator<readonly [string, Jso
   }
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
-      for (const [name, other] of variantsOf(item, `${path}.${at}`)) yield [name, value.with(at, other)]
+      for (const [name, other] of variantsOf(item, `${path}.${at}`))
+        yield [name, value.with(at, other)]
     }
   } else if (isFields(value)) {
     for (const [field, inner] of Object.entries(value)) {
@@ -116,7 +131,10 @@ function* variantsOf(value: Json, path: string): Generator<readonly [string, Jso
 }
 
 function tableOf(file: Fields): FileTable {
-  const variants = [...variantsOf(file, '')].map(([name, value]) => [name, yamlOf(isFields(value) ? value : {})])
+  const variants = [...variantsOf(file, '')].map(([name, value]) => [
+    name,
+    yamlOf(isFields(value) ? value : {}),
+  ])
   return Object.fromEntries(variants)
 }
 
@@ -127,6 +145,14 @@ export const typeCases: readonly ConfigCase[] = [
     { 'authorization-config': '$FILE', 'authorization-mode': null },
     tableOf(authorization),
   ),
-  ...casesOf('types/audit', { 'audit-policy-file': '$FILE', 'audit-log-path': '-' }, tableOf(policy)),
-  ...casesOf('types/kubeconfig', { 'authentication-token-webhook-config-file': '$FILE' }, tableOf(kubeconfig)),
+  ...casesOf(
+    'types/audit',
+    { 'audit-policy-file': '$FILE', 'audit-log-path': '-' },
+    tableOf(policy),
+  ),
+  ...casesOf(
+    'types/kubeconfig',
+    { 'authentication-token-webhook-config-file': '$FILE' },
+    tableOf(kubeconfig),
+  ),
 ]

@@ -22,14 +22,16 @@ export async function again({
   let failed = 0
   for (const finding of chosen) {
     const requests = child(finding, 'requests')
-    if (!Array.isArray(requests) || !requests.every(isStep)) throw new Error(`${file}: a line has no requests`)
+    if (!Array.isArray(requests) || !requests.every(isStep))
+      throw new Error(`${file}: a line has no requests`)
     const { steps, differences } = await runner.run(requests)
     const name = textAt(finding, 'cause') || textAt(finding, 'signature')
     console.log(`${differences.length === 0 ? 'SAME' : 'DIFFERS'} ${name}`)
     if (differences.length > 0) failed++
     for (const { index, lines, want, got } of differences) {
       console.log(`  ${JSON.stringify(steps[index])}\n    ${lines.join('\n    ')}`)
-      if (line !== undefined) console.log(JSON.stringify({ reference: want, keelson: got }, undefined, 1))
+      if (line !== undefined)
+        console.log(JSON.stringify({ reference: want, keelson: got }, undefined, 1))
     }
   }
   console.log(`${chosen.length - failed} passed, ${failed} failed`)

@@ -21,13 +21,20 @@ export class Comparer {
     return {
       status,
       contentType,
-      warnings: warnings.filter((warning) => !isKnownWarning(warning)).map((warning) => this.#normaliser.text(warning)),
-      body: typeof body === 'string' ? withoutChance(withoutMoving(this.#normaliser.text(body))) : this.#value(body),
+      warnings: warnings
+        .filter((warning) => !isKnownWarning(warning))
+        .map((warning) => this.#normaliser.text(warning)),
+      body:
+        typeof body === 'string'
+          ? withoutChance(withoutMoving(this.#normaliser.text(body)))
+          : this.#value(body),
     }
   }
 
   #value(body: Json): Json {
-    return withoutChance(withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body)))))
+    return withoutChance(
+      withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body)))),
+    )
   }
 }
 
@@ -87,16 +94,21 @@ function withoutPlaces(body: Json): Json {
 
 /** Of an object in YAML: managers stand in the order of the seconds in which they wrote. */
 const sortOwners = (yaml: string): string =>
-  yaml.replace(/^( *managedFields:\n)((?: *- .*\n(?: {4,}.*\n)*)+)/gm, (_, head: string, entries: string) =>
-    [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
+  yaml.replace(
+    /^( *managedFields:\n)((?: *- .*\n(?: {4,}.*\n)*)+)/gm,
+    (_, head: string, entries: string) =>
+      [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
   )
 
 /** Messages name the type of the value that a rule is about by a random number. */
 function withoutTypeNumbers(value: Json, key = ''): Json {
-  if (typeof value === 'string') return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value
+  if (typeof value === 'string')
+    return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value
   if (Array.isArray(value)) return value.map((entry) => withoutTypeNumbers(entry))
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutTypeNumbers(entry, name)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, withoutTypeNumbers(entry, name)]),
+  )
 }
 
 /**
@@ -130,7 +142,10 @@ function sortMisfits(body: Json): Json {
     .split('\n')
     .map((line) => line.trim())
   const isCut = lines.some((line) => line.endsWith(': field not declared in schema'))
-  return { ...body, message: what + (isCut ? 'a field is not declared' : lines.toSorted().join('\n')) }
+  return {
+    ...body,
+    message: what + (isCut ? 'a field is not declared' : lines.toSorted().join('\n')),
+  }
 }
 
 export function causesOf(body: Json): readonly Json[] {
@@ -156,7 +171,9 @@ const withoutMoving = (text: string): string =>
 function withoutPorts(value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => withoutPorts(entry))
   if (isRecord(value))
-    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutPorts(entry, name)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [name, withoutPorts(entry, name)]),
+    )
   if (key === 'message' && typeof value === 'string') return withoutQuoted(value)
   const isPort = (key === 'nodePort' || key === 'healthCheckNodePort') && typeof value === 'number'
   return isPort && value >= NODE_PORT_MIN && value <= NODE_PORT_MAX ? '<port>' : value

@@ -34,7 +34,8 @@ export class SchemaMaker {
     )()
     if (choices.chance(0.12)) schema['nullable'] = true
     if (choices.chance(0.05)) schema['description'] = choices.pick(['d', '', 'ü'])
-    if (choices.chance(0.04)) schema[choices.pick(['anyOf', 'oneOf', 'allOf'])] = choices.pick(words.of('junctors'))
+    if (choices.chance(0.04))
+      schema[choices.pick(['anyOf', 'oneOf', 'allOf'])] = choices.pick(words.of('junctors'))
     if (choices.chance(0.03)) schema['not'] = choices.pick(words.of('negations'))
     if (choices.chance(0.15)) schema['default'] = this.#default(schema)
     return choices.chance(0.12) ? { ...schema, ...this.#rules(schema) } : schema
@@ -65,7 +66,11 @@ export class SchemaMaker {
 
   #map(depth: number): JsonObject {
     const additionalProperties = this.schema(depth - 1)
-    return { type: 'object', additionalProperties, ...optional(this.#choices, { maxProperties: [0.4, 1, 5] }) }
+    return {
+      type: 'object',
+      additionalProperties,
+      ...optional(this.#choices, { maxProperties: [0.4, 1, 5] }),
+    }
   }
 
   #list(depth: number): JsonObject {
@@ -79,7 +84,12 @@ export class SchemaMaker {
     if (sort === 'map') return { ...this.#listMap(depth), ...bounds }
     const scalar = { type: choices.pick(['string', 'integer', 'number', 'boolean']) }
     const items = sort === 'set' ? scalar : this.schema(depth - 1)
-    return { type: 'array', items, ...(sort === 'plain' ? {} : { 'x-kubernetes-list-type': sort }), ...bounds }
+    return {
+      type: 'array',
+      items,
+      ...(sort === 'plain' ? {} : { 'x-kubernetes-list-type': sort }),
+      ...bounds,
+    }
   }
 
   #listMap(depth: number): JsonObject {
@@ -90,7 +100,10 @@ export class SchemaMaker {
       type: choices.pick(['string', 'integer', 'boolean']),
       ...optional(choices, { default: [0.2, 'a', 1] }),
     })
-    const properties = { ...Object.fromEntries(keys.map((key) => [key, keySchema()])), v: this.schema(depth - 1) }
+    const properties = {
+      ...Object.fromEntries(keys.map((key) => [key, keySchema()])),
+      v: this.schema(depth - 1),
+    }
     return {
       type: 'array',
       'x-kubernetes-list-type': 'map',
@@ -101,7 +114,10 @@ export class SchemaMaker {
 
   #rules(schema: JsonObject): JsonObject {
     const choices = this.#choices
-    const scope: Scope = [...scopeOf(schema, 'self'), ...(choices.chance(0.3) ? scopeOf(schema, 'oldSelf') : [])]
+    const scope: Scope = [
+      ...scopeOf(schema, 'self'),
+      ...(choices.chance(0.3) ? scopeOf(schema, 'oldSelf') : []),
+    ]
     const expressions = new Expressions(choices, this.#grammar, scope, { wrong: 0.01 })
     const rules = Array.from({ length: choices.between(1, 2) }, () => ({
       rule: expressions.make('bool', choices.between(1, 2)),
@@ -137,10 +153,20 @@ const leafSchema = (choices: Choices): JsonObject =>
     [2, () => ({ type: 'number', ...optional(choices, numberKeywords) })],
     [2, () => ({ type: 'boolean' })],
     [1, () => ({ 'x-kubernetes-int-or-string': true, ...optional(choices, intOrStringKeywords) })],
-    [0.7, () => ({ 'x-kubernetes-preserve-unknown-fields': true, ...optional(choices, { type: [0.5, 'object'] }) })],
+    [
+      0.7,
+      () => ({
+        'x-kubernetes-preserve-unknown-fields': true,
+        ...optional(choices, { type: [0.5, 'object'] }),
+      }),
+    ],
     [
       0.3,
-      () => ({ type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }),
+      () => ({
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        'x-kubernetes-preserve-unknown-fields': true,
+      }),
     ],
   )()
 
@@ -177,13 +203,21 @@ function scopeOf(schema: Json | undefined, expression: string, depth = 3): Scope
   const { type, properties, items, additionalProperties } = schema
   const scalar = scalars[textAt(schema, 'type')]
   if (scalar !== undefined)
-    return [[expression, type === 'string' ? (formats[textAt(schema, 'format')] ?? scalar) : scalar]]
-  const element = isRecord(items) ? items : isRecord(additionalProperties) ? additionalProperties : undefined
-  if (element?.['type'] === 'integer') return [[expression, type === 'array' ? 'list<int>' : 'map<string,int>']]
+    return [
+      [expression, type === 'string' ? (formats[textAt(schema, 'format')] ?? scalar) : scalar],
+    ]
+  const element = isRecord(items)
+    ? items
+    : isRecord(additionalProperties)
+      ? additionalProperties
+      : undefined
+  if (element?.['type'] === 'integer')
+    return [[expression, type === 'array' ? 'list<int>' : 'map<string,int>']]
   if (type === 'array' && element?.['type'] === 'string' && element['format'] === undefined)
     return [[expression, 'list<string>']]
   if (depth === 0) return []
-  if (element !== undefined) return scopeOf(element, `${expression}${type === 'array' ? '[0]' : "['a']"}`, depth - 1)
+  if (element !== undefined)
+    return scopeOf(element, `${expression}${type === 'array' ? '[0]' : "['a']"}`, depth - 1)
   return Object.entries(isRecord(properties) ? properties : {}).flatMap(([key, of]) =>
     scopeOf(of, `${expression}.${escaped[key] ?? key}`, depth - 1),
   )

@@ -3,7 +3,18 @@ import { test } from 'node:test'
 import { choicesOf } from './choices.ts'
 import { Expressions, Grammar } from './expressions.ts'
 
-const types = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'list<int>', 'quantity']
+const types = [
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'string',
+  'bytes',
+  'timestamp',
+  'duration',
+  'list<int>',
+  'quantity',
+]
 
 test('every form can be filled, and nothing of its own notation is left', () => {
   const grammar = new Grammar()

@@ -71,7 +71,9 @@ export class Expressions {
 
   #expand(form: string, depth: number, scope: Scope): string {
     const choices = this.#choices
-    const variable = choices.chance(0.1) ? choices.pick(['i', 'e', 'self']) : `v${this.#variables++ % VARIABLES}`
+    const variable = choices.chance(0.1)
+      ? choices.pick(['i', 'e', 'self'])
+      : `v${this.#variables++ % VARIABLES}`
     const chosen = new Map<string, string>()
     const typeOf = (word: string): string => {
       if (!word.startsWith('=')) return word
@@ -109,8 +111,20 @@ export function broken(choices: Choices, text: string): string {
     text.slice(0, at) + insert + text.slice(at),
     text.replace(
       /self\.\w+/,
-      choices.pick(['self.nope', 'other', 'self', 'oldSelf', 'self.i.j', 'object', 'namespace', 'self.if']),
+      choices.pick([
+        'self.nope',
+        'other',
+        'self',
+        'oldSelf',
+        'self.i.j',
+        'object',
+        'namespace',
+        'self.if',
+      ]),
     ),
-    text.replace(/\b(size|contains|matches|all|map)\b/, choices.pick(['sizes', 'has', 'exists', 'filter', 'nope'])),
+    text.replace(
+      /\b(size|contains|matches|all|map)\b/,
+      choices.pick(['sizes', 'has', 'exists', 'filter', 'nope']),
+    ),
   ])
 }

@@ -23,7 +23,9 @@ export async function fuzz(options: Options): Promise<number> {
   ]
   const isStuck = (): boolean => unanswered().length >= UNANSWERED_MAX
   try {
-    await takeAll(chosenCases(options, input), { ...options, isOver: isStuck, nameOf }, (work) => run.take(work))
+    await takeAll(chosenCases(options, input), { ...options, isOver: isStuck, nameOf }, (work) =>
+      run.take(work),
+    )
   } finally {
     console.log([...unanswered(), run.format()].join('\n'))
   }
@@ -67,13 +69,17 @@ class FuzzRun {
   }
 
   format(): string {
-    const sorts = [...this.#sorts].toSorted(([, a], [, b]) => b - a).map(([sort, count]) => `${count} ${sort}`)
+    const sorts = [...this.#sorts]
+      .toSorted(([, a], [, b]) => b - a)
+      .map(([sort, count]) => `${count} ${sort}`)
     return [...sorts, this.totals.format()].join('\n')
   }
 
   /** Of a new sort: does it differ again, and does the reference answer the same again? */
   async #lasting(work: Work, outcome: Outcome): Promise<readonly Difference[]> {
-    const isNew = outcome.differences.some((difference) => !this.#sorts.has(sortOf(work, difference)))
+    const isNew = outcome.differences.some(
+      (difference) => !this.#sorts.has(sortOf(work, difference)),
+    )
     if (!isNew) return outcome.differences
     const again = await this.#runner.run(outcome.steps)
     return outcome.differences.filter(({ index, want }) => {
@@ -88,7 +94,10 @@ class FuzzRun {
     this.#sorts.set(sort, count)
     if (count > 1) return
     const { seed, trials: trialsMax, out, verbose } = this.#options
-    const { steps, difference: smallest } = await reduce(this.#runner, outcome, { difference, trialsMax })
+    const { steps, difference: smallest } = await reduce(this.#runner, outcome, {
+      difference,
+      trialsMax,
+    })
     const { lines, want, got, changesOutcome } = smallest
     const finding = {
       area: work.area,
@@ -103,8 +112,10 @@ class FuzzRun {
     }
     appendFileSync(out, `${JSON.stringify(finding)}\n`)
     console.log(`${work.area}/${work.number} ${difference.signature}`)
-    if (verbose) console.log([...lines.slice(0, 4), ...steps.map((step) => JSON.stringify(step))].join('\n  '))
+    if (verbose)
+      console.log([...lines.slice(0, 4), ...steps.map((step) => JSON.stringify(step))].join('\n  '))
   }
 }
 
-const sortOf = ({ area }: Work, { signature }: Difference): string => `${area} ${ofAnyKind(signature)}`
+const sortOf = ({ area }: Work, { signature }: Difference): string =>
+  `${area} ${ofAnyKind(signature)}`

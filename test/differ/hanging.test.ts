@@ -12,7 +12,9 @@ import { takeAll } from './work.ts'
 const asked: string[] = []
 
 /** Answers with its name, and 404 at /missing; a watch without timeoutSeconds gets the headers and never ends. */
-async function startServer(name: string): Promise<{ readonly url: string; readonly server: Server }> {
+async function startServer(
+  name: string,
+): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x')
     asked.push(request.url ?? '')

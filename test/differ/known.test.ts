@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { asRecorded, type Json } from '../compat/json.ts'
-import { DESCRIPTIONS_ROW, isKnown, NOT_ENFORCED_ROW, knownDifferences, knownTexts, withoutKnown } from './known.ts'
+import {
+  DESCRIPTIONS_ROW,
+  isKnown,
+  NOT_ENFORCED_ROW,
+  knownDifferences,
+  knownTexts,
+  withoutKnown,
+} from './known.ts'
 
 const document = readFileSync(join(import.meta.dirname, '../../docs/differences.md'), 'utf8')
 const rows = document.split('\n').map((line) => line.split('|')[1]?.trim())
@@ -31,20 +38,34 @@ test('Go values and diffs are taken out of messages only', () => {
 
 test('descriptions of columns are not compared', () => {
   const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
-  assert.deepEqual(withoutKnown(table), { columnDefinitions: [{ name: 'Name' }], description: 'kept' })
+  assert.deepEqual(withoutKnown(table), {
+    columnDefinitions: [{ name: 'Name' }],
+    description: 'kept',
+  })
 })
 
-const service = (nodePort: unknown, type = 'NodePort'): Json => asRecorded({ status: 201, body: { type, nodePort } })
+const service = (nodePort: unknown, type = 'NodePort'): Json =>
+  asRecorded({ status: 201, body: { type, nodePort } })
 
 test('a known difference hides nothing beside it', () => {
-  const step = { id: 's', method: 'POST', path: '/api/v1/namespaces/$ns/services', query: { dryRun: 'All' } }
+  const step = {
+    id: 's',
+    method: 'POST',
+    path: '/api/v1/namespaces/$ns/services',
+    query: { dryRun: 'All' },
+  }
   assert.ok(isKnown({ step, want: service(32_769), got: service('<port>') }))
   assert.ok(!isKnown({ step, want: service(32_769), got: service('<port>', 'ClusterIP') }))
-  assert.ok(!isKnown({ step: { ...step, query: {} }, want: service(32_769), got: service('<port>') }))
+  assert.ok(
+    !isKnown({ step: { ...step, query: {} }, want: service(32_769), got: service('<port>') }),
+  )
 })
 
 const refusal = (...messages: readonly string[]): Json =>
-  asRecorded({ status: 422, body: { details: { causes: messages.map((message) => ({ field: 'spec.a', message })) } } })
+  asRecorded({
+    status: 422,
+    body: { details: { causes: messages.map((message) => ({ field: 'spec.a', message })) } },
+  })
 const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
 
 test('a hardware address that is refused here hides no other fault', () => {
@@ -58,17 +79,33 @@ test('a hardware address that is refused here hides no other fault', () => {
 })
 
 const object = (spec: { readonly [field: string]: Json }, resourceVersion = 'rv#1'): Json =>
-  asRecorded({ status: 200, body: { metadata: { resourceVersion }, spec: { type: 'ExternalName', ...spec } } })
+  asRecorded({
+    status: 200,
+    body: { metadata: { resourceVersion }, spec: { type: 'ExternalName', ...spec } },
+  })
 
 test('a policy that an ExternalName has no use for hides nothing beside it', () => {
   const step = { id: 's', method: 'PUT', path: '/api/v1/namespaces/$ns/services/x' }
-  assert.ok(isKnown({ step, want: object({ internalTrafficPolicy: 'Local' }, 'rv#2'), got: object({}) }))
-  assert.ok(!isKnown({ step, want: object({ internalTrafficPolicy: 'Local', ports: [] }), got: object({}) }))
+  assert.ok(
+    isKnown({ step, want: object({ internalTrafficPolicy: 'Local' }, 'rv#2'), got: object({}) }),
+  )
+  assert.ok(
+    !isKnown({
+      step,
+      want: object({ internalTrafficPolicy: 'Local', ports: [] }),
+      got: object({}),
+    }),
+  )
   assert.ok(!isKnown({ step, want: object({}, 'rv#2'), got: object({}) }))
 })
 
 test('only a patch of a list and of what is deleted from it is done in any order', () => {
-  const step = { id: 's', method: 'PATCH', path: '/x', type: 'application/strategic-merge-patch+json' }
+  const step = {
+    id: 's',
+    method: 'PATCH',
+    path: '/x',
+    type: 'application/strategic-merge-patch+json',
+  }
   const [want, got] = [asRecorded({ status: 500 }), asRecorded({ status: 422 })]
   const both = { metadata: { finalizers: [], '$deleteFromPrimitiveList/finalizers': ['a'] } }
   assert.ok(isKnown({ step: { ...step, body: both }, want, got }))
@@ -90,13 +127,22 @@ test('managedFields are missing only where a list stands for a text', () => {
 const versioned = (resourceVersion: string, more: { readonly [field: string]: Json } = {}): Json =>
   asRecorded({
     status: 200,
-    body: { metadata: { resourceVersion, managedFields: [{ fieldsV1: { 'f:status': {} } }] }, ...more },
+    body: {
+      metadata: { resourceVersion, managedFields: [{ fieldsV1: { 'f:status': {} } }] },
+      ...more,
+    },
   })
 
 test('a null that was applied as a status changes versions alone', () => {
   const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
-  assert.ok(!isKnown({ step, want: versioned('rv#2', { status: {} }), got: versioned('rv#1', { status: {} }) }))
+  assert.ok(
+    !isKnown({
+      step,
+      want: versioned('rv#2', { status: {} }),
+      got: versioned('rv#1', { status: {} }),
+    }),
+  )
 })
 
 test('a sum of quantities hides no other rule', () => {
@@ -110,12 +156,21 @@ test('a sum of quantities hides no other rule', () => {
 })
 
 const applied = (field: string, resourceVersion: string, labels: Json = {}): Json => {
-  const managedFields = [{ manager: 'm', operation: 'Apply', fieldsV1: { 'f:spec': { [`f:${field}`]: {} } } }]
-  return asRecorded({ status: 200, body: { metadata: { labels, managedFields, resourceVersion }, spec: { a: 1 } } })
+  const managedFields = [
+    { manager: 'm', operation: 'Apply', fieldsV1: { 'f:spec': { [`f:${field}`]: {} } } },
+  ]
+  return asRecorded({
+    status: 200,
+    body: { metadata: { labels, managedFields, resourceVersion }, spec: { a: 1 } },
+  })
 }
 
 test('fields that were applied and pruned hide nothing but the version and the generation', () => {
-  const step = { id: 's', method: 'PATCH', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
+  const step = {
+    id: 's',
+    method: 'PATCH',
+    path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x',
+  }
   assert.ok(isKnown({ step, want: applied('b', 'rv#2'), got: applied('b', 'rv#1') }))
   assert.ok(!isKnown({ step, want: applied('a', 'rv#2'), got: applied('a', 'rv#1') }))
   assert.ok(!isKnown({ step, want: applied('b', 'rv#2', { l: 'm' }), got: applied('b', 'rv#1') }))

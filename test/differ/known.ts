@@ -8,7 +8,10 @@ import { type Place, places, valueAt } from './places.ts'
 import type { Step } from './step.ts'
 
 export type KnownText = { readonly row: string; readonly what: RegExp; readonly by: string }
-export type KnownDifference = { readonly row: string; readonly holds: (compared: Compared) => boolean }
+export type KnownDifference = {
+  readonly row: string
+  readonly holds: (compared: Compared) => boolean
+}
 export type Compared = { readonly step: Step; readonly want: Json; readonly got: Json }
 
 /** In the messages of errors. */
@@ -42,7 +45,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     row: 'a watch from a version before the server began',
-    holds: ({ step, want }) => step.query?.['watch'] !== undefined && /"code":410\b/.test(JSON.stringify(want)),
+    holds: ({ step, want }) =>
+      step.query?.['watch'] !== undefined && /"code":410\b/.test(JSON.stringify(want)),
   },
   {
     row: 'a JSON patch tests a text with `<`, `>` or `&`',
@@ -63,20 +67,26 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ step, want }) =>
       step.path.includes('/controllerrevisions/') &&
       step.type === 'application/strategic-merge-patch+json' &&
-      /"field":"data","message":"Invalid value: [^"]*: field is immutable"/.test(JSON.stringify(want)),
+      /"field":"data","message":"Invalid value: [^"]*: field is immutable"/.test(
+        JSON.stringify(want),
+      ),
   },
   {
     row: 'a null that was applied as the value of a label or an annotation of a custom object',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
-      diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')) &&
+      diff(want, got).every((line) =>
+        line.startsWith('$.body.metadata.resourceVersion: expected'),
+      ) &&
       /"(?:labels|annotations)":\{[^{}]*:""/.test(JSON.stringify(got)),
   },
   {
     row: 'a custom object that was applied with fields that its schema does not have',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
-      diff(want, got).every((line) => /^\$\.body\.metadata\.(?:resourceVersion|generation): expected/.test(line)) &&
+      diff(want, got).every((line) =>
+        /^\$\.body\.metadata\.(?:resourceVersion|generation): expected/.test(line),
+      ) &&
       hasPrunedOwner(valueAt(got, ['body'])),
   },
   {
@@ -98,7 +108,9 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     row: 'a null that was applied as the status of a custom object',
     holds: ({ want, got }) =>
-      diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')) &&
+      diff(want, got).every((line) =>
+        line.startsWith('$.body.metadata.resourceVersion: expected'),
+      ) &&
       JSON.stringify(got).includes('"f:status":{}') &&
       valueAt(got, ['body', 'status']) === undefined,
   },
@@ -120,12 +132,16 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     row: 'a CEL rule with a sum or a difference of quantities to the right of `==`',
     holds: ({ want, got }) => {
-      const [wanted, came] = [want, got].map((answer) => causesOf(answer).map((cause) => JSON.stringify(cause)))
+      const [wanted, came] = [want, got].map((answer) =>
+        causesOf(answer).map((cause) => JSON.stringify(cause)),
+      )
       const failing = wanted?.filter((cause) => came?.includes(cause) !== true) ?? []
       const others = came?.filter((cause) => wanted?.includes(cause) !== true) ?? []
       return (
         failing.length > 0 &&
-        failing.every((cause) => /'no such overload'.* for rule: .*==.*\.(?:add|sub)\(/.test(cause)) &&
+        failing.every((cause) =>
+          /'no such overload'.* for rule: .*==.*\.(?:add|sub)\(/.test(cause),
+        ) &&
         others.every((cause) => /failed rule: .*==.*\.(?:add|sub)\(/.test(cause))
       )
     },
@@ -139,7 +155,9 @@ export const knownDifferences: readonly KnownDifference[] = [
         (/"type":/.test(step.method === 'PATCH' ? JSON.stringify(step.body) : '') ||
           JSON.stringify(got).includes('"type":"ExternalName"')) &&
         lines.some((line) => line.includes('internalTrafficPolicy: ')) &&
-        lines.every((line) => /internalTrafficPolicy: |^\$\.body\.metadata\.resourceVersion: expected/.test(line))
+        lines.every((line) =>
+          /internalTrafficPolicy: |^\$\.body\.metadata\.resourceVersion: expected/.test(line),
+        )
       )
     },
   },
@@ -147,13 +165,18 @@ export const knownDifferences: readonly KnownDifference[] = [
     row: 'an update of a custom object with a list where its schema has a text with a format',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
-      diff(want, got).every((line) => line.startsWith('$.body.metadata.managedFields: not expected')) &&
-      ['spec', 'status'].some((part) => JSON.stringify(valueAt(got, ['body', part]) ?? null).includes('[')),
+      diff(want, got).every((line) =>
+        line.startsWith('$.body.metadata.managedFields: not expected'),
+      ) &&
+      ['spec', 'status'].some((part) =>
+        JSON.stringify(valueAt(got, ['body', part]) ?? null).includes('['),
+      ),
   },
   {
     row: 'a strategic patch with a list and what is to be deleted from it',
     holds: ({ step }) =>
-      step.type === 'application/strategic-merge-patch+json' && [...places(step.body ?? null)].some(hasBoth),
+      step.type === 'application/strategic-merge-patch+json' &&
+      [...places(step.body ?? null)].some(hasBoth),
   },
 ]
 
@@ -167,26 +190,36 @@ const bareAddress = /must be of type mac: \\+"(?:[0-9a-f]{12}|[0-9a-f]{16}|[0-9a
 
 const hasBoth = ({ value }: Place): boolean =>
   isRecord(value) &&
-  Object.keys(value).some((key) => key.startsWith(DELETE) && Object.hasOwn(value, key.slice(DELETE.length)))
+  Object.keys(value).some(
+    (key) => key.startsWith(DELETE) && Object.hasOwn(value, key.slice(DELETE.length)),
+  )
 
 const DELETE = '$deleteFromPrimitiveList/'
 
-export const DESCRIPTIONS_ROW = 'descriptions of kinds and fields (`kubectl explain`), and of the columns of a table'
+export const DESCRIPTIONS_ROW =
+  'descriptions of kinds and fields (`kubectl explain`), and of the columns of a table'
 
-export const NOT_ENFORCED_ROW = 'a mutating admission policy is written while its feature gate is off'
+export const NOT_ENFORCED_ROW =
+  'a mutating admission policy is written while its feature gate is off'
 
 /** A warning of ours that upstream has no reason for. */
-export const isKnownWarning = (warning: string): boolean => warning.includes('is stored but not enforced')
+export const isKnownWarning = (warning: string): boolean =>
+  warning.includes('is stored but not enforced')
 
-export const isKnown = (compared: Compared): boolean => knownDifferences.some(({ holds }) => holds(compared))
+export const isKnown = (compared: Compared): boolean =>
+  knownDifferences.some(({ holds }) => holds(compared))
 
 export function withoutKnown(value: Json, key = ''): Json {
   if (typeof value === 'string') {
-    return key === 'message' ? knownTexts.reduce((text, { what, by }) => text.replace(what, by), value) : value
+    return key === 'message'
+      ? knownTexts.reduce((text, { what, by }) => text.replace(what, by), value)
+      : value
   }
   if (Array.isArray(value)) return value.map((entry) => withoutKnown(entry, key))
   if (!isRecord(value)) return value
-  const kept = Object.entries(value).filter(([name]) => !(key === 'columnDefinitions' && name === 'description'))
+  const kept = Object.entries(value).filter(
+    ([name]) => !(key === 'columnDefinitions' && name === 'description'),
+  )
   return Object.fromEntries(kept.map(([name, entry]) => [name, withoutKnown(entry, name)]))
 }
 
@@ -195,7 +228,8 @@ function hasPrunedOwner(body: Json | undefined): boolean {
   const entries = valueAt(body, ['metadata', 'managedFields'])
   if (!Array.isArray(entries)) return false
   return entries.some(
-    (entry: Json) => valueAt(entry, ['operation']) === 'Apply' && isMissing(valueAt(entry, ['fieldsV1']), body),
+    (entry: Json) =>
+      valueAt(entry, ['operation']) === 'Apply' && isMissing(valueAt(entry, ['fieldsV1']), body),
   )
 }
 

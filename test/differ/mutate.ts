@@ -35,7 +35,9 @@ export class Mutator {
   }
 
   edits(value: Json, count: number): Edit[] {
-    return Array.from({ length: count }, () => this.#edit(value)).filter((edit) => edit !== undefined)
+    return Array.from({ length: count }, () => this.#edit(value)).filter(
+      (edit) => edit !== undefined,
+    )
   }
 
   #edit(value: Json): Edit | undefined {
@@ -65,9 +67,21 @@ export class Mutator {
       [4, () => ['set', path, this.#schemas.make(choices, schema, { name, depth: 1 })]],
       [1, () => ['set', path, this.#values.any(choices)]],
       [3, () => this.#insertion(value, path)],
-      [1, () => (Array.isArray(here) && here.length > 0 ? repeated(choices, here, path) : undefined)],
-      [0.3, () => (isRecord(here) ? ['set', [...path, choices.pick(odd)], this.#values.any(choices)] : undefined)],
-      [0.5, () => (typeof here === 'string' ? ['set', path, here + choices.pick(endings)] : undefined)],
+      [
+        1,
+        () => (Array.isArray(here) && here.length > 0 ? repeated(choices, here, path) : undefined),
+      ],
+      [
+        0.3,
+        () =>
+          isRecord(here)
+            ? ['set', [...path, choices.pick(odd)], this.#values.any(choices)]
+            : undefined,
+      ],
+      [
+        0.5,
+        () => (typeof here === 'string' ? ['set', path, here + choices.pick(endings)] : undefined),
+      ],
       [0.5, () => (typeof here === 'number' ? ['set', path, near(choices, here)] : undefined)],
     )()
   }
@@ -88,7 +102,11 @@ export class Mutator {
       const missing = Object.keys(properties).filter((key) => !(key in here))
       if (missing.length === 0) continue
       const key = choices.pick(missing)
-      return ['set', [...path, key], this.#schemas.make(choices, properties[key], { name: key, depth: 2 })]
+      return [
+        'set',
+        [...path, key],
+        this.#schemas.make(choices, properties[key], { name: key, depth: 2 }),
+      ]
     }
     return undefined
   }
@@ -114,7 +132,9 @@ const near = (choices: Choices, value: number): Json =>
 /** Some of an object's fields, for merge patches and applies; what identifies the entries of lists stays. */
 export function subset(choices: Choices, value: Json, keep: number): Json {
   if (Array.isArray(value))
-    return choices.some(value, Math.max(keep, 0.6)).map((entry) => subset(choices, entry, Math.max(keep, 0.7)))
+    return choices
+      .some(value, Math.max(keep, 0.6))
+      .map((entry) => subset(choices, entry, Math.max(keep, 0.7)))
   if (!isRecord(value)) return value
   const kept = Object.entries(value).filter(([key]) => identifying.has(key) || choices.chance(keep))
   return Object.fromEntries(kept.map(([key, entry]) => [key, subset(choices, entry, keep)]))

@@ -46,8 +46,12 @@ export function parseOptions(argv: readonly string[]): Options {
   const { values, positionals } = parse(argv)
   const chosen = values.area?.split(',') ?? Object.keys(areas)
   const unknown = chosen.find((area) => !Object.hasOwn(areas, area))
-  if (unknown !== undefined) throw new UsageError(`--area ${unknown} is none of ${Object.keys(areas).join(', ')}`)
-  const number = (name: 'cases' | 'from' | 'minutes' | 'concurrency' | 'trials', otherwise: number): number => {
+  if (unknown !== undefined)
+    throw new UsageError(`--area ${unknown} is none of ${Object.keys(areas).join(', ')}`)
+  const number = (
+    name: 'cases' | 'from' | 'minutes' | 'concurrency' | 'trials',
+    otherwise: number,
+  ): number => {
     const value = Number(values[name] ?? otherwise)
     if (!(value >= (name === 'concurrency' ? 1 : 0)))
       throw new UsageError(`--${name} ${values[name]} is no such number`)
@@ -71,7 +75,8 @@ export function parseOptions(argv: readonly string[]): Options {
 
 function modeOf([kind = 'fuzz', file, line, ...more]: readonly string[]): Mode {
   if (kind === 'again') {
-    if (file === undefined || more.length > 0) throw new UsageError('again takes a file and, perhaps, a line')
+    if (file === undefined || more.length > 0)
+      throw new UsageError('again takes a file and, perhaps, a line')
     return { kind, file, line: line === undefined ? undefined : Number(line) }
   }
   if (kind !== 'fuzz' && kind !== 'record' && kind !== 'recorded')

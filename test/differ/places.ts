@@ -7,11 +7,14 @@ export type Place = { readonly path: Path; readonly value: Json }
 /** Every place in a value, the root first. */
 export function* places(value: Json, path: Path = []): Generator<Place> {
   yield { path, value }
-  if (Array.isArray(value)) for (const [index, entry] of value.entries()) yield* places(entry, [...path, index])
-  else if (isRecord(value)) for (const [key, entry] of Object.entries(value)) yield* places(entry, [...path, key])
+  if (Array.isArray(value))
+    for (const [index, entry] of value.entries()) yield* places(entry, [...path, index])
+  else if (isRecord(value))
+    for (const [key, entry] of Object.entries(value)) yield* places(entry, [...path, key])
 }
 
-export const valueAt = (value: Json | undefined, path: Path): Json | undefined => path.reduce(child, value)
+export const valueAt = (value: Json | undefined, path: Path): Json | undefined =>
+  path.reduce(child, value)
 
 export function child(value: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(value)) return value[Number(key)]

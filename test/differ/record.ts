@@ -40,14 +40,19 @@ export async function record(options: Options): Promise<number> {
 }
 
 /** Agreed on twice: what the reference answers at random is no use here. */
-async function recordOne(runner: Runner, work: Work, seed: number): Promise<RecordedCase | undefined> {
+async function recordOne(
+  runner: Runner,
+  work: Work,
+  seed: number,
+): Promise<RecordedCase | undefined> {
   const { area, number } = work
   const { steps, differences, answers } = await runner.run(work.steps)
   const watches = steps.filter(({ query }) => query?.['timeoutSeconds'] !== undefined).length
   if (differences.length > 0 || watches > SECONDS_MAX) return undefined
   if (JSON.stringify(answers).length > ANSWERS_LENGTH_MAX) return undefined
   const again = await runner.run(steps)
-  if (again.differences.length > 0 || JSON.stringify(again.answers) !== JSON.stringify(answers)) return undefined
+  if (again.differences.length > 0 || JSON.stringify(again.answers) !== JSON.stringify(answers))
+    return undefined
   return { area, seed, number, steps, answers }
 }
 
@@ -92,7 +97,11 @@ async function replayWithinSecond(
 const secondNow = (): number => Math.floor(Date.now() / 1000)
 
 /** The steps after the one that differs are not sent. */
-async function replay(target: Target, { steps, answers }: RecordedCase, namespace: string): Promise<readonly string[]> {
+async function replay(
+  target: Target,
+  { steps, answers }: RecordedCase,
+  namespace: string,
+): Promise<readonly string[]> {
   const session = new Session(target, namespace)
   await session.begin()
   const wanted = answers.values()

@@ -12,7 +12,11 @@ test('each recorded case has an answer for each compared step, and stands once',
   for (const area of recordedAreas()) {
     assert.ok(Object.hasOwn(areas, area), area)
     for (const recorded of readCases(area)) {
-      assert.equal(recorded.steps.filter(({ wait }) => !wait).length, recorded.answers.length, idOf(recorded))
+      assert.equal(
+        recorded.steps.filter(({ wait }) => !wait).length,
+        recorded.answers.length,
+        idOf(recorded),
+      )
       assert.ok(!ids.has(idOf(recorded)), `${idOf(recorded)} stands twice`)
       ids.add(idOf(recorded))
     }
@@ -22,6 +26,9 @@ test('each recorded case has an answer for each compared step, and stands once',
 
 test('the recorded cases stay small', () => {
   const folder = join(import.meta.dirname, 'recorded')
-  const bytes = readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0)
+  const bytes = readdirSync(folder).reduce(
+    (sum, file) => sum + statSync(join(folder, file)).size,
+    0,
+  )
   assert.ok(bytes < BYTES_MAX, `${bytes} bytes`)
 })

@@ -28,7 +28,8 @@ export function readCases(area: string): RecordedCase[] {
   const path = fileOf(area)
   if (!existsSync(path)) return []
   return parseLines(brotliDecompressSync(readFileSync(path)).toString('utf8')).map((value) => {
-    if (!isCase(value)) throw new Error(`${path} holds something that is no case: restore it from git`)
+    if (!isCase(value))
+      throw new Error(`${path} holds something that is no case: restore it from git`)
     return { ...value, area }
   })
 }
@@ -40,7 +41,9 @@ export function addCases(area: string, cases: readonly RecordedCase[]): number {
   const added = cases.filter((recorded) => !known.has(idOf(recorded)))
   if (added.length === 0) return 0
   const all = [...before, ...added].toSorted((a, b) => a.seed - b.seed || a.number - b.number)
-  const text = all.map((recorded) => `${JSON.stringify({ ...recorded, area: undefined })}\n`).join('')
+  const text = all
+    .map((recorded) => `${JSON.stringify({ ...recorded, area: undefined })}\n`)
+    .join('')
   // Written whole under another name first: a run that is cut leaves no half file.
   const draft = `${fileOf(area)}.${process.pid}`
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 }
@@ -49,8 +52,11 @@ export function addCases(area: string, cases: readonly RecordedCase[]): number {
   return added.length
 }
 
-export const idOf = ({ area, seed, number }: Pick<RecordedCase, 'area' | 'seed' | 'number'>): string =>
-  `${area}/${number} of seed ${seed}`
+export const idOf = ({
+  area,
+  seed,
+  number,
+}: Pick<RecordedCase, 'area' | 'seed' | 'number'>): string => `${area}/${number} of seed ${seed}`
 
 const isCase = (value: Json): value is Omit<RecordedCase, 'area'> & JsonObject =>
   isRecord(value) &&

@@ -17,7 +17,11 @@ export async function reduce(
   { steps }: Outcome,
   { difference, trialsMax }: { readonly difference: Difference; readonly trialsMax: number },
 ): Promise<Reduced> {
-  const reduction = new Reduction(runner, { steps: steps.slice(0, difference.index + 1), difference }, trialsMax)
+  const reduction = new Reduction(
+    runner,
+    { steps: steps.slice(0, difference.index + 1), difference },
+    trialsMax,
+  )
   await reduction.dropSteps()
   for (let index = reduction.best.steps.length - 1; index >= 0; index--) {
     await reduction.dropQuery(index)
@@ -86,10 +90,14 @@ class Reduction {
 /** Places whose removal makes a body smaller, the largest first. */
 const removable = (body: Json): Path[] =>
   [...places(body)]
-    .filter(({ path }) => path.length > 0 && !['apiVersion', 'kind', 'name', '$base'].includes(String(path.at(-1))))
+    .filter(
+      ({ path }) =>
+        path.length > 0 && !['apiVersion', 'kind', 'name', '$base'].includes(String(path.at(-1))),
+    )
     .map(({ path, value }) => ({ path, size: JSON.stringify(value).length }))
     .toSorted((a, b) => b.size - a.size)
     .map(({ path }) => path)
 
 /** A smaller body has other positions and fewer errors beside the one at hand. */
-const loose = (signature: string): string => (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)
+const loose = (signature: string): string =>
+  (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)

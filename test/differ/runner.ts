@@ -41,7 +41,10 @@ export class Runner {
   /** Runs the steps in a fresh namespace, until a difference after which the servers' states are not the same. */
   async run(steps: Case | readonly Step[]): Promise<Outcome> {
     const namespace = this.#namespaces.next().value
-    const [reference, keelson] = [new Session(this.#reference, namespace), new Session(this.#keelson, namespace)]
+    const [reference, keelson] = [
+      new Session(this.#reference, namespace),
+      new Session(this.#keelson, namespace),
+    ]
     await Promise.all([reference.begin(), keelson.begin()])
     const taken: Step[] = []
     const differences: Difference[] = []
@@ -78,7 +81,9 @@ export class Runner {
   }
 }
 
-function iterate(steps: Case | readonly Step[]): (received: Received | undefined) => Step | undefined {
+function iterate(
+  steps: Case | readonly Step[],
+): (received: Received | undefined) => Step | undefined {
   if (!('next' in steps)) {
     let index = 0
     return () => steps[index++]

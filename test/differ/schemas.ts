@@ -15,11 +15,17 @@ export const dense: Density = { required: 1, near: 0.9, far: 0.4 }
 export async function loadSchemas(reference: Target, values: Values): Promise<Schemas> {
   const variables: Variables = { ns: 'default', answers: new Map() }
   const read = async (path: string): Promise<Json> =>
-    (await reference.send({ id: 'schemas', method: 'GET', path, accept: 'application/json' }, variables)).body
+    (
+      await reference.send(
+        { id: 'schemas', method: 'GET', path, accept: 'application/json' },
+        variables,
+      )
+    ).body
   const index = child(await read('/openapi/v3'), 'paths')
   const documents: Json[] = []
   for (const path of Object.keys(index ?? {})) {
-    if (/^apis?\//.test(path) && !path.includes('example.com')) documents.push(await read(`/openapi/v3/${path}`))
+    if (/^apis?\//.test(path) && !path.includes('example.com'))
+      documents.push(await read(`/openapi/v3/${path}`))
   }
   return new Schemas(documents, values)
 }
@@ -63,9 +69,12 @@ export class Schemas {
     const next = (inner: Json | undefined, key = name): Json =>
       this.make(choices, inner, { name: key, depth: depth - 1, density })
     const { type, items, additionalProperties, properties, required } = schema
-    if (type === 'array') return Array.from({ length: choices.weigh([1, 0], [5, 1], [2, 2]) }, () => next(items))
+    if (type === 'array')
+      return Array.from({ length: choices.weigh([1, 0], [5, 1], [2, 2]) }, () => next(items))
     if (additionalProperties)
-      return Object.fromEntries(choices.some(mapKeys, 0.2).map((key) => [key, next(additionalProperties)]))
+      return Object.fromEntries(
+        choices.some(mapKeys, 0.2).map((key) => [key, next(additionalProperties)]),
+      )
     if (!isRecord(properties)) return this.#values.ofLeaf(choices, schema, name)
     const isRequired = (key: string): boolean => Array.isArray(required) && required.includes(key)
     const share = depth > 0 ? density.near : depth > DEPTH_MIN ? density.far : 0

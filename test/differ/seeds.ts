@@ -18,10 +18,16 @@ const leftOut = new Set(['customresourcedefinitions', 'apiservices', 'components
 export type KnownPatch = { readonly type: string; readonly body: Json; readonly suffix: string }
 
 /** Of one kind in one version; `path` is that of its collection. */
-export type KindSeeds = { readonly path: string; readonly objects: JsonObject[]; readonly patches: KnownPatch[] }
+export type KindSeeds = {
+  readonly path: string
+  readonly objects: JsonObject[]
+  readonly patches: KnownPatch[]
+}
 
 export async function loadSeeds(): Promise<readonly KindSeeds[]> {
-  const resources = builtInResources().filter(({ isStored, plural }) => isStored && !leftOut.has(plural))
+  const resources = builtInResources().filter(
+    ({ isStored, plural }) => isStored && !leftOut.has(plural),
+  )
   const byKind = new Map(
     resources.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, newSeeds(resource)]),
   )
@@ -30,17 +36,20 @@ export async function loadSeeds(): Promise<readonly KindSeeds[]> {
   const add = (given: unknown): void => {
     const object = asRecorded(given)
     const text = JSON.stringify(object)
-    if (!isRecord(object) || text.length > LENGTH_MAX || text.includes('${') || seen.has(text)) return
+    if (!isRecord(object) || text.length > LENGTH_MAX || text.includes('${') || seen.has(text))
+      return
     seen.add(text)
     const seeds = byKind.get(`${textAt(object, 'apiVersion')} ${textAt(object, 'kind')}`)
-    if (seeds !== undefined && seeds.objects.length < OBJECTS_PER_KIND_MAX) seeds.objects.push(object)
+    if (seeds !== undefined && seeds.objects.length < OBJECTS_PER_KIND_MAX)
+      seeds.objects.push(object)
   }
   for (const { object } of readSet({ name: '$ns', number: 1 })) add(object)
   for (const { steps } of await loadScenarios()) {
     for (const step of steps) {
       if (step.kind !== 'request') continue
       if (step.method === 'POST') add(step.body)
-      if (step.method === 'PATCH') addPatch(byPath, step.path, { type: step.type ?? '', body: step.body })
+      if (step.method === 'PATCH')
+        addPatch(byPath, step.path, { type: step.type ?? '', body: step.body })
     }
   }
   return [...byKind.values()].filter(({ objects }) => objects.length > 0)
@@ -58,7 +67,9 @@ function addPatch(
   { type, body: given }: { readonly type: string; readonly body: unknown },
 ): void {
   const [, collection = '', suffix = ''] =
-    /^(.*\/[a-z]+)\/[^/]+(\/status|\/scale)?$/.exec(path.replace('/namespaces/default/', '/namespaces/$ns/')) ?? []
+    /^(.*\/[a-z]+)\/[^/]+(\/status|\/scale)?$/.exec(
+      path.replace('/namespaces/default/', '/namespaces/$ns/'),
+    ) ?? []
   const body = asRecorded(given)
   const text = JSON.stringify(body)
   if (typeof body !== 'object' || text.length > LENGTH_MAX || text.includes('${')) return

@@ -19,7 +19,9 @@ export class Servers implements AsyncDisposable {
     return await this.#open(await startKeelson({ etcdUrl: etcd.clientUrl }))
   }
 
-  async #open(server: Endpoint & AsyncDisposable): Promise<{ readonly endpoint: Endpoint; readonly target: Target }> {
+  async #open(
+    server: Endpoint & AsyncDisposable,
+  ): Promise<{ readonly endpoint: Endpoint; readonly target: Target }> {
     this.#stack.use(server)
     const target = this.#stack.use(new Target(server))
     for (const step of sharedSteps) await target.send(step, { ns: 'default', answers: new Map() })

@@ -20,7 +20,12 @@ export class Session {
   }
 
   async begin(): Promise<void> {
-    await this.send({ id: 'ns', method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: '$ns' } } })
+    await this.send({
+      id: 'ns',
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name: '$ns' } },
+    })
   }
 
   async send(step: Step): Promise<Answer> {
@@ -37,10 +42,22 @@ export class Session {
   async end(steps: readonly Step[]): Promise<void> {
     for (const path of new Set(steps.map((step) => this.#written(step)))) {
       if (path === undefined) continue
-      const answer = await this.send({ id: 'end', method: 'DELETE', path, query: { gracePeriodSeconds: '0' } })
+      const answer = await this.send({
+        id: 'end',
+        method: 'DELETE',
+        path,
+        query: { gracePeriodSeconds: '0' },
+      })
       const isHeld = answer.status === 200 && JSON.stringify(answer.body).includes('"finalizers"')
       const body = { metadata: { finalizers: null } }
-      if (isHeld) await this.send({ id: 'end', method: 'PATCH', path, type: 'application/merge-patch+json', body })
+      if (isHeld)
+        await this.send({
+          id: 'end',
+          method: 'PATCH',
+          path,
+          type: 'application/merge-patch+json',
+          body,
+        })
     }
   }
 

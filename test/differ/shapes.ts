@@ -22,8 +22,12 @@ export type AppliedKind = {
   readonly base: JsonObject | undefined
 }
 
-export function readKinds({ kinds, shapes }: JsonObject): { readonly kinds: AppliedKind[]; readonly shapes: Shapes } {
-  if (!isRecord(kinds) || !isShapes(shapes)) throw new Error('data/apply.json has no kinds, or shapes that are none')
+export function readKinds({ kinds, shapes }: JsonObject): {
+  readonly kinds: AppliedKind[]
+  readonly shapes: Shapes
+} {
+  if (!isRecord(kinds) || !isShapes(shapes))
+    throw new Error('data/apply.json has no kinds, or shapes that are none')
   return { kinds: Object.entries(kinds).map(([kind, of]) => readKind(kind, of)), shapes }
 }
 
@@ -40,7 +44,8 @@ function readKind(kind: string, of: Json): AppliedKind {
   }
 }
 
-const isShapes = (value: unknown): value is Shapes => isRecord(value) && Object.values(value).every(isShape)
+const isShapes = (value: unknown): value is Shapes =>
+  isRecord(value) && Object.values(value).every(isShape)
 
 function isShape(value: unknown): value is Shape {
   if (!isRecord(value)) return false

@@ -11,11 +11,17 @@ export function signatureOf(step: Step, { want, got, lines }: SignatureInput): s
   const head = `${step.method} ${resource(step.path)} ${step.type ?? ''} ${statusOf(want)}/${statusOf(got)}`
   const refusals = ofRefusals(want, got)
   if (refusals !== undefined) return `${head} ${refusals}`
-  const telling = lines.filter((line) => !/^\$\.body\.(message|code)\b|^\$\.status\b/.test(line) || lines.length < 3)
+  const telling = lines.filter(
+    (line) => !/^\$\.body\.(message|code)\b|^\$\.status\b/.test(line) || lines.length < 3,
+  )
   return `${head} ${telling.slice(0, 2).map(general).join(' ; ')}`
 }
 
-export type SignatureInput = { readonly want: Json; readonly got: Json; readonly lines: readonly string[] }
+export type SignatureInput = {
+  readonly want: Json
+  readonly got: Json
+  readonly lines: readonly string[]
+}
 
 /** The same with any kind in the place of this one. */
 export const ofAnyKind = (signature: string): string =>
@@ -76,7 +82,8 @@ const plain = (text = 'nothing'): string =>
 
 function causeTexts(answer: Json): string[] {
   return causesOf(isRecord(answer) ? (answer['body'] ?? null) : null).map(
-    (cause) => `${textAt(cause, 'field')} ${textAt(cause, 'reason')} ${withoutExpression(textAt(cause, 'message'))}`,
+    (cause) =>
+      `${textAt(cause, 'field')} ${textAt(cause, 'reason')} ${withoutExpression(textAt(cause, 'message'))}`,
   )
 }
 

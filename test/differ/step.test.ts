@@ -7,11 +7,17 @@ import { fill, fillTarget, type Variables } from './step.ts'
 
 const variables: Variables = {
   ns: 'n1',
-  answers: new Map<string, Json>([['s0', { metadata: { uid: 'u', list: [{ a: 1 }] }, spec: { a: 1, b: 2 } }]]),
+  answers: new Map<string, Json>([
+    ['s0', { metadata: { uid: 'u', list: [{ a: 1 }] }, spec: { a: 1, b: 2 } }],
+  ]),
 }
 
 test('texts quote the namespace and earlier answers', () => {
-  const body = { $ns: '$ns-x', uid: '${s0.metadata.uid}', deep: ['${s0.metadata.list.0.a}', '${s0.nope}', '${s9.x}'] }
+  const body = {
+    $ns: '$ns-x',
+    uid: '${s0.metadata.uid}',
+    deep: ['${s0.metadata.list.0.a}', '${s0.nope}', '${s9.x}'],
+  }
   assert.deepEqual(fill(body, variables), { n1: 'n1-x', uid: 'u', deep: ['1', '', ''] })
   const step = { id: 's1', method: 'GET', path: '/api/$ns/x', query: { fieldSelector: 'a=$ns' } }
   assert.equal(fillTarget(step, variables), '/api/n1/x?fieldSelector=a%3Dn1')

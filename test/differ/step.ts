@@ -49,7 +49,10 @@ export function fill(value: Json, variables: Variables): Json {
   if (!isRecord(value)) return value
   const { $base: base, $edits: edits } = value
   if (typeof base === 'string' && Array.isArray(edits)) return edited(base, edits, variables)
-  const entries = Object.entries(value).map(([key, entry]) => [fillText(key, variables), fill(entry, variables)])
+  const entries = Object.entries(value).map(([key, entry]) => [
+    fillText(key, variables),
+    fill(entry, variables),
+  ])
   return Object.fromEntries(entries)
 }
 
@@ -57,7 +60,8 @@ function edited(base: string, edits: readonly Json[], variables: Variables): Jso
   const answer = variables.answers.get(base)
   const body: Json = isRecord(answer) ? structuredClone(answer) : {}
   for (const edit of edits) {
-    if (!isEdit(edit)) throw new Error(`${JSON.stringify(edit)} is neither ['set', path, value] nor ['del', path]`)
+    if (!isEdit(edit))
+      throw new Error(`${JSON.stringify(edit)} is neither ['set', path, value] nor ['del', path]`)
     if (edit[0] === 'set') setAt(body, edit[1], fill(edit[2], variables))
     else deleteAt(body, edit[1])
   }
@@ -65,12 +69,15 @@ function edited(base: string, edits: readonly Json[], variables: Variables): Jso
 }
 
 const isEdit = (value: Json): value is Edit =>
-  Array.isArray(value) && Array.isArray(value[1]) && (value[0] === 'del' || (value[0] === 'set' && value.length === 3))
+  Array.isArray(value) &&
+  Array.isArray(value[1]) &&
+  (value[0] === 'del' || (value[0] === 'set' && value.length === 3))
 
 /** The path with its query, filled. */
 export function fillTarget({ path, query = {} }: Step, variables: Variables): string {
   const pairs = Object.entries(query).map(
-    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(fillText(value, variables))}`,
+    ([name, value]) =>
+      `${encodeURIComponent(name)}=${encodeURIComponent(fillText(value, variables))}`,
   )
   const target = encodeURI(fillText(path, variables)).replaceAll('%25', '%')
   return pairs.length === 0 ? target : `${target}?${pairs.join('&')}`

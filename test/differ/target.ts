@@ -21,7 +21,10 @@ export class Target implements Disposable {
   readonly #answerMsMax: number
   readonly #waitMsMax: number
 
-  constructor({ url, token }: Endpoint, { answerMsMax = ANSWER_MAX_MS, waitMsMax = WAIT_MAX_MS }: TargetLimits = {}) {
+  constructor(
+    { url, token }: Endpoint,
+    { answerMsMax = ANSWER_MAX_MS, waitMsMax = WAIT_MAX_MS }: TargetLimits = {},
+  ) {
     this.#client = createClient({ server: url, token })
     this.#answerMsMax = answerMsMax
     this.#waitMsMax = waitMsMax
@@ -31,7 +34,8 @@ export class Target implements Disposable {
     const until = performance.now() + this.#waitMsMax
     for (;;) {
       const answer = await this.#sendOnce(step, variables).catch((error: unknown) => {
-        if (error instanceof AnswerTimeout) this.unanswered.push(`${step.method} ${fillTarget(step, variables)}`)
+        if (error instanceof AnswerTimeout)
+          this.unanswered.push(`${step.method} ${fillTarget(step, variables)}`)
         return noAnswer(error)
       })
       if (!step.wait || answer.status === 200 || performance.now() > until) return answer
@@ -89,4 +93,5 @@ function parse(raw: Buffer, contentType: string): Json {
 }
 
 /** Of a binary answer the texts in it: lengths move with the length of resource versions. */
-const textsIn = (raw: Buffer): string[] => [...raw.toString('latin1').matchAll(/[ -~]{4,}/g)].map(([text]) => text)
+const textsIn = (raw: Buffer): string[] =>
+  [...raw.toString('latin1').matchAll(/[ -~]{4,}/g)].map(([text]) => text)

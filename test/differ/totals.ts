@@ -33,7 +33,11 @@ export class Totals {
   format(): string {
     const lines = [...this.#byArea].map(([area, totals]) => formatLine(area, totals))
     const all = this.#all()
-    return [...lines, formatLine('all', all), `${all.cases - all.failed} passed, ${all.failed} failed`].join('\n')
+    return [
+      ...lines,
+      formatLine('all', all),
+      `${all.cases - all.failed} passed, ${all.failed} failed`,
+    ].join('\n')
   }
 
   #all(): AreaTotals {
@@ -63,7 +67,10 @@ const none = (): AreaTotals => ({
   flaky: 0,
 })
 
-const formatLine = (area: string, { steps, accepted, differing, changing, reordered, flaky }: AreaTotals): string => {
+const formatLine = (
+  area: string,
+  { steps, accepted, differing, changing, reordered, flaky }: AreaTotals,
+): string => {
   const perThousand = (count: number): string => ((count / Math.max(1, steps)) * 1000).toFixed(2)
   return (
     `${area}: ${steps} steps (${accepted} accepted), ${perThousand(differing)} of 1,000 differ (${differing}), ` +

@@ -23,7 +23,10 @@ export async function loadInput(reference: Target): Promise<Input> {
 }
 
 /** One case of each area in turn, so that a run that ends early has seen all of them. */
-export function* chosenCases({ seed, areas: names, cases, from }: Options, input: Input): Generator<Work> {
+export function* chosenCases(
+  { seed, areas: names, cases, from }: Options,
+  input: Input,
+): Generator<Work> {
   const end = Math.min(from + cases, Math.max(...names.map(casesMax)))
   for (let number = from; number < end; number++) {
     for (const area of names) {
@@ -50,7 +53,13 @@ export type TakeOptions<T> = Pick<Options, 'minutes' | 'concurrency'> & {
  */
 export async function takeAll<T>(
   work: Iterable<T>,
-  { minutes, concurrency, isOver = () => false, nameOf = String, pieceMsMax = PIECE_MAX_MS }: TakeOptions<T>,
+  {
+    minutes,
+    concurrency,
+    isOver = () => false,
+    nameOf = String,
+    pieceMsMax = PIECE_MAX_MS,
+  }: TakeOptions<T>,
   take: (piece: T) => Promise<void>,
 ): Promise<void> {
   let until = performance.now() + minutes * 60_000
@@ -73,7 +82,10 @@ export async function takeAll<T>(
 
 async function inTime(taken: Promise<void>, maxMs: number, name: string): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`${name} did not end within ${maxMs / 60_000} minutes`)), maxMs)
+  const timer = setTimeout(
+    () => reject(new Error(`${name} did not end within ${maxMs / 60_000} minutes`)),
+    maxMs,
+  )
   try {
     await Promise.race([taken, late])
   } finally {

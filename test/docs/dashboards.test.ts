@@ -15,11 +15,15 @@ test('the dashboard is what scripts/dashboard.ts writes', () => {
 })
 
 test('every metric of dashboard and rules is in the reference', () => {
-  const known = new Set([...reference.matchAll(/^\| `(\w+)` \| \w+ \| \w+ \|/gm)].map(([, name]) => name))
+  const known = new Set(
+    [...reference.matchAll(/^\| `(\w+)` \| \w+ \| \w+ \|/gm)].map(([, name]) => name),
+  )
   const names = /(?<!:)\b(?:apiserver|etcd|keelson|nodejs|process|workqueue)_\w+/g
   const asked = new Set([...`${kept}\n${rules}`.matchAll(names)].map(([name]) => name))
   assert.ok(asked.size > 25)
-  const unknown = [...asked].filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|sum|count)$/, '')))
+  const unknown = [...asked].filter(
+    (name) => !known.has(name) && !known.has(name.replace(/_(bucket|sum|count)$/, '')),
+  )
   assert.deepEqual(unknown, [])
 })
 

@@ -7,7 +7,16 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -67,7 +76,11 @@ async function main(): Promise<void> {
     )
     const url = /serving at (\S+)/.exec(told)?.[1] ?? ''
     const folder = join(checkout, '.keelson')
-    await until(() => answers(`${url}/api/v1/namespaces/default`, folder), 'the server answers', READY_MS_MAX)
+    await until(
+      () => answers(`${url}/api/v1/namespaces/default`, folder),
+      'the server answers',
+      READY_MS_MAX,
+    )
     console.log(`${serve}: answers after ${Math.round(performance.now() - installed)} ms`)
     console.log(told.trimEnd())
   } finally {
@@ -105,7 +118,12 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
 
 function start(command: string, cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
   const user = process.getuid?.() === 0 ? { uid: USER_ID, gid: USER_ID } : {}
-  return spawn('/bin/sh', ['-c', `exec ${command}`], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
+  return spawn('/bin/sh', ['-c', `exec ${command}`], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...user,
+  })
 }
 
 async function type(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
@@ -122,10 +140,14 @@ async function type(command: string, cwd: string, env: NodeJS.ProcessEnv): Promi
 function answers(url: string, folder: string): Promise<boolean> {
   const file = (name: string): Buffer => readFileSync(join(folder, name))
   return new Promise((resolve) => {
-    get(url, { agent: false, ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') }, (response) => {
-      response.resume()
-      resolve(response.statusCode === 200)
-    }).on('error', () => resolve(false))
+    get(
+      url,
+      { agent: false, ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode === 200)
+      },
+    ).on('error', () => resolve(false))
   })
 }
 

@@ -8,10 +8,14 @@ import { test } from 'node:test'
 const root = join(import.meta.dirname, '..', '..')
 
 /** Files that git has or would take: nothing of node_modules. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
-  cwd: root,
-  encoding: 'utf8',
-})
+const files = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 
@@ -31,22 +35,23 @@ test('pages that are named in the text are there', () => {
 })
 
 test('anchors are made as GitHub makes them', () => {
-  assert.deepEqual(anchorsOf('# A `b`: c, d\n## A b c d\n## Same\n## Same\n```\n# not one\n```\n'), [
-    'a-b-c-d',
-    'a-b-c-d-1',
-    'same',
-    'same-1',
-  ])
+  assert.deepEqual(
+    anchorsOf('# A `b`: c, d\n## A b c d\n## Same\n## Same\n```\n# not one\n```\n'),
+    ['a-b-c-d', 'a-b-c-d-1', 'same', 'same-1'],
+  )
 })
 
 function faultOf(file: string, link: string): string | undefined {
   if (/^[a-z]+:/i.test(link)) return undefined
   const [path = '', anchor] = link.split('#')
-  const target = path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
+  const target =
+    path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
   if (!existsSync(target)) return `${file}: ${link} is not there`
   if (anchor === undefined || !target.endsWith('.md')) return undefined
   const anchors = anchorsOf(readFileSync(target, 'utf8'))
-  return anchors.includes(anchor) ? undefined : `${file}: ${relative(root, target)} has no heading #${anchor}`
+  return anchors.includes(anchor)
+    ? undefined
+    : `${file}: ${relative(root, target)} has no heading #${anchor}`
 }
 
 /** Of `[text](link)`, `![text](link "title")`, `[name]: link` and of HTML's src, srcset and href. */

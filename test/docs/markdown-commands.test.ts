@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readBlocks, runBlocks } from '../harness/markdown-commands.ts'
 
-const fence = (info: string, ...lines: readonly string[]): string => [`\`\`\`${info}`, ...lines, '```', ''].join('\n')
+const fence = (info: string, ...lines: readonly string[]): string =>
+  [`\`\`\`${info}`, ...lines, '```', ''].join('\n')
 
 test('commands, files and what is printed are read; other blocks are only shown', () => {
   const page = [
@@ -36,7 +37,10 @@ test('a page runs in one folder, with variables that stay; what cannot be run is
 
 test('a command that fails, or prints something else, fails the page', async () => {
   await assert.rejects(run(fence('sh', 'echo before', 'false', 'echo after')), /before/)
-  await assert.rejects(run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')), /printed\n1\.5/)
+  await assert.rejects(
+    run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')),
+    /printed\n1\.5/,
+  )
 })
 
 /** What was skipped. */

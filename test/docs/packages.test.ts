@@ -20,18 +20,27 @@ type Bom = {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
 }
 
-const read = (): string => execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: root, encoding: 'utf8' })
+const read = (): string =>
+  execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: root, encoding: 'utf8' })
 
 test('the bill of materials has every package once, tells what is part of the program, and is the same each time', () => {
   const text = read()
   assert.equal(read(), text)
   const bom: Bom = JSON.parse(text)
   assert.deepEqual([bom.bomFormat, bom.specVersion], ['CycloneDX', '1.6'])
-  assert.match(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/)
+  assert.match(
+    bom.serialNumber,
+    /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
   const refs = bom.components.map((one) => one['bom-ref'])
   assert.equal(new Set(refs).size, refs.length)
-  assert.equal(refs.length, new Set(readPackages().map(({ name, version }) => `${name} ${version}`)).size)
-  const required = bom.components.filter(({ scope }) => scope === 'required').map(({ name }) => name)
+  assert.equal(
+    refs.length,
+    new Set(readPackages().map(({ name, version }) => `${name} ${version}`)).size,
+  )
+  const required = bom.components
+    .filter(({ scope }) => scope === 'required')
+    .map(({ name }) => name)
   // What the sources import, and what that needs.
   for (const name of ['jose', 'js-yaml', 're2js', 'sorted-btree']) {
     assert.ok(required.includes(name), name)

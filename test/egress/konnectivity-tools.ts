@@ -16,7 +16,12 @@ export type Way = (typeof ways)[number]
 export class Konnectivity implements AsyncDisposable {
   readonly #dir: string
   readonly #way: Way
-  readonly #ports: { readonly server: number; readonly agent: number; readonly admin: number; readonly health: number }
+  readonly #ports: {
+    readonly server: number
+    readonly agent: number
+    readonly admin: number
+    readonly health: number
+  }
   readonly #agentPorts: { readonly admin: number; readonly health: number }
   #server: ChildProcess | undefined
   #agent: ChildProcess | undefined
@@ -32,7 +37,12 @@ export class Konnectivity implements AsyncDisposable {
     this.#write('ca.pem', authority.certificatePem)
     for (const usage of ['client', 'server'] as const) {
       const hosts = usage === 'server' ? ['127.0.0.1'] : []
-      const { certificatePem, keyPem } = issue(authority, { commonName: usage, usage, hosts, nowMs })
+      const { certificatePem, keyPem } = issue(authority, {
+        commonName: usage,
+        usage,
+        hosts,
+        nowMs,
+      })
       this.#write(`${usage}.pem`, certificatePem)
       this.#write(`${usage}.key`, keyPem)
     }
@@ -51,13 +61,17 @@ export class Konnectivity implements AsyncDisposable {
     const { server } = this.#ports
     const uds = { udsName: this.#at('proxy.sock') }
     if (this.#way === 'grpc-uds') return { proxyProtocol: 'GRPC', transport: { uds } }
-    if (this.#way === 'http-connect-uds') return { proxyProtocol: 'HTTPConnect', transport: { uds } }
+    if (this.#way === 'http-connect-uds')
+      return { proxyProtocol: 'HTTPConnect', transport: { uds } }
     const tlsConfig = {
       caBundle: this.#at('ca.pem'),
       clientCert: this.#at('client.pem'),
       clientKey: this.#at('client.key'),
     }
-    return { proxyProtocol: 'HTTPConnect', transport: { tcp: { url: `https://127.0.0.1:${server}`, tlsConfig } } }
+    return {
+      proxyProtocol: 'HTTPConnect',
+      transport: { tcp: { url: `https://127.0.0.1:${server}`, tlsConfig } },
+    }
   }
 
   async startServer(): Promise<void> {
@@ -66,7 +80,11 @@ export class Konnectivity implements AsyncDisposable {
     this.#server = this.#launch('konnectivity-server', [
       `--mode=${this.#way === 'grpc-uds' ? 'grpc' : 'http-connect'}`,
       ...(this.#way === 'http-connect-tcp'
-        ? [...own, `--server-key=${this.#at('server.key')}`, `--server-ca-cert=${this.#at('ca.pem')}`]
+        ? [
+            ...own,
+            `--server-key=${this.#at('server.key')}`,
+            `--server-ca-cert=${this.#at('ca.pem')}`,
+          ]
         : ['--server-port=0', `--uds-name=${this.#at('proxy.sock')}`]),
       '--server-bind-address=127.0.0.1',
       '--agent-bind-address=127.0.0.1',
@@ -78,7 +96,10 @@ export class Konnectivity implements AsyncDisposable {
       `--cluster-key=${this.#at('server.key')}`,
       `--cluster-ca-cert=${this.#at('ca.pem')}`,
     ])
-    await until(async () => (await read(health, '/healthz')) === 'ok', 'the proxy server is healthy')
+    await until(
+      async () => (await read(health, '/healthz')) === 'ok',
+      'the proxy server is healthy',
+    )
   }
 
   async startAgent(): Promise<void> {
@@ -101,7 +122,10 @@ export class Konnectivity implements AsyncDisposable {
   /** The server knows an agent. */
   async connected(): Promise<void> {
     const { health } = this.#ports
-    await until(async () => (await read(health, '/readyz')) === 'ok', 'the agent is connected to the proxy server')
+    await until(
+      async () => (await read(health, '/readyz')) === 'ok',
+      'the agent is connected to the proxy server',
+    )
   }
 
   async stopServer(): Promise<void> {
@@ -112,7 +136,10 @@ export class Konnectivity implements AsyncDisposable {
   async stopAgent(): Promise<void> {
     await end(this.#agent)
     const { health } = this.#ports
-    await until(async () => (await read(health, '/readyz')) !== 'ok', 'the proxy server has no agent')
+    await until(
+      async () => (await read(health, '/readyz')) !== 'ok',
+      'the proxy server has no agent',
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

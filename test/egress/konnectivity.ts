@@ -29,7 +29,11 @@ const group = 'far.example.com'
 
 type Outcome = { readonly [step: string]: string }
 
-const { certificatePem: cert, keyPem: key } = createSelfSigned('far', ['far.default.svc'], Date.now())
+const { certificatePem: cert, keyPem: key } = createSelfSigned(
+  'far',
+  ['far.default.svc'],
+  Date.now(),
+)
 
 /** A webhook, and an aggregated server. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
@@ -41,15 +45,22 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   if (path === '/hook') {
     void text(request).then((body) => {
       const { apiVersion, kind, request: asking } = JSON.parse(body)
-      say({ apiVersion, kind, response: { uid: asking.uid, allowed: false, status: { message: 'from afar' } } })
+      say({
+        apiVersion,
+        kind,
+        response: { uid: asking.uid, allowed: false, status: { message: 'from afar' } },
+      })
     })
   } else if (path === `/apis/${group}/v1`) {
-    const resources = [{ name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'] }]
+    const resources = [
+      { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'] },
+    ]
     say({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/v1`, resources })
   } else if (path.endsWith('/large')) {
     response.setHeader('content-type', 'application/json')
     response.end(Buffer.alloc(LARGE_BYTES, 'x'))
-  } else if (path.endsWith('/small')) say({ kind: 'Thing', apiVersion: `${group}/v1`, metadata: { name: 'small' } })
+  } else if (path.endsWith('/small'))
+    say({ kind: 'Thing', apiVersion: `${group}/v1`, metadata: { name: 'small' } })
   else {
     response.statusCode = 404
     response.end()
@@ -79,7 +90,10 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
     await start({
       etcdUrl: etcd.clientUrl,
       omit: ['service-cluster-ip-range'],
-      args: [`--egress-selector-config-file=${join(dir, 'egress.yaml')}`, '--service-cluster-ip-range=127.0.93.0/24'],
+      args: [
+        `--egress-selector-config-file=${join(dir, 'egress.yaml')}`,
+        '--service-cluster-ip-range=127.0.93.0/24',
+      ],
     }),
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
@@ -98,7 +112,10 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
     outcome[`${when}: webhook`] = hide(await reviewed(client))
     outcome[`${when}: aggregated`] = hide(await aggregated(client, 'small'))
   }
-  await until(async () => (await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is available')
+  await until(
+    async () => (await aggregated(client, 'small')).startsWith('200'),
+    'the aggregated server is available',
+  )
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
   // A kept connection ends with the agent, which the next request may meet.
@@ -106,24 +123,42 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await settled(client)
   await look('without the agent')
   await konnectivity.startAgent()
-  await until(async () => (await reviewed(client)).includes('from afar'), 'the webhook is reached again')
-  await until(async () => (await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is back')
+  await until(
+    async () => (await reviewed(client)).includes('from afar'),
+    'the webhook is reached again',
+  )
+  await until(
+    async () => (await aggregated(client, 'small')).startsWith('200'),
+    'the aggregated server is back',
+  )
   await look('agent is back')
   await konnectivity.stopServer()
   await settled(client)
   await look('without the server')
   await konnectivity.startServer()
   await konnectivity.connected()
-  await until(async () => (await reviewed(client)).includes('from afar'), 'the webhook is reached again')
-  await until(async () => (await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is back')
+  await until(
+    async () => (await reviewed(client)).includes('from afar'),
+    'the webhook is reached again',
+  )
+  await until(
+    async () => (await aggregated(client, 'small')).startsWith('200'),
+    'the aggregated server is back',
+  )
   await look('server is back')
   return outcome
 }
 
 /** Both kept connections are gone, and were found to be. */
 async function settled(client: Client): Promise<void> {
-  await until(async () => !(await reviewed(client)).includes('EOF'), 'the kept connection of the webhook is given up')
-  await until(async () => !(await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is away')
+  await until(
+    async () => !(await reviewed(client)).includes('EOF'),
+    'the kept connection of the webhook is given up',
+  )
+  await until(
+    async () => !(await aggregated(client, 'small')).startsWith('200'),
+    'the aggregated server is away',
+  )
 }
 
 async function prepare(client: Client, port: number): Promise<void> {
@@ -147,11 +182,21 @@ async function prepare(client: Client, port: number): Promise<void> {
     webhooks: [
       {
         name: 'far.example.com',
-        clientConfig: { caBundle, service: { namespace: 'default', name: 'far', path: '/hook', port } },
+        clientConfig: {
+          caBundle,
+          service: { namespace: 'default', name: 'far', path: '/hook', port },
+        },
         sideEffects: 'None',
         timeoutSeconds: 3,
         admissionReviewVersions: ['v1'],
-        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+        rules: [
+          {
+            operations: ['CREATE'],
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            resources: ['configmaps'],
+          },
+        ],
         objectSelector: { matchLabels: { far: 'yes' } },
       },
     ],
@@ -177,7 +222,9 @@ async function reviewed(client: Client): Promise<string> {
 }
 
 async function aggregated(client: Client, name: string): Promise<string> {
-  const { status, text: said } = await client.call({ path: `/apis/${group}/v1/namespaces/default/things/${name}` })
+  const { status, text: said } = await client.call({
+    path: `/apis/${group}/v1/namespaces/default/things/${name}`,
+  })
   return `${status} ${said.length > 1000 ? `${said.length} bytes` : said.trim()}`
 }
 
@@ -187,7 +234,9 @@ let differences = 0
 for (const way of ways) {
   if (only !== undefined && only !== way) continue
   const keelson = await run(way, startKeelson)
-  const reference = process.argv.includes('--keelson-alone') ? keelson : await run(way, startReference)
+  const reference = process.argv.includes('--keelson-alone')
+    ? keelson
+    : await run(way, startReference)
   for (const [step, said] of Object.entries(keelson)) {
     const wanted = reference[step]
     if (said === wanted) console.log(`${way}: ${step}: ${said}`)

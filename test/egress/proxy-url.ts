@@ -33,7 +33,10 @@ const inner = createServer((socket) => {
 await new Promise((resolve) => inner.once('listening', resolve))
 await using outer = await startConnectProxy({ path: join(folder, 'egress.sock') })
 const proxyUrl = `http://127.0.0.1:${portOf(inner)}`
-const connection = { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: join(folder, 'egress.sock') } } }
+const connection = {
+  proxyProtocol: 'HTTPConnect',
+  transport: { uds: { udsName: join(folder, 'egress.sock') } },
+}
 const args = [
   `--egress-selector-config-file=${write('egress.json', {
     apiVersion: 'apiserver.k8s.io/v1beta1',
@@ -44,7 +47,9 @@ const args = [
   `--audit-webhook-config-file=${write('webhook.json', {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: 'https://hook.example/audit', 'proxy-url': proxyUrl } }],
+    clusters: [
+      { name: 'c', cluster: { server: 'https://hook.example/audit', 'proxy-url': proxyUrl } },
+    ],
     contexts: [{ name: 'x', context: { cluster: 'c', user: '' } }],
     'current-context': 'x',
   })}`,

@@ -9,7 +9,14 @@ export type Served = {
   readonly gates: readonly string[]
 }
 
-const fields = ['major', 'minor', 'emulationMajor', 'emulationMinor', 'minCompatibilityMajor', 'minCompatibilityMinor']
+const fields = [
+  'major',
+  'minor',
+  'emulationMajor',
+  'emulationMinor',
+  'minCompatibilityMajor',
+  'minCompatibilityMinor',
+]
 
 export async function servedOf(url: string): Promise<Served> {
   const make = clients['HTTP/2']
@@ -18,13 +25,23 @@ export async function servedOf(url: string): Promise<Served> {
   const read = async (path: string): Promise<string> => (await client.call({ path })).text
   const version: Record<string, string> = JSON.parse(await read('/version'))
   const resources: string[] = []
-  const groups: { groups: { versions: { groupVersion: string }[] }[] } = JSON.parse(await read('/apis'))
-  const versions = groups.groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion))
-  for (const [path, groupVersion] of [['/api/v1', 'v1'], ...versions.map((one) => [`/apis/${one}`, one])]) {
-    const list: { resources: { name: string; kind: string; verbs: string[]; storageVersionHash?: string }[] } =
-      JSON.parse(await read(path ?? ''))
+  const groups: { groups: { versions: { groupVersion: string }[] }[] } = JSON.parse(
+    await read('/apis'),
+  )
+  const versions = groups.groups.flatMap((group) =>
+    group.versions.map(({ groupVersion }) => groupVersion),
+  )
+  for (const [path, groupVersion] of [
+    ['/api/v1', 'v1'],
+    ...versions.map((one) => [`/apis/${one}`, one]),
+  ]) {
+    const list: {
+      resources: { name: string; kind: string; verbs: string[]; storageVersionHash?: string }[]
+    } = JSON.parse(await read(path ?? ''))
     for (const { name, kind, verbs, storageVersionHash = '' } of list.resources) {
-      resources.push(`${groupVersion} ${name} ${kind} ${verbs.join(',')} ${storageVersionHash}`.trimEnd())
+      resources.push(
+        `${groupVersion} ${name} ${kind} ${verbs.join(',')} ${storageVersionHash}`.trimEnd(),
+      )
     }
   }
   const metrics = await read('/metrics')

@@ -18,7 +18,9 @@ if (!process.argv.includes('--reference')) {
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-record-encryption-'))
 await using etcd = await startEtcd()
-await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }))
+await using engine = new EtcdEngine(
+  new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }),
+)
 const recorded: { [phase: string]: Shown[] } = {}
 for (const phase of phases) {
   const config = configOf(phase)
@@ -39,7 +41,8 @@ for (const phase of phases) {
   console.log(`${phase.name}: ${recorded[phase.name]?.length} steps`)
 }
 const lines = Object.entries(recorded).map(
-  ([name, steps]) => ` ${JSON.stringify(name)}: [\n${steps.map((step) => `  ${JSON.stringify(step)}`).join(',\n')}\n ]`,
+  ([name, steps]) =>
+    ` ${JSON.stringify(name)}: [\n${steps.map((step) => `  ${JSON.stringify(step)}`).join(',\n')}\n ]`,
 )
 writeFileSync(join(import.meta.dirname, 'recorded.json'), `{\n${lines.join(',\n')}\n}\n`)
 rmSync(folder, { recursive: true })

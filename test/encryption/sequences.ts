@@ -22,7 +22,12 @@ type Step =
   /** All verbs on an object. */
   | { readonly do: 'verbs'; readonly name: string }
   /** Puts bytes into etcd that were made of those of another object. */
-  | { readonly do: 'raw'; readonly name: string; readonly of: string; readonly change: (value: Buffer) => Buffer }
+  | {
+      readonly do: 'raw'
+      readonly name: string
+      readonly of: string
+      readonly change: (value: Buffer) => Buffer
+    }
   | { readonly do: 'remove'; readonly name: string }
 
 export type Phase = {
@@ -32,7 +37,10 @@ export type Phase = {
 }
 
 const keys = (...names: readonly string[]): object => ({
-  keys: names.map((name) => ({ name, secret: Buffer.alloc(32, `${name}-of-the-sequences`).toString('base64') })),
+  keys: names.map((name) => ({
+    name,
+    secret: Buffer.alloc(32, `${name}-of-the-sequences`).toString('base64'),
+  })),
 })
 const rule = (...providers: readonly object[]): object => ({ resources: ['secrets'], providers })
 
@@ -65,7 +73,11 @@ export const phases: readonly Phase[] = [
       ...unreadable('cut-in-nonce', 'a', cut(27)),
       ...unreadable('cut-in-tag', 'a', cut(37)),
       ...unreadable('other-key', 'a', text('k8s:enc:aesgcm:v1:k9:abcdefghijklmnopqrstuvwxyz')),
-      ...unreadable('other-algorithm', 'a', text('k8s:enc:aescbc:v1:k1:abcdefghijklmnopqrstuvwxyz')),
+      ...unreadable(
+        'other-algorithm',
+        'a',
+        text('k8s:enc:aescbc:v1:k1:abcdefghijklmnopqrstuvwxyz'),
+      ),
       ...unreadable('no-provider', 'a', text('k8s:enc:')),
     ],
   },
@@ -89,13 +101,23 @@ export const phases: readonly Phase[] = [
       ...unreadable('prefix-alone', 'd', cut(24)),
       ...unreadable('cut-in-nonce', 'd', cut(30)),
       ...unreadable('other-key', 'd', text('k8s:enc:secretbox:v1:k9:abcdefghijklmnopqrstuvwxyz')),
-      ...unreadable('neither-key', 'd', text('k8s:enc:aesgcm:v1:k1:abcdefghijklmnopqrstuvwxyzabcdefgh')),
-      ...unreadable('not-encrypted', 'd', text('{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}')),
+      ...unreadable(
+        'neither-key',
+        'd',
+        text('k8s:enc:aesgcm:v1:k1:abcdefghijklmnopqrstuvwxyzabcdefgh'),
+      ),
+      ...unreadable(
+        'not-encrypted',
+        'd',
+        text('{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}'),
+      ),
     ],
   },
   {
     name: 'aescbc first',
-    resources: [rule({ aescbc: keys('k1') }, { secretbox: keys('k1') }, { aesgcm: keys('k2', 'k1') })],
+    resources: [
+      rule({ aescbc: keys('k1') }, { secretbox: keys('k1') }, { aesgcm: keys('k2', 'k1') }),
+    ],
     steps: [
       { do: 'same', name: 'd' },
       { do: 'create', name: 'e' },
@@ -132,7 +154,11 @@ const object = (name: string) => ({
 export const configOf = ({ resources }: Phase): string | undefined =>
   resources === null
     ? undefined
-    : JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources })
+    : JSON.stringify({
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'EncryptionConfiguration',
+        resources,
+      })
 
 /** The namespace must be there. */
 export async function play({ steps }: Phase, ask: Ask, engine: EtcdEngine): Promise<Shown[]> {
@@ -182,7 +208,12 @@ async function playVerbs(name: string, ask: Ask): Promise<Shown[]> {
     'list of others': { method: 'GET', path: '/api/v1/namespaces/default/secrets' },
     put: { method: 'PUT', path: one, body },
     patch: { method: 'PATCH', path: one, body: { data: { a: 'YQ==' } }, type: merge },
-    apply: { method: 'PATCH', path: `${one}?fieldManager=x`, body, type: 'application/apply-patch+yaml' },
+    apply: {
+      method: 'PATCH',
+      path: `${one}?fieldManager=x`,
+      body,
+      type: 'application/apply-patch+yaml',
+    },
     post: { method: 'POST', path, body },
     'delete dryRun': { method: 'DELETE', path: `${one}?dryRun=All` },
     'delete collection': { method: 'DELETE', path: `${path}?dryRun=All` },
@@ -205,7 +236,8 @@ function bodyOf(answer: string): { readonly [what: string]: unknown } {
     : { kind, names: items.map((item: { metadata: { name: string } }) => item.metadata.name) }
 }
 
-const prefixOf = (value: Buffer): string => /^k8s:enc:\w+:v\d:[^:]*:/.exec(value.toString('latin1'))?.[0] ?? 'plain'
+const prefixOf = (value: Buffer): string =>
+  /^k8s:enc:\w+:v\d:[^:]*:/.exec(value.toString('latin1'))?.[0] ?? 'plain'
 
 async function valueOf(engine: EtcdEngine, name: string): Promise<Buffer> {
   const { values } = await engine.range(rangeOfKey(keyOf(name)))

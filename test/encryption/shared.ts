@@ -56,7 +56,8 @@ class Tally {
 
 /** As the plugin that the values were recorded with. */
 const mock: PluginCipher = {
-  seal: (plain, keyId) => Buffer.concat([Buffer.from(`mock:${keyId}:`), plain.map((byte) => byte ^ 0x5a)]),
+  seal: (plain, keyId) =>
+    Buffer.concat([Buffer.from(`mock:${keyId}:`), plain.map((byte) => byte ^ 0x5a)]),
   open: (sealed) => {
     const at = sealed.indexOf(':', 'mock:'.length) + 1
     return Buffer.from(sealed.subarray(at).map((byte) => byte ^ 0x5a))
@@ -72,19 +73,40 @@ function writeConfig(config: unknown): string {
   return path
 }
 
-async function transformerOf(config: unknown, flags: readonly string[] = []): Promise<EncryptionSetUp> {
+async function transformerOf(
+  config: unknown,
+  flags: readonly string[] = [],
+): Promise<EncryptionSetUp> {
   const args = ['--etcd-servers=http://127.0.0.1:1', ...flags]
   const checked = checkArgs([...args, `--encryption-provider-config=${writeConfig(config)}`])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
-  const parts = { root: '/registry/', time: systemTime, log: silent, metrics: new Metrics(), serverId: 'x' }
+  const parts = {
+    root: '/registry/',
+    time: systemTime,
+    log: silent,
+    metrics: new Metrics(),
+    serverId: 'x',
+  }
   return createEncryption(checked.config, parts)
 }
 
 async function values(): Promise<void> {
-  type Provider = { readonly config: unknown; readonly flags: readonly string[]; readonly values: readonly Value[] }
+  type Provider = {
+    readonly config: unknown
+    readonly flags: readonly string[]
+    readonly values: readonly Value[]
+  }
   type Value = Stored & { readonly plaintext: string }
   const tally = new Tally('values of every provider, read to their plaintext')
-  const names = ['aescbc-16', 'aescbc-24', 'aescbc-32', 'aesgcm-16', 'aesgcm-24', 'aesgcm-32', 'identity']
+  const names = [
+    'aescbc-16',
+    'aescbc-24',
+    'aescbc-32',
+    'aesgcm-16',
+    'aesgcm-24',
+    'aesgcm-32',
+    'identity',
+  ]
   for (const name of [...names, 'secretbox', 'kms-v1', 'kms-v2']) {
     const { config, flags, values: all } = read<Provider>(`provider-${name}.json`)
     await using set = await transformerOf(config, flags)
@@ -97,7 +119,11 @@ async function values(): Promise<void> {
 }
 
 async function wildcards(): Promise<void> {
-  type Config = { readonly name: string; readonly config: unknown; readonly keys: readonly Stored[] }
+  type Config = {
+    readonly name: string
+    readonly config: unknown
+    readonly keys: readonly Stored[]
+  }
   const tally = new Tally('folders by wildcards')
   for (const { name, config, keys } of read<readonly Config[]>('wildcards.json')) {
     await using set = await transformerOf(config)
@@ -110,7 +136,8 @@ async function wildcards(): Promise<void> {
   tally.tell()
 }
 
-const prefixOf = (value: Buffer): string => /^k8s:enc:\w+:v\d:[^:]*:/.exec(value.toString('latin1'))?.[0] ?? 'plain'
+const prefixOf = (value: Buffer): string =>
+  /^k8s:enc:\w+:v\d:[^:]*:/.exec(value.toString('latin1'))?.[0] ?? 'plain'
 
 class Cluster implements AsyncDisposable {
   readonly #etcd: Awaited<ReturnType<typeof startEtcd>>
@@ -118,14 +145,20 @@ class Cluster implements AsyncDisposable {
 
   private constructor(etcd: Awaited<ReturnType<typeof startEtcd>>) {
     this.#etcd = etcd
-    this.engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }))
+    this.engine = new EtcdEngine(
+      new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }),
+    )
   }
 
   static async start(): Promise<Cluster> {
     return new Cluster(await startEtcd())
   }
 
-  async serve(config: unknown, flags: readonly string[], run: (client: Client) => Promise<void>): Promise<void> {
+  async serve(
+    config: unknown,
+    flags: readonly string[],
+    run: (client: Client) => Promise<void>,
+  ): Promise<void> {
     const own = config === null ? [] : [`--encryption-provider-config=${writeConfig(config)}`]
     await using server = await startOn(this.#etcd, [...own, ...flags])
     await using client = clients['HTTP/2']?.(server.url)
@@ -135,7 +168,9 @@ class Cluster implements AsyncDisposable {
     await run(client)
   }
 
-  async at(key: string): Promise<{ readonly value: Buffer; readonly revision: number } | undefined> {
+  async at(
+    key: string,
+  ): Promise<{ readonly value: Buffer; readonly revision: number } | undefined> {
     const { values: found } = await this.engine.range(rangeOfKey(key))
     const [one] = found
     return one && { value: Buffer.from(one.value), revision: one.revision }
@@ -170,7 +205,9 @@ async function rotation(): Promise<void> {
     readonly revisionChanged?: boolean
     readonly stored: Stored
   }
-  type Phases = { readonly phases: readonly { phase: string; config: unknown; steps: readonly Step[] }[] }
+  type Phases = {
+    readonly phases: readonly { phase: string; config: unknown; steps: readonly Step[] }[]
+  }
   const tally = new Tally('steps of the rotation of keys')
   await using cluster = await Cluster.start()
   for (const { phase, config, steps } of read<Phases>('rotation.json').phases) {
@@ -179,19 +216,28 @@ async function rotation(): Promise<void> {
         const [method = '', path = '', name = ''] = request.split(' ')
         const before = (await cluster.at(stored.key))?.revision
         const known = method === 'PUT' ? JSON.parse((await client.call({ path })).text) : undefined
-        const body = method === 'POST' ? { body: secret(name) } : known === undefined ? {} : { body: known }
+        const body =
+          method === 'POST' ? { body: secret(name) } : known === undefined ? {} : { body: known }
         const answer = await client.call({ method, path, ...body })
         const after = await cluster.at(stored.key)
         const wanted = stored.prefix.startsWith('k8s:enc:') ? stored.prefix : 'plain'
-        const isRead = method !== 'GET' || JSON.parse(answer.text).data?.password === 'Y29ycmVjdCBob3JzZQ=='
+        const isRead =
+          method !== 'GET' || JSON.parse(answer.text).data?.password === 'Y29ycmVjdCBob3JzZQ=='
         tally.count(
           `${phase}: ${step}`,
-          { status, isRead: true, stored: wanted, ...(revisionChanged === undefined ? {} : { revisionChanged }) },
+          {
+            status,
+            isRead: true,
+            stored: wanted,
+            ...(revisionChanged === undefined ? {} : { revisionChanged }),
+          },
           {
             status: answer.status,
             isRead,
             stored: prefixOf(after?.value ?? Buffer.alloc(0)),
-            ...(revisionChanged === undefined ? {} : { revisionChanged: after?.revision !== before }),
+            ...(revisionChanged === undefined
+              ? {}
+              : { revisionChanged: after?.revision !== before }),
           },
         )
       }
@@ -223,8 +269,17 @@ function callOf(what: string, name: string): Parameters<Client['call']>[0] | und
   const body = secret(name)
   const patch = { 'content-type': 'application/merge-patch+json' }
   const apply = { 'content-type': 'application/apply-patch+yaml' }
-  const remove = (more: Body, path = one) => ({ method: 'DELETE', path, ...options({ [unsafe]: true, ...more }) })
-  const policies = { gracePeriodSeconds: 0, orphanDependents: true, dryRun: ['All'], preconditions: { uid: 'x' } }
+  const remove = (more: Body, path = one) => ({
+    method: 'DELETE',
+    path,
+    ...options({ [unsafe]: true, ...more }),
+  })
+  const policies = {
+    gracePeriodSeconds: 0,
+    orphanDependents: true,
+    dryRun: ['All'],
+    preconditions: { uid: 'x' },
+  }
   const calls: { readonly [what: string]: Parameters<Client['call']>[0] } = {
     GET: { path: one },
     'GET of a missing object': { path: `${secrets}/missing` },
@@ -252,7 +307,10 @@ function callOf(what: string, name: string): Parameters<Client['call']>[0] | und
     'unsafe DELETECOLLECTION': remove({}, secrets),
     'unsafe DELETE of a readable object': remove({}, `${secrets}/readable`),
     'unsafe DELETE of a missing object': remove({}, `${secrets}/missing`),
-    'unsafe DELETE by query parameter': { method: 'DELETE', path: `${one}?${unsafe}=true&dryRun=All` },
+    'unsafe DELETE by query parameter': {
+      method: 'DELETE',
+      path: `${one}?${unsafe}=true&dryRun=All`,
+    },
   }
   return calls[what]
 }
@@ -262,7 +320,10 @@ function shownOf({ status, body }: Recorded, revision: number): Body {
   if (typeof body !== 'object' || body === null) return { status }
   if (body['kind'] !== 'Status') return { status, kind: body['kind'] }
   const { message, reason, details } = body
-  const text = JSON.stringify({ status, message, reason, details }).replaceAll(/revision=[1-9]\d*/g, 'revision=#')
+  const text = JSON.stringify({ status, message, reason, details }).replaceAll(
+    /revision=[1-9]\d*/g,
+    'revision=#',
+  )
   assert.ok(revision >= 0)
   return JSON.parse(text)
 }
@@ -275,7 +336,8 @@ const isOfMoment = (what: string): boolean =>
  * Values that nobody writes, and that the reference reads as something (docs/differences.md): empty, without a kind, of another kind, YAML, with
  * another name than their key.
  */
-const strange = /empty value|without a kind|unknown kind|another kind|YAML|another name|another key \(readable\)/
+const strange =
+  /empty value|without a kind|unknown kind|another kind|YAML|another name|another key \(readable\)/
 
 async function unreadable(): Promise<void> {
   const tally = new Tally('answers for values that cannot be read')
@@ -325,7 +387,9 @@ const onPurpose = new Set([
 
 async function unreadableAtStart(): Promise<void> {
   const tally = new Tally('answers for values that were there at the start')
-  for (const { case: name, config, key, value, answers } of read<readonly Unreadable[]>('unreadable-at-start.json')) {
+  for (const { case: name, config, key, value, answers } of read<readonly Unreadable[]>(
+    'unreadable-at-start.json',
+  )) {
     await using cluster = await Cluster.start()
     await cluster.put(key, Buffer.from(value, 'base64'))
     await cluster.serve(config, [], async (client) => {
@@ -333,7 +397,11 @@ async function unreadableAtStart(): Promise<void> {
         const call = callOf(what, key.slice(key.lastIndexOf('/') + 1))
         if (call === undefined || onPurpose.has(what) || onPurpose.has(`${name}: ${what}`)) continue
         const { status, text } = await client.call(call)
-        tally.count(`${name}: ${what}`, shownOf(wanted, 0), shownOf({ status, body: bodyIn(text) }, 0))
+        tally.count(
+          `${name}: ${what}`,
+          shownOf(wanted, 0),
+          shownOf({ status, body: bodyIn(text) }, 0),
+        )
       }
     })
   }

@@ -10,7 +10,15 @@
  * Needs Go, or what `test/tools/install` built earlier.
  */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
@@ -60,14 +68,19 @@ async function main(): Promise<void> {
   let faults = 0
   for (const suite of wanted) {
     const { name } = suite
-    const theirs = real === undefined ? undefined : await runAgain(suite, real, (ran) => isClean(ran, suite))
+    const theirs =
+      real === undefined ? undefined : await runAgain(suite, real, (ran) => isClean(ran, suite))
     const isSame = (ran: Suite): boolean => compare(name, ran, theirs?.suite).length === 0
     const ours = await runAgain(suite, keelson, isSame)
     const odd = compare(name, ours.suite, theirs?.suite)
     faults += odd.length
     for (const line of odd) console.log(`FAULT ${name}: ${line}`)
     console.log(describe(name, ours, theirs))
-    rows.push({ name, keelson: figures(ours), ...(theirs === undefined ? {} : { real: figures(theirs) }) })
+    rows.push({
+      name,
+      keelson: figures(ours),
+      ...(theirs === undefined ? {} : { real: figures(theirs) }),
+    })
   }
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 1)}\n`)
   console.log(`${wanted.length} suites, ${faults} faults`)
@@ -82,7 +95,11 @@ function realAssets(): string {
   return folder
 }
 
-async function runAgain(suite: SuiteToRun, assets: string, isGood: (ran: Suite) => boolean): Promise<Ran> {
+async function runAgain(
+  suite: SuiteToRun,
+  assets: string,
+  isGood: (ran: Suite) => boolean,
+): Promise<Ran> {
   for (let tries = 1; ; tries++) {
     const ran = await runSuite(suite, assets)
     if (isGood(ran.suite) || tries === TRIES_MAX) return { ...ran, tries }
@@ -119,11 +136,17 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 't
   // What fails is in the report; a suite that has none has failed as a whole.
   const { told, failure } = await running.then(
     ({ stdout }) => ({ told: stdout, failure: '' }),
-    (error: Error & { stdout?: string }) => ({ told: error.stdout ?? '', failure: String(error).slice(-2_000) }),
+    (error: Error & { stdout?: string }) => ({
+      told: error.stdout ?? '',
+      failure: String(error).slice(-2_000),
+    }),
   )
   if (values.logs !== undefined) {
     mkdirSync(values.logs, { recursive: true })
-    writeFileSync(join(values.logs, `${suite.name}-${basename(assets)}-${Date.now()}.log`), `${told}\n${failure}`)
+    writeFileSync(
+      join(values.logs, `${suite.name}-${basename(assets)}-${Date.now()}.log`),
+      `${told}\n${failure}`,
+    )
   }
   const seconds = (performance.now() - began) / 1000
   try {
@@ -132,7 +155,10 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 't
   } catch {
     // A suite that panics outside of its specs writes none.
     const specs = new Map([[wholeSuite, 'panicked']])
-    return { seconds, suite: { specs, messages: new Map([[wholeSuite, failure]]), setUpSeconds: 0 } }
+    return {
+      seconds,
+      suite: { specs, messages: new Map([[wholeSuite, failure]]), setUpSeconds: 0 },
+    }
   }
 }
 
@@ -142,7 +168,8 @@ function compare(name: string, ours: Suite, theirs: Suite | undefined): string[]
   const odd: string[] = []
   for (const [spec, state] of ours.specs) {
     const other = theirs?.specs.get(spec)
-    if (state === 'passed' || state === 'skipped' || state === 'pending' || explained.has(spec)) continue
+    if (state === 'passed' || state === 'skipped' || state === 'pending' || explained.has(spec))
+      continue
     if (theirs === undefined || other === 'passed')
       odd.push(`${spec}: ${state} on Keelson: ${ours.messages.get(spec) ?? ''}`)
   }

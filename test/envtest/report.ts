@@ -22,22 +22,32 @@ const NANOSECONDS = 1e9
 const MESSAGE_CHARACTERS_MAX = 600
 
 /** Checked no further: it is written by a pinned version. */
-export function readReport(report: readonly { readonly SpecReports: readonly Told[] | null }[]): Suite {
+export function readReport(
+  report: readonly { readonly SpecReports: readonly Told[] | null }[],
+): Suite {
   const specs = new Map<string, string>()
   const messages = new Map<string, string>()
   let setUpNanoseconds = 0
   for (const told of report.flatMap(({ SpecReports }) => SpecReports ?? [])) {
     if (told.LeafNodeType === 'BeforeSuite' || told.LeafNodeType === 'SynchronizedBeforeSuite')
       setUpNanoseconds += told.RunTime
-    const name = [...(told.ContainerHierarchyTexts ?? []), told.LeafNodeText || told.LeafNodeType].join(' ')
+    const name = [
+      ...(told.ContainerHierarchyTexts ?? []),
+      told.LeafNodeText || told.LeafNodeType,
+    ].join(' ')
     // Some specs of controller-runtime have the same name: what is worst counts.
     if (specs.get(name) === undefined || specs.get(name) === 'passed') specs.set(name, told.State)
-    if (told.Failure?.Message !== undefined) messages.set(name, told.Failure.Message.slice(0, MESSAGE_CHARACTERS_MAX))
+    if (told.Failure?.Message !== undefined)
+      messages.set(name, told.Failure.Message.slice(0, MESSAGE_CHARACTERS_MAX))
   }
   return { specs, messages, setUpSeconds: setUpNanoseconds / NANOSECONDS }
 }
 
-const states: { readonly [word: string]: string } = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }
+const states: { readonly [word: string]: string } = {
+  PASS: 'passed',
+  FAIL: 'failed',
+  SKIP: 'skipped',
+}
 
 /** What `-test.v` prints: a line for each test and subtest when it is done. Fails if not all of them were: something panicked. */
 export function readGoTests(text: string, setUpSeconds: number): Suite {

@@ -24,7 +24,15 @@ export function tools(): string {
 }
 
 /** pkg/leaderelection of controller-runtime has no tests in this version. */
-const ofControllerRuntime = ['client', 'envtest', 'manager', 'webhook', 'builder', 'controller', 'cache']
+const ofControllerRuntime = [
+  'client',
+  'envtest',
+  'manager',
+  'webhook',
+  'builder',
+  'controller',
+  'cache',
+]
 
 const ofClusterApi = {
   patch: 'util/patch',
@@ -41,7 +49,8 @@ export const suites: readonly SuiteToRun[] = [
       group: 'controller-runtime',
       tool: `controller-runtime-${name}.test`,
       reports: 'ginkgo',
-      folder: () => join(downloadedModule('controller-runtime', 'sigs.k8s.io/controller-runtime'), 'pkg', name),
+      folder: () =>
+        join(downloadedModule('controller-runtime', 'sigs.k8s.io/controller-runtime'), 'pkg', name),
     }),
   ),
   {
@@ -65,7 +74,10 @@ export const suites: readonly SuiteToRun[] = [
 /** Go's own copy, which cannot be written. */
 function downloadedModule(pin: string, module: string): string {
   const cwd = join(root, 'test', 'tools', pin)
-  return execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd, encoding: 'utf8' }).trim()
+  return execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
+    cwd,
+    encoding: 'utf8',
+  }).trim()
 }
 
 /** The copy that `test/tools/install` built the tool in: both have the pin in their names. */

@@ -17,7 +17,10 @@ const reference = 'reference'
 export function judge(
   ours: readonly Outcome[],
   theirs: readonly Outcome[],
-  levels: { readonly [keelson]: ReadonlyMap<string, string>; readonly [reference]: ReadonlyMap<string, string> },
+  levels: {
+    readonly [keelson]: ReadonlyMap<string, string>
+    readonly [reference]: ReadonlyMap<string, string>
+  },
 ): Verdict {
   const lines: string[] = []
   const faults: string[] = []
@@ -27,7 +30,8 @@ export function judge(
     if (Math.abs(one - other) > DIFFERENCE_MAX) faults.push(line)
   }
   const wrong = [...ours, ...theirs].filter(({ status }) => ![200, 201, 404, 429].includes(status))
-  if (wrong.length > 0) lines.push(`${wrong.length} answers like ${wrong[0]?.status}, which do not count`)
+  if (wrong.length > 0)
+    lines.push(`${wrong.length} answers like ${wrong[0]?.status}, which do not count`)
   if (wrong.length > (ours.length + theirs.length) / 20)
     faults.push('too many failed for a comparison: is the machine busy?')
   const byLevel = countBy(ours, ({ level }) => levels[keelson].get(level) ?? level)
@@ -54,7 +58,9 @@ export function judge(
     for (const second of ratios) {
       // Who is clearly refused more by the reference is not refused less by Keelson.
       if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
-        faults.push(`${first.user} is refused more than ${second.user} by the ${reference}, less by ${keelson}`)
+        faults.push(
+          `${first.user} is refused more than ${second.user} by the ${reference}, less by ${keelson}`,
+        )
       }
     }
   }
@@ -66,7 +72,10 @@ const groupOf = ({ arrival }: Outcome): string => arrival.user.replace(/-\d+$/, 
 
 const isRefused = ({ status }: Outcome): boolean => status === 429
 
-function countBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Counted> {
+function countBy(
+  outcomes: readonly Outcome[],
+  keyOf: (outcome: Outcome) => string,
+): Map<string, Counted> {
   const counts = new Map<string, Counted>()
   for (const outcome of outcomes) {
     // What failed otherwise, mostly since the machine stood still, says nothing of flow control.
@@ -85,6 +94,7 @@ const totalOf = (counts: ReadonlyMap<string, Counted>): number =>
     [...counts.values()].reduce((sum, { served }) => sum + served, 0),
   )
 
-const refusedPart = ({ served, refused }: Counted): number => refused / Math.max(1, served + refused)
+const refusedPart = ({ served, refused }: Counted): number =>
+  refused / Math.max(1, served + refused)
 
 const percent = (part: number): string => `${(part * 100).toFixed(1)} %`

@@ -51,7 +51,9 @@ const prepare = async (dir: string): Promise<readonly string[]> => {
 
 type Server = { readonly sender: Sender; readonly levels: ReadonlyMap<string, string> }
 
-async function start(launch: (options: ApiServerOptions) => Promise<ApiServerProcess>): Promise<Server> {
+async function start(
+  launch: (options: ApiServerOptions) => Promise<ApiServerProcess>,
+): Promise<Server> {
   const etcd = parts.use(await startEtcd())
   // Roles allow some of the requests, which would then not wait for the authorizer: modes of two flags add up.
   const omit = ['authorization-mode']
@@ -71,7 +73,10 @@ async function seed({ url }: ApiServerProcess): Promise<void> {
   using sender = new Sender(url)
   const path = '/api/v1/namespaces/default/configmaps'
   const names = ['one', ...Array.from({ length: OBJECTS - 1 }, (_, at) => `map-${at}`)]
-  await until(async () => (await call(sender, '/api/v1/namespaces/default')).status === 200, 'the namespace')
+  await until(
+    async () => (await call(sender, '/api/v1/namespaces/default')).status === 200,
+    'the namespace',
+  )
   for (const name of names) {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }
     const { status, text } = await sender.call({ user: admin, method: 'POST', path, body })
@@ -83,7 +88,11 @@ const call = (sender: Sender, path: string) => sender.call({ user: admin, method
 
 async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> {
   const path = '/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations'
-  type Items = { readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[] }
+  type Items = {
+    readonly items: readonly {
+      readonly metadata: { readonly name: string; readonly uid: string }
+    }[]
+  }
   let found: Items['items'] = []
   await until(async () => {
     const list: Items = JSON.parse((await call(sender, path)).text)
@@ -98,7 +107,11 @@ async function divided({ sender }: Server): Promise<void> {
   // The average over a period is never twice the same while something is asked all the time.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
-    return /^apiserver_flowcontrol_demand_seats_average\{priority_level="exempt"\} (\S+)$/m.exec(text)?.[1] ?? ''
+    return (
+      /^apiserver_flowcontrol_demand_seats_average\{priority_level="exempt"\} (\S+)$/m.exec(
+        text,
+      )?.[1] ?? ''
+    )
   }
   const before = await shown()
   while ((await shown()) === before) await sleep(20)
@@ -107,7 +120,9 @@ async function divided({ sender }: Server): Promise<void> {
 const ours = await start(startKeelson)
 const theirs = await start(startReference)
 const failed: string[] = []
-for (const trace of createTraces(Number(values.seed)).filter(({ name }) => name.includes(values.only))) {
+for (const trace of createTraces(Number(values.seed)).filter(({ name }) =>
+  name.includes(values.only),
+)) {
   const [one, other] = await Promise.all(
     [ours, theirs].map(async (server) => {
       await divided(server)
@@ -115,9 +130,13 @@ for (const trace of createTraces(Number(values.seed)).filter(({ name }) => name.
     }),
   )
   const verdict = judge(one ?? [], other ?? [], { Keelson: ours.levels, reference: theirs.levels })
-  console.log(`${verdict.faults.length === 0 ? 'same' : 'DIFFERS'}: ${trace.name} (${trace.arrivals.length} requests)`)
-  for (const line of verdict.lines) console.log(`  ${verdict.faults.includes(line) ? '!' : ' '} ${line}`)
-  for (const fault of verdict.faults.filter((text) => !verdict.lines.includes(text))) console.log(`  ! ${fault}`)
+  console.log(
+    `${verdict.faults.length === 0 ? 'same' : 'DIFFERS'}: ${trace.name} (${trace.arrivals.length} requests)`,
+  )
+  for (const line of verdict.lines)
+    console.log(`  ${verdict.faults.includes(line) ? '!' : ' '} ${line}`)
+  for (const fault of verdict.faults.filter((text) => !verdict.lines.includes(text)))
+    console.log(`  ! ${fault}`)
   if (verdict.faults.length > 0) failed.push(trace.name)
   await sleep(PAUSE_MS)
 }

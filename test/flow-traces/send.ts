@@ -18,14 +18,18 @@ export class Sender implements Disposable {
   #next = 0
 
   constructor(url: string) {
-    this.#sessions = Array.from({ length: SESSIONS }, () => connect(url, { rejectUnauthorized: false }))
+    this.#sessions = Array.from({ length: SESSIONS }, () =>
+      connect(url, { rejectUnauthorized: false }),
+    )
   }
 
   async send(arrivals: readonly Arrival[]): Promise<readonly Outcome[]> {
     const startMs = performance.now()
     return Promise.all(
       arrivals.map(async (arrival) => {
-        await new Promise((resolve) => setTimeout(resolve, Math.max(0, arrival.atMs - (performance.now() - startMs))))
+        await new Promise((resolve) =>
+          setTimeout(resolve, Math.max(0, arrival.atMs - (performance.now() - startMs))),
+        )
         const { status, level } = await this.call(arrival)
         return { arrival, status, level, endedMs: performance.now() - startMs }
       }),

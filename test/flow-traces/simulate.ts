@@ -49,7 +49,12 @@ async function serve({ user: name, method, path }: Arrival): Promise<void> {
   const [bare = '', query = ''] = path.split('?')
   const parameters = new URLSearchParams(query)
   const info = requestInfo({ method, path: bare, query: parameters })
-  const user = { name, uid: '', groups: [...(users.get(name) ?? []), 'system:authenticated'], extra: {} }
+  const user = {
+    name,
+    uid: '',
+    groups: [...(users.get(name) ?? []), 'system:authenticated'],
+    extra: {},
+  }
   const flow = flows.classify(user, info)
   if (flow === undefined) throw new Error(`${name} is in no flow`)
   const key = name.replace(/-\d+$/, '-*')
@@ -57,7 +62,13 @@ async function serve({ user: name, method, path }: Arrival): Promise<void> {
   counts.set(key, count)
   try {
     const timeoutMs = info.verb === 'watch' ? Infinity : TIMEOUT_MS
-    const entering = { user, info, timeoutMs, nowMs: time.monotonicMs(), request: { query: parameters, signal: never } }
+    const entering = {
+      user,
+      info,
+      timeoutMs,
+      nowMs: time.monotonicMs(),
+      request: { query: parameters, signal: never },
+    }
     const seat: Seat = await flows.enter(flow, entering)
     count.served++
     await new Promise<void>((resolve) => void time.after(SERVICE_MS, resolve))
@@ -74,7 +85,9 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-for (const { name, arrivals } of createTraces(Number(values.seed)).filter((one) => one.name.includes(values.only))) {
+for (const { name, arrivals } of createTraces(Number(values.seed)).filter((one) =>
+  one.name.includes(values.only),
+)) {
   counts.clear()
   // Just after seats were divided.
   await pass(10_000 - (time.monotonicMs() % 10_000) + 1)

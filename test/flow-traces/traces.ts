@@ -26,10 +26,16 @@ export const users: ReadonlyMap<string, readonly string[]> = new Map([
     `system:serviceaccount:default:account-${at}`,
     ['system:serviceaccounts', 'system:serviceaccounts:default'],
   ]),
-  ...Array.from({ length: 5 }, (_, at): [string, string[]] => [`system:node:node-${at}`, ['system:nodes']]),
+  ...Array.from({ length: 5 }, (_, at): [string, string[]] => [
+    `system:node:node-${at}`,
+    ['system:nodes'],
+  ]),
   ['system:kube-scheduler', []],
   ['system:kube-controller-manager', []],
-  ['system:serviceaccount:kube-system:elected', ['system:serviceaccounts', 'system:serviceaccounts:kube-system']],
+  [
+    'system:serviceaccount:kube-system:elected',
+    ['system:serviceaccounts', 'system:serviceaccounts:kube-system'],
+  ],
 ])
 
 /** One period of lending and borrowing, and a little. */
@@ -45,7 +51,10 @@ const watch = {
   isWatch: true,
 } as const
 const lease = (name: string, namespace = 'kube-node-lease') =>
-  ({ method: 'GET', path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}` }) as const
+  ({
+    method: 'GET',
+    path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
+  }) as const
 /** A dry run: etcd's time is not the flow control's. */
 const create = {
   method: 'POST',
@@ -68,7 +77,12 @@ const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace =
 export function createTraces(seed: number): readonly Trace[] {
   const random = new Random(seed)
   /** Poisson arrivals at this rate, each of one of the users. */
-  const stream = (names: readonly string[], perSecond: number, sent: Sent, { fromMs = 0, toMs = TRACE_MS } = {}) => {
+  const stream = (
+    names: readonly string[],
+    perSecond: number,
+    sent: Sent,
+    { fromMs = 0, toMs = TRACE_MS } = {},
+  ) => {
     const arrivals: Arrival[] = []
     for (let atMs = fromMs; ; ) {
       atMs += (-Math.log(1 - random.next()) * 1000) / (perSecond * RATE)
@@ -79,10 +93,16 @@ export function createTraces(seed: number): readonly Trace[] {
   const people = named(/^user-/)
   const accounts = named(/account-/)
   const nodes = named(/^system:node:/)
-  const leases = nodes.flatMap((node) => stream([node], 2, lease(node.slice('system:node:'.length))))
+  const leases = nodes.flatMap((node) =>
+    stream([node], 2, lease(node.slice('system:node:'.length))),
+  )
   const elections = [
     ...stream(['system:kube-scheduler'], 2, lease('kube-scheduler', 'kube-system')),
-    ...stream(['system:kube-controller-manager'], 2, lease('kube-controller-manager', 'kube-system')),
+    ...stream(
+      ['system:kube-controller-manager'],
+      2,
+      lease('kube-controller-manager', 'kube-system'),
+    ),
     ...stream(['system:serviceaccount:kube-system:elected'], 2, lease('elected', 'kube-system')),
   ]
   return [
@@ -92,11 +112,20 @@ export function createTraces(seed: number): readonly Trace[] {
     trace('accounts flood', stream(accounts, 300, get), stream(['other'], 5, get)),
     trace('two levels flood', stream(['flood'], 150, get), stream(accounts.slice(0, 1), 200, get)),
     trace('lists flood', stream(['flood'], 60, list), stream(['other'], 5, get)),
-    trace('lists and gets of accounts', stream(accounts.slice(0, 1), 60, list), stream(accounts.slice(1), 100, get)),
+    trace(
+      'lists and gets of accounts',
+      stream(accounts.slice(0, 1), 60, list),
+      stream(accounts.slice(1), 100, get),
+    ),
     trace('watches flood', stream(['flood'], 120, watch), stream(['other'], 5, get)),
     trace('writes flood', stream(['flood'], 400, create), stream(people.slice(0, 5), 20, create)),
     trace('leases beside a flood', stream(['flood'], 200, get), leases),
-    trace('elections beside floods', stream(accounts, 250, get), stream(people, 100, get), elections),
+    trace(
+      'elections beside floods',
+      stream(accounts, 250, get),
+      stream(people, 100, get),
+      elections,
+    ),
     trace(
       'a spike',
       stream(['flood'], 20, get),

@@ -16,8 +16,14 @@ export async function readOne(url: string, key: string): Promise<Buffer> {
   return pair.value
 }
 
-async function range(url: string, request: Readonly<Record<string, string>>): Promise<readonly Pair[]> {
-  const answer = await fetch(`${url}/v3/kv/range`, { method: 'POST', body: JSON.stringify(request) })
+async function range(
+  url: string,
+  request: Readonly<Record<string, string>>,
+): Promise<readonly Pair[]> {
+  const answer = await fetch(`${url}/v3/kv/range`, {
+    method: 'POST',
+    body: JSON.stringify(request),
+  })
   const { kvs = [] }: { kvs?: readonly RawPair[] } = JSON.parse(await answer.text())
   return kvs.map(({ key, value = '', mod_revision }) => ({
     key: Buffer.from(key, 'base64').toString(),

@@ -16,9 +16,13 @@ import { record } from './record.ts'
 /** All objects in JSON take some MB. */
 const OUTPUT_BYTES_MAX = 64 << 20
 
-const { values: options } = parseArgs({ options: { reference: { type: 'boolean' }, filled: { type: 'boolean' } } })
+const { values: options } = parseArgs({
+  options: { reference: { type: 'boolean' }, filled: { type: 'boolean' } },
+})
 if (options.reference !== true && options.filled !== true) {
-  console.error('golden: say what to record: --reference (starts kube-apiserver), --filled (runs a Go program)')
+  console.error(
+    'golden: say what to record: --reference (starts kube-apiserver), --filled (runs a Go program)',
+  )
   process.exit(2)
 }
 mkdirSync(dataFolder, { recursive: true })
@@ -29,8 +33,13 @@ async function recordReference(): Promise<void> {
   const usual = await record('default')
   const all = await record('all')
   const stored = [...usual.stored, ...all.stored]
-  write('stored.json', pack(Object.fromEntries(stored.map((row): [string, Json] => [row.get, { ...row }]))))
-  const keys = Object.entries({ ...all.keys, ...usual.keys }).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  write(
+    'stored.json',
+    pack(Object.fromEntries(stored.map((row): [string, Json] => [row.get, { ...row }]))),
+  )
+  const keys = Object.entries({ ...all.keys, ...usual.keys }).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  )
   write(
     'keys.json',
     `{\n${keys.map(([kind, own]) => `${JSON.stringify(kind)}:${JSON.stringify(own)}`).join(',\n')}\n}\n`,
@@ -57,7 +66,10 @@ function recordFilled(): void {
     .trim()
     .split('\n')
     .map((line): { id: string; json: Json; protobuf: string } => JSON.parse(line))
-  write('filled.json', pack(Object.fromEntries(rows.map(({ id, ...row }): [string, Json] => [id, row]))))
+  write(
+    'filled.json',
+    pack(Object.fromEntries(rows.map(({ id, ...row }): [string, Json] => [id, row]))),
+  )
   console.log(`${rows.length} filled objects`)
 }
 

@@ -6,7 +6,10 @@ import { pack, unpack } from './pack.ts'
 
 test('what is packed comes back, fields in their order', () => {
   const common = { type: 'object', properties: { b: { type: 'string' }, a: { type: 'string' } } }
-  const values = { one: { z: common, list: [common, common] }, two: { again: { z: common, list: [common, common] } } }
+  const values = {
+    one: { z: common, list: [common, common] },
+    two: { again: { z: common, list: [common, common] } },
+  }
   const packed = pack(values)
   assert.equal(packed.match(/"properties"/g)?.length, 1)
   assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))

@@ -25,13 +25,18 @@ export function pack(values: Values): string {
     const inner = Array.isArray(value)
       ? `[${value.map(shown).join(',')}]`
       : `{${Object.entries(value)
-          .map(([name, field]) => `${JSON.stringify(DOLLARS.test(name) ? `$${name}` : name)}:${shown(field)}`)
+          .map(
+            ([name, field]) =>
+              `${JSON.stringify(DOLLARS.test(name) ? `$${name}` : name)}:${shown(field)}`,
+          )
           .join(',')}}`
     if ((counts.get(text) ?? 0) < 2) return inner
     numbers.set(text, parts.push(inner) - 1)
     return `{"$":${parts.length - 1}}`
   }
-  const lines = Object.entries(values).map(([name, value]) => `${JSON.stringify(name)}:${shown(value)}`)
+  const lines = Object.entries(values).map(
+    ([name, value]) => `${JSON.stringify(name)}:${shown(value)}`,
+  )
   return `{"parts":[\n${parts.join(',\n')}\n],"values":{\n${lines.join(',\n')}\n}}\n`
 }
 
@@ -57,7 +62,10 @@ export function unpack(text: string): Map<string, Json> {
     const part = value['$']
     if (typeof part === 'number') return parts[part] ?? null
     return Object.fromEntries(
-      Object.entries(value).map(([name, field]) => [DOLLARS.test(name) ? name.slice(1) : name, whole(field)]),
+      Object.entries(value).map(([name, field]) => [
+        DOLLARS.test(name) ? name.slice(1) : name,
+        whole(field),
+      ]),
     )
   }
   for (const part of packed.parts) parts.push(whole(part))

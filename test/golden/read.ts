@@ -28,7 +28,9 @@ export type FilledObject = { readonly id: string; readonly json: Json; readonly 
 const readText = (file: string): string => readFileSync(join(dataFolder, file), 'utf8')
 
 export function readStored(): readonly StoredRow[] {
-  return [...unpack(readText('stored.json')).values()].map((value): StoredRow => JSON.parse(JSON.stringify(value)))
+  return [...unpack(readText('stored.json')).values()].map(
+    (value): StoredRow => JSON.parse(JSON.stringify(value)),
+  )
 }
 
 /** `storage.k8s.io/v1 CSINode` and the like. */

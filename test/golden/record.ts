@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto'
 import { isRecord, type Json } from '../compat/json.ts'
 import { type Client, createClient } from '../compat/client.ts'
-import { customServed, createRow, readSet, type ObjectSet, type SetRow } from '../clients/every-kind.ts'
+import {
+  customServed,
+  createRow,
+  readSet,
+  type ObjectSet,
+  type SetRow,
+} from '../clients/every-kind.ts'
 import { type ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startReference } from '../harness/reference.ts'
@@ -55,30 +61,43 @@ export async function record(served: 'default' | 'all'): Promise<Recorded> {
   const before = await readAll(etcd.clientUrl, '/registry/')
   const keys = keysByKind(before)
   const stored: StoredRow[] = []
-  await during([...args, '--storage-media-type=application/json'], etcd.clientUrl, async (server) => {
-    using client = createClient({ server: server.url, token: server.token })
-    using soak = new SoakClient(server.url)
-    await customServed(soak, set)
-    for (const answer of made.answers) {
-      const { key, value } = keyOf(before, answer)
-      const { protobuf, ...rest } = { protobuf: isProtobuf(value) ? value.toString('base64') : undefined, ...answer }
-      // What is stored in another form is written anew, even if it is the same object.
-      const put = await client.request({ method: 'PUT', path: answer.get, headers: asJson, body: answer.text })
-      if (put.status !== 200) throw new Error(`PUT ${answer.get}: ${put.status} ${put.raw.toString()}`)
-      const json = (await readOne(etcd.clientUrl, key)).toString()
-      const { get, object, sha256, revision } = rest
-      stored.push({
-        get,
-        key,
-        isDefault: served === 'default',
-        ...(protobuf === undefined ? {} : { protobuf }),
-        json,
-        revision,
-        object,
-        ...(protobuf === undefined ? {} : { sha256 }),
-      })
-    }
-  })
+  await during(
+    [...args, '--storage-media-type=application/json'],
+    etcd.clientUrl,
+    async (server) => {
+      using client = createClient({ server: server.url, token: server.token })
+      using soak = new SoakClient(server.url)
+      await customServed(soak, set)
+      for (const answer of made.answers) {
+        const { key, value } = keyOf(before, answer)
+        const { protobuf, ...rest } = {
+          protobuf: isProtobuf(value) ? value.toString('base64') : undefined,
+          ...answer,
+        }
+        // What is stored in another form is written anew, even if it is the same object.
+        const put = await client.request({
+          method: 'PUT',
+          path: answer.get,
+          headers: asJson,
+          body: answer.text,
+        })
+        if (put.status !== 200)
+          throw new Error(`PUT ${answer.get}: ${put.status} ${put.raw.toString()}`)
+        const json = (await readOne(etcd.clientUrl, key)).toString()
+        const { get, object, sha256, revision } = rest
+        stored.push({
+          get,
+          key,
+          isDefault: served === 'default',
+          ...(protobuf === undefined ? {} : { protobuf }),
+          json,
+          revision,
+          object,
+          ...(protobuf === undefined ? {} : { sha256 }),
+        })
+      }
+    },
+  )
   return { stored, keys, documents: made.documents }
 }
 
@@ -94,8 +113,13 @@ async function during<T>(
 }
 
 /** The paths of what was made. */
-async function makeObjects(client: SoakClient, rows: readonly SetRow[]): Promise<readonly string[]> {
-  const namespace = await client.call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
+async function makeObjects(
+  client: SoakClient,
+  rows: readonly SetRow[],
+): Promise<readonly string[]> {
+  const namespace = await client.call('POST', '/api/v1/namespaces', {
+    metadata: { name: set.name },
+  })
   if (namespace.status !== 201) throw new Error(`the namespace: ${JSON.stringify(namespace.body)}`)
   const paths: string[] = []
   const refused: string[] = []
@@ -108,7 +132,10 @@ async function makeObjects(client: SoakClient, rows: readonly SetRow[]): Promise
   return paths
 }
 
-type Answers = Pick<StoredRow, 'get' | 'object' | 'revision'> & { readonly sha256: string; readonly text: string }
+type Answers = Pick<StoredRow, 'get' | 'object' | 'revision'> & {
+  readonly sha256: string
+  readonly text: string
+}
 
 async function readAnswers(client: Client, path: string): Promise<Answers> {
   const { raw } = await client.request({ method: 'GET', path })
@@ -134,7 +161,9 @@ function keyOf(pairs: readonly Pair[], { revision, get }: Answers): Pair {
 function keysByKind(pairs: readonly Pair[]): Record<string, readonly string[]> {
   const byKind = new Map<string, string[]>()
   for (const { key, value } of pairs) {
-    const { apiVersion, kind } = isProtobuf(value) ? openEnvelope(value) : JSON.parse(value.toString())
+    const { apiVersion, kind } = isProtobuf(value)
+      ? openEnvelope(value)
+      : JSON.parse(value.toString())
     const id = `${apiVersion} ${kind}`
     byKind.set(id, [...(byKind.get(id) ?? []), key])
   }
@@ -154,6 +183,7 @@ async function readDocuments(client: Client): Promise<ReadonlyMap<string, Json>>
   documents.set('/openapi/v2', await read('/openapi/v2'))
   const index = await read('/openapi/v3')
   const paths = isRecord(index) && isRecord(index['paths']) ? Object.keys(index['paths']) : []
-  for (const path of paths.toSorted()) documents.set(`/openapi/v3/${path}`, await read(`/openapi/v3/${path}`))
+  for (const path of paths.toSorted())
+    documents.set(`/openapi/v3/${path}`, await read(`/openapi/v3/${path}`))
   return documents
 }

@@ -11,7 +11,9 @@ import { valueAt } from '../../src/codec/json-bytes.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 export const anObject = (kind: string, name: string, fields: Fields = {}): KubeObject => {
   const { metadata, ...rest } = fields
@@ -21,7 +23,11 @@ export const anObject = (kind: string, name: string, fields: Fields = {}): KubeO
 export const pod = (spec: Fields = {}, metadata: Fields = {}): KubeObject =>
   anObject('Pod', 'p', { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
 
-type Write = Partial<Attributes> & { readonly plural: string; readonly group?: string; readonly user?: User }
+type Write = Partial<Attributes> & {
+  readonly plural: string
+  readonly group?: string
+  readonly user?: User
+}
 
 export function attributes({
   plural,
@@ -30,7 +36,8 @@ export function attributes({
   ...more
 }: Write): Attributes {
   const resource =
-    registry.find({ group, version: 'v1', plural }) ?? registry.find({ group, version: 'v1beta1', plural })
+    registry.find({ group, version: 'v1', plural }) ??
+    registry.find({ group, version: 'v1beta1', plural })
   assert.ok(resource, `there is no resource ${plural}`)
   return {
     operation: 'CREATE',
@@ -62,7 +69,10 @@ function contextOf(user: User): RequestContext {
 }
 
 /** The object as the plugin leaves it, or why it refuses it. */
-export async function admit(plugin: Plugin, write: Attributes): Promise<KubeObject | undefined | string> {
+export async function admit(
+  plugin: Plugin,
+  write: Attributes,
+): Promise<KubeObject | undefined | string> {
   const admission = new Admission([plugin])
   try {
     const object = await admission.mutate(write)
@@ -85,14 +95,21 @@ export class MemoryObjects implements Objects {
     this.#objects.set(`${plural}/${namespace}/${metadata.name}`, { ...object, metadata })
   }
 
-  readonly getNow = ({ plural }: ResourceId, { namespace, name }: NamespacedName): KubeObject | undefined =>
-    this.#objects.get(`${plural}/${namespace}/${name}`)
+  readonly getNow = (
+    { plural }: ResourceId,
+    { namespace, name }: NamespacedName,
+  ): KubeObject | undefined => this.#objects.get(`${plural}/${namespace}/${name}`)
 
   readonly get = async (id: ResourceId, place: NamespacedName): Promise<KubeObject | undefined> =>
     this.getNow(id, place)
 
-  readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
-    [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)
+  readonly list = async (
+    { plural }: ResourceId,
+    namespace: string,
+  ): Promise<readonly KubeObject[]> =>
+    [...this.#objects]
+      .filter(([key]) => key.startsWith(`${plural}/${namespace}/`))
+      .map(([, object]) => object)
 
   readonly pick: Objects['pick'] = async (id, namespace, { path, isWanted, countMax }) =>
     (await this.list(id, namespace))

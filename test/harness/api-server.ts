@@ -103,9 +103,12 @@ export class ApiServerProcess implements AsyncDisposable {
   async ready(): Promise<void> {
     const until = performance.now() + READY_MAX_MS
     while (!(await this.#isReady())) {
-      if (this.#hasEnded()) throw new Error(`${this.#child.spawnfile} ended: ${this.log.slice(-2000)}`)
+      if (this.#hasEnded())
+        throw new Error(`${this.#child.spawnfile} ended: ${this.log.slice(-2000)}`)
       if (performance.now() > until)
-        throw new Error(`${this.#child.spawnfile} is not ready after ${READY_MAX_MS} ms: ${this.log.slice(-2000)}`)
+        throw new Error(
+          `${this.#child.spawnfile} is not ready after ${READY_MAX_MS} ms: ${this.log.slice(-2000)}`,
+        )
       await sleep(READY_POLL_MS)
     }
   }
@@ -113,10 +116,14 @@ export class ApiServerProcess implements AsyncDisposable {
   #isReady(): Promise<boolean> {
     return new Promise((resolve) => {
       const headers = { authorization: `Bearer ${this.token}` }
-      get(`${this.url}/readyz`, { headers, rejectUnauthorized: false, agent: false, timeout: 2000 }, (response) => {
-        response.resume()
-        resolve(response.statusCode === 200)
-      })
+      get(
+        `${this.url}/readyz`,
+        { headers, rejectUnauthorized: false, agent: false, timeout: 2000 },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode === 200)
+        },
+      )
         .on('timeout', () => resolve(false))
         .on('error', () => resolve(false))
     })
@@ -155,7 +162,9 @@ export async function startApiServer(
   ].filter((flag) => !omit.some((name) => flag.startsWith(`--${name}=`)))
   const launch = (): ChildProcess => {
     const log = openSync(join(dir, 'log'), 'a')
-    const child = spawn(program, [...before, ...usual, ...prepared, ...args], { stdio: ['ignore', log, log] })
+    const child = spawn(program, [...before, ...usual, ...prepared, ...args], {
+      stdio: ['ignore', log, log],
+    })
     closeSync(log) // The child has its own copy.
     return child
   }

@@ -20,26 +20,52 @@ export type Growth = {
   readonly endsInMs?: number
 }
 
-export const authorityExtensions = ['basicConstraints=critical,CA:true', 'keyUsage=critical,keyCertSign'] as const
+export const authorityExtensions = [
+  'basicConstraints=critical,CA:true',
+  'keyUsage=critical,keyCertSign',
+] as const
 
 export class CertificateTree implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'keelson-tree-'))
 
-  make(name: string, { by, subject = `/CN=${name}`, extensions, endsInMs = 86_400_000 }: Growth): TreeCertificate {
-    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: this.#dir, stdio: 'pipe' })
+  make(
+    name: string,
+    { by, subject = `/CN=${name}`, extensions, endsInMs = 86_400_000 }: Growth,
+  ): TreeCertificate {
+    const openssl = (...args: string[]) =>
+      execFileSync('openssl', args, { cwd: this.#dir, stdio: 'pipe' })
     openssl('ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', `${name}.key`)
     openssl('req', '-new', '-key', `${name}.key`, '-subj', subject, '-out', `${name}.csr`)
-    writeFileSync(join(this.#dir, `${name}.ext`), ['subjectKeyIdentifier=hash', ...extensions, ''].join('\n'))
+    writeFileSync(
+      join(this.#dir, `${name}.ext`),
+      ['subjectKeyIdentifier=hash', ...extensions, ''].join('\n'),
+    )
     writeFileSync(join(this.#dir, 'index.txt'), '')
     const signer = by?.name ?? name
     const own = by === undefined ? ['-selfsign'] : ['-cert', `${signer}.crt`]
     writeFileSync(join(this.#dir, 'ca.cnf'), caConfig)
     openssl(
-      ...['ca', '-batch', '-notext', '-config', 'ca.cnf', '-in', `${name}.csr`, '-out', `${name}.crt`],
+      ...[
+        'ca',
+        '-batch',
+        '-notext',
+        '-config',
+        'ca.cnf',
+        '-in',
+        `${name}.csr`,
+        '-out',
+        `${name}.crt`,
+      ],
       ...['-keyfile', `${signer}.key`, ...own, '-extfile', `${name}.ext`],
-      ...['-startdate', openSslTime(Date.now() - 3_600_000), '-enddate', openSslTime(Date.now() + endsInMs)],
+      ...[
+        '-startdate',
+        openSslTime(Date.now() - 3_600_000),
+        '-enddate',
+        openSslTime(Date.now() + endsInMs),
+      ],
     )
-    const read = (suffix: string): string => readFileSync(join(this.#dir, `${name}.${suffix}`), 'utf8')
+    const read = (suffix: string): string =>
+      readFileSync(join(this.#dir, `${name}.${suffix}`), 'utf8')
     return { name, certificatePem: read('crt'), keyPem: read('key') }
   }
 
@@ -48,7 +74,8 @@ export class CertificateTree implements Disposable {
   }
 }
 
-const openSslTime = (ms: number): string => `${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`
+const openSslTime = (ms: number): string =>
+  `${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`
 
 const caConfig = `
 [ca]

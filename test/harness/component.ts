@@ -20,7 +20,12 @@ export class Component implements AsyncDisposable {
   #restarts = 0
   #isEnding = false
 
-  constructor(name: string, dir: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+  constructor(
+    name: string,
+    dir: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = process.env,
+  ) {
     this.name = name
     this.#env = env
     this.#dir = dir
@@ -52,7 +57,10 @@ export class Component implements AsyncDisposable {
 
   #launch(): ChildProcess {
     const log = openSync(join(this.#dir, 'log'), 'a')
-    const child = spawn(toolPath(this.name), this.#args, { stdio: ['ignore', log, log], env: this.#env })
+    const child = spawn(toolPath(this.name), this.#args, {
+      stdio: ['ignore', log, log],
+      env: this.#env,
+    })
     closeSync(log) // The child has its own copy.
     child.once('exit', () => {
       if (this.#isEnding) return
@@ -73,6 +81,11 @@ export async function startComponent(
 ): Promise<Component> {
   const dir = await mkdtemp(join(tmpdir(), `keelson-${name}-`))
   const [port = 0] = await freePorts(1)
-  const flags = [`--kubeconfig=${kubeconfig}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${dir}`]
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${dir}`,
+  ]
   return new Component(name, dir, [...flags, ...args])
 }

@@ -5,7 +5,11 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import {
+  createServer as createHttp2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -33,7 +37,11 @@ export type ConnectProxyOptions = {
   readonly refusal?: number
 }
 
-export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOptions): Promise<EgressProxyServer> {
+export async function startConnectProxy({
+  path,
+  tls,
+  refusal,
+}: ConnectProxyOptions): Promise<EgressProxyServer> {
   const dialed: string[] = []
   const tunnels = new Set<Duplex>()
   const connections = new Set<Socket>()
@@ -41,7 +49,12 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
   const server =
     tls === undefined
       ? createServer()
-      : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
+      : createTlsServer({
+          ...tls,
+          requestCert: true,
+          rejectUnauthorized: true,
+          ALPNProtocols: ['http/1.1'],
+        })
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
     connectionsMade++
@@ -112,7 +125,11 @@ export type GrpcProxyOptions = {
 /** `packets`: the types of those that came, over all tunnels. */
 export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
 
-export async function startGrpcProxy({ path, refusal, onDialed }: GrpcProxyOptions): Promise<GrpcProxyServer> {
+export async function startGrpcProxy({
+  path,
+  refusal,
+  onDialed,
+}: GrpcProxyOptions): Promise<GrpcProxyServer> {
   const dialed: string[] = []
   const packets: number[] = []
   const sockets = new Set<Socket>()
@@ -132,7 +149,10 @@ export async function startGrpcProxy({ path, refusal, onDialed }: GrpcProxyOptio
         { endStream: true },
       )
     }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc' },
+      { waitForTrailers: true },
+    )
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }))
     stream.on('error', () => stream.destroy())
     serve(stream, { dialed, packets, sockets, refusal, onDialed })
@@ -167,20 +187,29 @@ type Served = {
 
 let lastConnection = 7
 
-function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal, onDialed }: Served): void {
+function serve(
+  stream: ServerHttp2Stream,
+  { dialed, packets, sockets, refusal, onDialed }: Served,
+): void {
   const id = ++lastConnection
   let far: Socket | undefined
   let received = Buffer.alloc(0)
   let receivedBytes = 0
   const answer = (type: number, payloadField: number, payload: Buffer): boolean =>
-    stream.destroyed || stream.writableEnded ? true : stream.write(framed(message(type, payloadField, payload)))
+    stream.destroyed || stream.writableEnded
+      ? true
+      : stream.write(framed(message(type, payloadField, payload)))
   const dial = (fields: ReadonlyMap<number, Field>): void => {
     const address = textOf(fields.get(2))
     const random = fields.get(3) ?? 0n
     dialed.push(address)
     const respond = (error: string): void => {
       const failed = error === '' ? [] : [bytesField(1, Buffer.from(error))]
-      answer(DIAL_RSP, 3, Buffer.concat([...failed, numberField(2, BigInt(id)), numberField(3, numberOf(random))]))
+      answer(
+        DIAL_RSP,
+        3,
+        Buffer.concat([...failed, numberField(2, BigInt(id)), numberField(3, numberOf(random))]),
+      )
     }
     if (refusal === 'silence') return
     if (refusal !== undefined) return respond(refusal)
@@ -234,7 +263,8 @@ function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal, o
 type Field = bigint | Buffer
 
 const textOf = (field: Field | undefined): string => bytesOf(field).toString()
-const bytesOf = (field: Field | undefined): Buffer => (Buffer.isBuffer(field) ? field : Buffer.alloc(0))
+const bytesOf = (field: Field | undefined): Buffer =>
+  Buffer.isBuffer(field) ? field : Buffer.alloc(0)
 const numberOf = (field: Field): bigint => (typeof field === 'bigint' ? field : 0n)
 
 /** Of a protobuf message that has numbers, texts and messages alone. */

@@ -85,9 +85,9 @@ export class EtcdProcess implements AsyncDisposable {
   async ready(timeoutMs = 60_000): Promise<void> {
     const until = performance.now() + timeoutMs
     for (;;) {
-      const answer = await fetch(`${this.clientUrl}/health`, { signal: AbortSignal.timeout(1000) }).catch(
-        () => undefined,
-      )
+      const answer = await fetch(`${this.clientUrl}/health`, {
+        signal: AbortSignal.timeout(1000),
+      }).catch(() => undefined)
       // Another process may have taken its port, and answer.
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
@@ -115,7 +115,8 @@ export class EtcdProcess implements AsyncDisposable {
   /** Comes back when all of its threads stand still: on a busy machine one could answer a call that comes after. */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
-    while (!isStopped(this.pid)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STOP_POLL_MS)
+    while (!isStopped(this.pid))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STOP_POLL_MS)
   }
 
   resume(): void {
@@ -168,7 +169,11 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcess>
 
 type EtcdPorts = { readonly client: number; readonly peer: number }
 
-async function createEtcd({ args = [], client, peer }: EtcdOptions & EtcdPorts): Promise<EtcdProcess> {
+async function createEtcd({
+  args = [],
+  client,
+  peer,
+}: EtcdOptions & EtcdPorts): Promise<EtcdProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-etcd-'))
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
   return new EtcdProcess(dir, clientUrl, [

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import type { Http2Server } from 'node:http2'
 import { bytesField, createGrpcService, varint } from './grpc-service.ts'
 
-const numberField = (field: number, value: number): Buffer => Buffer.from([field * 8, ...varint(value)])
+const numberField = (field: number, value: number): Buffer =>
+  Buffer.from([field * 8, ...varint(value)])
 
 /** The length of the claims takes one to three bytes. */
 function readClaims(message: Buffer): string {

@@ -30,7 +30,13 @@ export class FakeServers implements RemoteServers {
     if (answer instanceof Error) throw answer
     if (answer !== undefined && etag !== '' && answer.etag === etag)
       return { status: 304, type: '', etag, body: Buffer.alloc(0) }
-    return { status: answer === undefined ? 404 : 200, type: '', etag: '', body: Buffer.alloc(0), ...answer }
+    return {
+      status: answer === undefined ? 404 : 200,
+      type: '',
+      etag: '',
+      body: Buffer.alloc(0),
+      ...answer,
+    }
   }
 
   set(...services: readonly ListedApiService[]): void {
@@ -44,7 +50,10 @@ export class FakeServers implements RemoteServers {
   }
 }
 
-export function remoteService(name: string, fields: Partial<ListedApiService> = {}): ListedApiService {
+export function remoteService(
+  name: string,
+  fields: Partial<ListedApiService> = {},
+): ListedApiService {
   const [version = '', group = ''] = name.split(/\.(.*)/s)
   const remote = { service: { namespace: 'default', name: 'extension', port: 443 } }
   return {

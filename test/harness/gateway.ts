@@ -17,7 +17,11 @@ export type Change = {
   readonly version: number
 }
 
-export type MemberStatus = { readonly member: string; readonly leader: string; readonly dbBytes: number }
+export type MemberStatus = {
+  readonly member: string
+  readonly leader: string
+  readonly dbBytes: number
+}
 
 const CALL_TIMEOUT_MS = 5_000
 
@@ -38,14 +42,23 @@ export async function readRevision(url: string): Promise<number> {
 }
 
 /** All keys of a prefix with their values, at one revision. */
-export async function readAll(url: string, prefix: string): Promise<{ revision: number; entries: Change[] }> {
-  const answer = await call(url, '/v3/kv/range', { key: encode(prefix), range_end: encode(afterPrefix(prefix)) })
+export async function readAll(
+  url: string,
+  prefix: string,
+): Promise<{ revision: number; entries: Change[] }> {
+  const answer = await call(url, '/v3/kv/range', {
+    key: encode(prefix),
+    range_end: encode(afterPrefix(prefix)),
+  })
   const entries = list(answer, 'kvs').map((kv) => toChange(kv, true))
   return { revision: number(field(answer, 'header'), 'revision'), entries }
 }
 
 /** Everything that happened from a revision to another, both included. Fails if the start is compacted. */
-export async function readHistory(url: string, { from, to }: { from: number; to: number }): Promise<Change[]> {
+export async function readHistory(
+  url: string,
+  { from, to }: { from: number; to: number },
+): Promise<Change[]> {
   if (from > to) return []
   const changes: Change[] = []
   const everything = { key: encode('\0'), range_end: encode('\0'), start_revision: String(from) }
@@ -53,8 +66,10 @@ export async function readHistory(url: string, { from, to }: { from: number; to:
   try {
     for await (const line of linesOf(res)) {
       const result = field(JSON.parse(line), 'result')
-      if (result === undefined) throw new Error(`etcd's history cannot be read: ${line.slice(0, 200)}`)
-      if (field(result, 'canceled') === true) throw new Error(`etcd's history is cut off: ${line.slice(0, 200)}`)
+      if (result === undefined)
+        throw new Error(`etcd's history cannot be read: ${line.slice(0, 200)}`)
+      if (field(result, 'canceled') === true)
+        throw new Error(`etcd's history is cut off: ${line.slice(0, 200)}`)
       for (const event of list(result, 'events'))
         changes.push(toChange(field(event, 'kv'), field(event, 'type') !== 'DELETE'))
       if ((changes.at(-1)?.revision ?? 0) >= to) break
@@ -67,7 +82,10 @@ export async function readHistory(url: string, { from, to }: { from: number; to:
 }
 
 /** Writes one key whatever it holds: for filling a disk, not for the model's keys. */
-export async function put(url: string, { key, value }: { key: string; value: string }): Promise<void> {
+export async function put(
+  url: string,
+  { key, value }: { key: string; value: string },
+): Promise<void> {
   await call(url, '/v3/kv/put', { key: encode(key), value: encode(value) })
 }
 
@@ -90,17 +108,27 @@ export async function disarmAlarms(url: string): Promise<void> {
   const raised = list(await call(url, '/v3/maintenance/alarm', { action: 'GET' }), 'alarms')
   for (const alarm of raised) {
     const memberID = text(alarm, 'memberID')
-    await call(url, '/v3/maintenance/alarm', { action: 'DEACTIVATE', memberID, alarm: text(alarm, 'alarm') })
+    await call(url, '/v3/maintenance/alarm', {
+      action: 'DEACTIVATE',
+      memberID,
+      alarm: text(alarm, 'alarm'),
+    })
   }
 }
 
-async function call(url: string, path: string, body: unknown, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> {
+async function call(
+  url: string,
+  path: string,
+  body: unknown,
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<unknown> {
   const [req, res] = await open(url, path, body, timeoutMs)
   try {
     const chunks: Buffer[] = []
     for await (const chunk of res) chunks.push(Buffer.from(chunk))
     const answer = Buffer.concat(chunks).toString()
-    if (res.statusCode !== 200) throw new Error(`etcd ${path}: ${res.statusCode} ${answer.slice(0, 200)}`)
+    if (res.statusCode !== 200)
+      throw new Error(`etcd ${path}: ${res.statusCode} ${answer.slice(0, 200)}`)
     return JSON.parse(answer)
   } finally {
     req.destroy()

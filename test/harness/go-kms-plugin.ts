@@ -18,7 +18,9 @@ export class GoKmsPlugin implements AsyncDisposable {
 
   /** Comes back when it listens. */
   async start(): Promise<void> {
-    const child = spawn(toolPath('kms-plugin'), [this.#folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(toolPath('kms-plugin'), [this.#folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     this.#child = child
     // Also when this process breaks, nothing stays behind.
     const end = (): void => void child.kill('SIGKILL')

@@ -32,7 +32,10 @@ export function createGrpcService(answer: AnswerCall): Http2Server {
   return server
 }
 
-async function reply(stream: ServerHttp2Stream, answer: () => ReturnType<AnswerCall>): Promise<void> {
+async function reply(
+  stream: ServerHttp2Stream,
+  answer: () => ReturnType<AnswerCall>,
+): Promise<void> {
   const trailers: { [name: string]: string } = { 'grpc-status': `${OK}` }
   let message: Buffer | undefined
   try {

@@ -17,5 +17,6 @@ export function helmFor({ dir }: Kubectl, namespace: string): Helm {
   const homes = ['CACHE', 'CONFIG', 'DATA'].map((home) => [`HELM_${home}_HOME`, join(dir, home)])
   const env = { ...process.env, ...Object.fromEntries(homes) }
   const flags = ['--kubeconfig', join(dir, 'config'), '--namespace', namespace]
-  return async (...args) => (await run(toolPath('helm'), [...flags, ...args], { env, timeout: RUN_MAX_MS })).stdout
+  return async (...args) =>
+    (await run(toolPath('helm'), [...flags, ...args], { env, timeout: RUN_MAX_MS })).stdout
 }

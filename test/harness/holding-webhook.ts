@@ -33,7 +33,13 @@ export class HoldingWebhook implements AsyncDisposable {
         await this.#released.promise
         const { uid } = fieldsOf(fieldsOf(parseText(JSON.stringify(review)))['request'])
         const answer = { uid, allowed: true }
-        response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
+        response.end(
+          JSON.stringify({
+            apiVersion: 'admission.k8s.io/v1',
+            kind: 'AdmissionReview',
+            response: answer,
+          }),
+        )
       })
     })
   }
@@ -55,7 +61,9 @@ export class HoldingWebhook implements AsyncDisposable {
 
   /** A ValidatingWebhookConfiguration that asks it about these operations on a core resource. */
   configuration({ operation, resource, condition }: HeldRequests): Fields {
-    const rules = [{ operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] }]
+    const rules = [
+      { operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] },
+    ]
     const webhook = {
       name: 'hook.example.com',
       clientConfig: {
@@ -92,4 +100,5 @@ export type HeldRequests = {
   readonly condition?: string
 }
 
-export const webhookConfigurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+export const webhookConfigurations =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'

@@ -81,7 +81,9 @@ export class Authority {
           ]),
       ...(hosts.length === 0
         ? []
-        : [sequence(objectId(oid.subjectAltName), octets(sequence(...hosts.map(alternativeName))))]),
+        : [
+            sequence(objectId(oid.subjectAltName), octets(sequence(...hosts.map(alternativeName)))),
+          ]),
     ]
     return {
       certificatePem: this.#signed(distinguishedName(wanted), publicKey, extensions, wanted),
@@ -119,7 +121,10 @@ const distinguishedName = ({ cn, o = [], uid }: Subject): Buffer =>
     ...(uid === undefined ? [] : [attribute(oid.uid, uid)]),
   )
 
-const attribute = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
+const attribute = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), text(value)))
 
 const alternativeName = (host: string): Buffer =>
-  isIP(host) === 0 ? der(0x82, Buffer.from(host, 'ascii')) : der(0x87, Buffer.from(host.split('.').map(Number)))
+  isIP(host) === 0
+    ? der(0x82, Buffer.from(host, 'ascii'))
+    : der(0x87, Buffer.from(host.split('.').map(Number)))

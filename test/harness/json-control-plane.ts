@@ -36,7 +36,9 @@ export class JsonControlPlane {
     this.#parts = parts
   }
 
-  readonly accessOf = (resource: Resource): ReturnType<ReadAccessOf> & { readonly reader: Reader } => {
+  readonly accessOf = (
+    resource: Resource,
+  ): ReturnType<ReadAccessOf> & { readonly reader: Reader } => {
     const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
     const reader =
       this.#readers.get(keys.prefix) ??
@@ -48,13 +50,20 @@ export class JsonControlPlane {
   /** Fails with a StorageError. */
   async create(resource: Resource, object: KubeObject): Promise<void> {
     const { namespace, name = '' } = object.metadata
-    await this.#parts.store.create(this.accessOf(resource).keys.key(namespace, name), writeJson(object))
+    await this.#parts.store.create(
+      this.accessOf(resource).keys.key(namespace, name),
+      writeJson(object),
+    )
   }
 
   /** Whatever finalizers it has. */
   async remove(resource: Resource, namespace: string | undefined, name: string): Promise<void> {
     const { keys, reader } = this.accessOf(resource)
-    await changeJson({ store: this.#parts.store, reader }, keys.key(namespace, name), () => 'delete')
+    await changeJson(
+      { store: this.#parts.store, reader },
+      keys.key(namespace, name),
+      () => 'delete',
+    )
   }
 
   readonly handle: HandleAs = async ({ method, path, body }) => {
@@ -66,7 +75,8 @@ export class JsonControlPlane {
     if (place === undefined) return answer(404)
     if (method === 'GET') return this.#get(place)
     if (method === 'DELETE') return this.#change(place, (object) => this.#deleted(object, sent))
-    if (method === 'PATCH') return this.#change(place, (object) => patched(object, fieldsOf(sent['metadata'])))
+    if (method === 'PATCH')
+      return this.#change(place, (object) => patched(object, fieldsOf(sent['metadata'])))
     return this.#change(place, (object) => put(object, sent))
   }
 
@@ -81,9 +91,17 @@ export class JsonControlPlane {
     return resource && { resource, key: this.accessOf(resource).keys.key(namespace, name) }
   }
 
-  async #get({ resource, key }: { readonly resource: Resource; readonly key: string }): Promise<ApiResponse> {
+  async #get({
+    resource,
+    key,
+  }: {
+    readonly resource: Resource
+    readonly key: string
+  }): Promise<ApiResponse> {
     const object = (await this.accessOf(resource).reader.get(key, 'latest')).item?.object()
-    return object === undefined ? answer(404) : { ...answer(200), body: Buffer.from(JSON.stringify(object)) }
+    return object === undefined
+      ? answer(404)
+      : { ...answer(200), body: Buffer.from(JSON.stringify(object)) }
   }
 
   async #change(
@@ -109,11 +127,14 @@ export class JsonControlPlane {
     const { metadata } = object
     if (!isExpected(object, fieldsOf(options['preconditions']))) return 409
     const added = finalizersOf(textOf(options['propagationPolicy']))
-    const others = (metadata.finalizers ?? []).filter((one) => one !== 'orphan' && one !== 'foregroundDeletion')
+    const others = (metadata.finalizers ?? []).filter(
+      (one) => one !== 'orphan' && one !== 'foregroundDeletion',
+    )
     const finalizers = [...others, ...added]
     if (finalizers.length === 0) return 'delete'
     const isSame =
-      metadata.deletionTimestamp !== undefined && finalizers.join(' ') === (metadata.finalizers ?? []).join(' ')
+      metadata.deletionTimestamp !== undefined &&
+      finalizers.join(' ') === (metadata.finalizers ?? []).join(' ')
     if (isSame) return 'unchanged'
     const deletionTimestamp = metadata.deletionTimestamp ?? this.#parts.now()
     return { ...object, metadata: { ...metadata, finalizers, deletionTimestamp } }
@@ -127,7 +148,10 @@ const isExpected = ({ metadata }: KubeObject, { uid, resourceVersion }: Fields):
   (uid === undefined || uid === metadata.uid) &&
   (resourceVersion === undefined || resourceVersion === metadata.resourceVersion)
 
-function patched(object: KubeObject, { uid, resourceVersion, ...change }: Fields): ReturnType<Decide> {
+function patched(
+  object: KubeObject,
+  { uid, resourceVersion, ...change }: Fields,
+): ReturnType<Decide> {
   if (!isExpected(object, { uid, resourceVersion })) return 409
   const labels = { ...object.metadata.labels, ...fieldsOf(change['labels']) }
   const merged = Object.fromEntries(
@@ -139,7 +163,11 @@ function patched(object: KubeObject, { uid, resourceVersion, ...change }: Fields
 function put(object: KubeObject, sent: Fields): ReturnType<Decide> {
   const { resourceVersion } = fieldsOf(sent['metadata'])
   if (!isExpected(object, { resourceVersion })) return 409
-  return released({ ...object, ...sent, metadata: { ...object.metadata, ...fieldsOf(sent['metadata']) } })
+  return released({
+    ...object,
+    ...sent,
+    metadata: { ...object.metadata, ...fieldsOf(sent['metadata']) },
+  })
 }
 
 /** The last finalizer of what is being deleted keeps it, of namespaces also that of their spec. */

@@ -22,7 +22,13 @@ export class PluginKeys implements PluginCipher {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
-    return Buffer.concat([Buffer.from([keyId.length]), Buffer.from(keyId), nonce, cipher.getAuthTag(), sealed])
+    return Buffer.concat([
+      Buffer.from([keyId.length]),
+      Buffer.from(keyId),
+      nonce,
+      cipher.getAuthTag(),
+      sealed,
+    ])
   }
 
   open(sealed: Buffer): Buffer {
@@ -71,7 +77,8 @@ export class KmsPluginServer implements AsyncDisposable {
     const server = createGrpcService(async ({ path, message, isGone }) => {
       await this.pause
       if (isGone()) return undefined
-      const [, version = '', method = ''] = /^\/(v1beta1|v2)\.KeyManagementService\/(\w+)$/.exec(path) ?? []
+      const [, version = '', method = ''] =
+        /^\/(v1beta1|v2)\.KeyManagementService\/(\w+)$/.exec(path) ?? []
       this.calls.push(`${version === 'v2' ? 'v2' : 'v1'} ${method}`)
       return this.#messageFor(version, method, fieldsOf(message))
     })
@@ -100,7 +107,11 @@ export class KmsPluginServer implements AsyncDisposable {
     return this.stop()
   }
 
-  #messageFor(version: string, method: string, fields: ReadonlyMap<number, Buffer>): Buffer | undefined {
+  #messageFor(
+    version: string,
+    method: string,
+    fields: ReadonlyMap<number, Buffer>,
+  ): Buffer | undefined {
     const bytes = (field: number): Buffer => fields.get(field) ?? Buffer.alloc(0)
     if (version === 'v1beta1') {
       if (method === 'Version') return bytesField(1, 'v1beta1')
@@ -108,7 +119,11 @@ export class KmsPluginServer implements AsyncDisposable {
       return method === 'Decrypt' ? bytesField(1, this.cipher.open(bytes(2))) : undefined
     }
     if (method === 'Status') {
-      return Buffer.concat([bytesField(1, this.version), bytesField(2, this.healthz), bytesField(3, this.keyId)])
+      return Buffer.concat([
+        bytesField(1, this.version),
+        bytesField(2, this.healthz),
+        bytesField(3, this.keyId),
+      ])
     }
     if (method === 'Decrypt') return bytesField(1, this.cipher.open(bytes(1)))
     if (method !== 'Encrypt') return undefined

@@ -30,9 +30,14 @@ export class Kubectl implements AsyncDisposable {
   run(...args: readonly string[]): Promise<Run> {
     return new Promise((resolve) => {
       const options = { timeout: RUN_MAX_MS, env: this.#env }
-      const child = execFile(toolPath('kubectl'), [...this.#flags, ...args], options, (error, out, err) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err })
-      })
+      const child = execFile(
+        toolPath('kubectl'),
+        [...this.#flags, ...args],
+        options,
+        (error, out, err) => {
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err })
+        },
+      )
       child.stdin?.end()
     })
   }
@@ -40,7 +45,8 @@ export class Kubectl implements AsyncDisposable {
   /** What it prints, when nothing goes wrong. */
   async out(...args: readonly string[]): Promise<string> {
     const { code, out, err } = await this.run(...args)
-    if (code !== 0 || err !== '') throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${err}`)
+    if (code !== 0 || err !== '')
+      throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${err}`)
     return out
   }
 
@@ -107,12 +113,18 @@ export async function kubectlFor(
 }
 
 /** The server's own certificate is the authority: clients check that its hosts are right. */
-export function kubeconfig(server: ApiServerProcess, token = server.token, namespace = 'default'): object {
+export function kubeconfig(
+  server: ApiServerProcess,
+  token = server.token,
+  namespace = 'default',
+): object {
   const certificate = join(server.dir, 'apiserver.crt')
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'k', cluster: { server: server.url, 'certificate-authority': certificate } }],
+    clusters: [
+      { name: 'k', cluster: { server: server.url, 'certificate-authority': certificate } },
+    ],
     users: [{ name: 'u', user: { token } }],
     contexts: [{ name: 'c', context: { cluster: 'k', user: 'u', namespace } }],
     'current-context': 'c',

@@ -38,18 +38,27 @@ export async function startKubelet(): Promise<Kubelet> {
   const upgrades: IncomingHttpHeaders[] = []
   const note = ({ method, url }: IncomingMessage): void => void asked.push(`${method} ${url}`)
   const { certificatePem, keyPem } = createSelfSigned('kubelet', ['127.0.0.1'], Date.now())
-  const server = createServer({ cert: certificatePem, key: keyPem, shouldUpgradeCallback }, (request, response) => {
-    note(request)
-    const { pathname } = new URL(request.url ?? '', 'https://kubelet')
-    if (pathname.startsWith('/containerLogs/')) return void response.end('first line\nsecond line\n')
-    if (pathname === '/count') return count(request, response)
-    if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
-    // Never read: what a client may send is what fits on the way.
-    if (pathname === '/deaf') return
-    if (pathname === '/moved') return void response.writeHead(302, { location: '/there?a=b' }).end()
-    response.writeHead(418, { 'x-kubelet': 'yes', 'access-control-allow-origin': '*', 'content-type': 'text/plain' })
-    response.end(`${request.method} ${request.url} ${request.headers.authorization ?? 'nobody'}`)
-  })
+  const server = createServer(
+    { cert: certificatePem, key: keyPem, shouldUpgradeCallback },
+    (request, response) => {
+      note(request)
+      const { pathname } = new URL(request.url ?? '', 'https://kubelet')
+      if (pathname.startsWith('/containerLogs/'))
+        return void response.end('first line\nsecond line\n')
+      if (pathname === '/count') return count(request, response)
+      if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
+      // Never read: what a client may send is what fits on the way.
+      if (pathname === '/deaf') return
+      if (pathname === '/moved')
+        return void response.writeHead(302, { location: '/there?a=b' }).end()
+      response.writeHead(418, {
+        'x-kubelet': 'yes',
+        'access-control-allow-origin': '*',
+        'content-type': 'text/plain',
+      })
+      response.end(`${request.method} ${request.url} ${request.headers.authorization ?? 'nobody'}`)
+    },
+  )
   const sockets = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     note(request)
@@ -58,7 +67,11 @@ export async function startKubelet(): Promise<Kubelet> {
     socket.on('error', () => socket.destroy())
     const key = request.headers['sec-websocket-key'] ?? ''
     const accept = createHash('sha1').update(`${key}${WEBSOCKET_GUID}`).digest('base64')
-    const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${request.headers.upgrade}`]
+    const lines = [
+      'HTTP/1.1 101 Switching Protocols',
+      'Connection: Upgrade',
+      `Upgrade: ${request.headers.upgrade}`,
+    ]
     socket.write(`${[...lines, `Sec-WebSocket-Accept: ${accept}`].join('\r\n')}\r\n\r\n`)
     socket.pipe(socket)
   })

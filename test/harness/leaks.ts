@@ -32,7 +32,10 @@ export function measureFootprint(): Footprint {
 /** What is held beyond the footprint taken before, after time to let go. Empty: nothing leaks. */
 export async function findLeaks(
   before: Footprint,
-  { memoryBytesMax, timeoutMs = 5_000 }: { readonly memoryBytesMax: number; readonly timeoutMs?: number },
+  {
+    memoryBytesMax,
+    timeoutMs = 5_000,
+  }: { readonly memoryBytesMax: number; readonly timeoutMs?: number },
 ): Promise<string[]> {
   const until = performance.now() + timeoutMs
   for (;;) {
@@ -45,13 +48,16 @@ export async function findLeaks(
 function compare(before: Footprint, now: Footprint, memoryBytesMax: number): string[] {
   const leaks = [...more(before.handles, now.handles), ...more(before.descriptors, now.descriptors)]
   const grown = now.memoryBytes - before.memoryBytes
-  if (grown > memoryBytesMax) leaks.push(`memory has grown by ${grown} bytes, ${memoryBytesMax} are allowed`)
+  if (grown > memoryBytesMax)
+    leaks.push(`memory has grown by ${grown} bytes, ${memoryBytesMax} are allowed`)
   return leaks
 }
 
 function more(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): string[] {
   const grown = [...now].filter(([kind, open]) => open > (before.get(kind) ?? 0))
-  return grown.map(([kind, open]) => `${open} ${kind} are open, ${before.get(kind) ?? 0} were before`)
+  return grown.map(
+    ([kind, open]) => `${open} ${kind} are open, ${before.get(kind) ?? 0} were before`,
+  )
 }
 
 function count(kinds: readonly string[]): Map<string, number> {

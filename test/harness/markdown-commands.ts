@@ -13,20 +13,32 @@ import { createInterface } from 'node:readline'
 import { until } from './until.ts'
 
 export type Block =
-  | { readonly kind: 'commands'; readonly text: string; readonly needs: string | undefined; readonly expected: string }
-  | { readonly kind: 'file'; readonly name: string; readonly text: string; readonly needs: string | undefined }
+  | {
+      readonly kind: 'commands'
+      readonly text: string
+      readonly needs: string | undefined
+      readonly expected: string
+    }
+  | {
+      readonly kind: 'file'
+      readonly name: string
+      readonly text: string
+      readonly needs: string | undefined
+    }
 
 /** Of a block that is only shown (YAML without a file, output of nothing) there is none here. */
 export function readBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
   for (const [, info = '', text = ''] of markdown.matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)) {
     const [language = '', ...attributes] = info.split(/\s+/)
-    const attribute = (name: string) => attributes.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
+    const attribute = (name: string) =>
+      attributes.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
     const [file, needs] = [attribute('file'), attribute('needs')]
     const last = blocks.at(-1)
     if (file !== undefined) blocks.push({ kind: 'file', name: file, text, needs })
     else if (language === 'sh') blocks.push({ kind: 'commands', text, needs, expected: '' })
-    else if (language === 'text' && last?.kind === 'commands') blocks.splice(-1, 1, { ...last, expected: text })
+    else if (language === 'text' && last?.kind === 'commands')
+      blocks.splice(-1, 1, { ...last, expected: text })
   }
   return blocks
 }
@@ -109,7 +121,9 @@ class RunningPage implements AsyncDisposable {
       }
     }
     await flush()
-    const missing = expected.split('\n').filter((line) => line.trim() !== '' && !patternOf(line).test(printed))
+    const missing = expected
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !patternOf(line).test(printed))
     assert.deepEqual(missing, [], `${text} printed\n${printed}`)
   }
 
@@ -126,7 +140,9 @@ class RunningPage implements AsyncDisposable {
   /** Resolves when it is ready, as it is when a reader types the next command. */
   async #serve(command: string): Promise<void> {
     await this.#interrupt()
-    const own = /--secure-port/.test(command) ? command : `${command} --secure-port=${this.#session.port}`
+    const own = /--secure-port/.test(command)
+      ? command
+      : `${command} --secure-port=${this.#session.port}`
     const server = this.#spawn(`exec ${own}`, ['ignore', 'pipe', 'pipe'])
     this.#server = server
     const lines: string[] = []
@@ -145,7 +161,10 @@ class RunningPage implements AsyncDisposable {
       })
     }
     server.once('exit', () => ready.reject(new Error(`${own} ended\n${lines.join('\n')}`)))
-    const tooLate = setTimeout(() => ready.reject(new Error(`${own} is not ready\n${lines.join('\n')}`)), READY_MS_MAX)
+    const tooLate = setTimeout(
+      () => ready.reject(new Error(`${own} is not ready\n${lines.join('\n')}`)),
+      READY_MS_MAX,
+    )
     try {
       const port = await ready.promise
       await until(() => isReady(port), `${own} is ready`, READY_MS_MAX)
@@ -172,7 +191,9 @@ class RunningPage implements AsyncDisposable {
 
   #spawn(script: string, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {
     const { folder, env, port } = this.#session
-    const whole = ['set -e', ...this.#assignments, script].join('\n').replaceAll(':6443', `:${port}`)
+    const whole = ['set -e', ...this.#assignments, script]
+      .join('\n')
+      .replaceAll(':6443', `:${port}`)
     return spawn('sh', ['-c', whole], { cwd: folder, env, stdio })
   }
 
@@ -184,10 +205,13 @@ class RunningPage implements AsyncDisposable {
 function isReady(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   // Whose certificate it is does not matter here.
-  const asked = request({ port, path: '/readyz', rejectUnauthorized: false, agent: false }, (response) => {
-    response.resume()
-    resolve(response.statusCode === 200)
-  })
+  const asked = request(
+    { port, path: '/readyz', rejectUnauthorized: false, agent: false },
+    (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    },
+  )
   asked.on('error', () => resolve(false))
   asked.end()
   return promise
@@ -197,7 +221,11 @@ function isReady(port: number): Promise<boolean> {
 function patternOf(line: string): RegExp {
   const parts = line.trim().split(/(\s+|…)/)
   const source = parts.map((part) =>
-    part === '…' ? '.*' : /^\s+$/.test(part) ? '\\s+' : part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'),
+    part === '…'
+      ? '.*'
+      : /^\s+$/.test(part)
+        ? '\\s+'
+        : part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'),
   )
   return new RegExp(source.join(''))
 }

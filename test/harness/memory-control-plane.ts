@@ -25,10 +25,20 @@ export class MemoryControlPlane extends JsonControlPlane implements AsyncDisposa
   readonly #engine: MemoryEngine
   readonly #cache: Cache
 
-  private constructor({ registry, engine }: { readonly registry: Registry; readonly engine: MemoryEngine }) {
+  private constructor({
+    registry,
+    engine,
+  }: { readonly registry: Registry; readonly engine: MemoryEngine }) {
     const leases = new Leases((ttl, call) => engine.grantLease(ttl, call), systemClock)
     const store = new Store(engine, { transformer: identity, leases })
-    const cache = new Cache({ engine, store, transformer: identity, root, clock: systemClock, log: silent })
+    const cache = new Cache({
+      engine,
+      store,
+      transformer: identity,
+      root,
+      clock: systemClock,
+      log: silent,
+    })
     super({ cache, store, registry, now: () => new Date().toISOString() })
     this.registry = registry
     this.#engine = engine
@@ -36,7 +46,10 @@ export class MemoryControlPlane extends JsonControlPlane implements AsyncDisposa
   }
 
   static async start(resources: readonly Resource[]): Promise<MemoryControlPlane> {
-    const plane = new MemoryControlPlane({ registry: new Registry(resources), engine: new MemoryEngine() })
+    const plane = new MemoryControlPlane({
+      registry: new Registry(resources),
+      engine: new MemoryEngine(),
+    })
     await plane.#cache.start()
     return plane
   }

@@ -91,7 +91,12 @@ export class OpenIdProvider implements AsyncDisposable {
   async rotate({ keepsOld }: { readonly keepsOld: boolean }): Promise<void> {
     const { algorithm = 'RS256', clientId, users, tokenSeconds = 3600 } = this.#options
     const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
-    const key = { ...(await exportJWK(privateKey)), alg: algorithm, use: 'sig', kid: randomBytes(8).toString('hex') }
+    const key = {
+      ...(await exportJWK(privateKey)),
+      alg: algorithm,
+      use: 'sig',
+      kid: randomBytes(8).toString('hex'),
+    }
     this.#keys = [key, ...(keepsOld ? this.#keys : [])]
     const claims = [...new Set(Object.values(users).flatMap((user) => Object.keys(user)))]
     const provider = new Provider(this.issuer, {
@@ -142,7 +147,10 @@ export class OpenIdProvider implements AsyncDisposable {
     return {
       idToken: first.idToken,
       refresh: async () => {
-        const next = await this.#exchange(browser, { grant_type: 'refresh_token', refresh_token: refreshToken })
+        const next = await this.#exchange(browser, {
+          grant_type: 'refresh_token',
+          refresh_token: refreshToken,
+        })
         refreshToken = next.refreshToken
         return next.idToken
       },
@@ -195,7 +203,11 @@ class Adapter {
   }
 }
 
-type Page = { readonly status: number; readonly location: string | undefined; readonly text: string }
+type Page = {
+  readonly status: number
+  readonly location: string | undefined
+  readonly text: string
+}
 
 /** Follows redirects by hand, and keeps cookies. */
 class Browser {
@@ -232,14 +244,21 @@ class Browser {
       ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     }
     const { promise, resolve, reject } = Promise.withResolvers<Page>()
-    const options = { method: body === undefined ? 'GET' : 'POST', ca: this.#ca, headers, agent: false }
+    const options = {
+      method: body === undefined ? 'GET' : 'POST',
+      ca: this.#ca,
+      headers,
+      agent: false,
+    }
     const sent = request(url, options, (response) => {
       for (const cookie of response.headers['set-cookie'] ?? []) this.#keep(cookie)
       let text = ''
       response.setEncoding('utf8').on('data', (piece: string) => {
         text += piece
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, location: response.headers.location, text }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, location: response.headers.location, text }),
+      )
       response.on('error', reject)
     })
     sent.on('error', reject)

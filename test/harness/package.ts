@@ -18,4 +18,5 @@ export async function installPackage(dir: string): Promise<string> {
   return join(folder, 'bin', 'keelson')
 }
 
-if (import.meta.main) console.log(await installPackage(process.argv[2] ?? join(root, '.cache', 'built')))
+if (import.meta.main)
+  console.log(await installPackage(process.argv[2] ?? join(root, '.cache', 'built')))

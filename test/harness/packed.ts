@@ -64,7 +64,11 @@ export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /** Into an empty folder below `dir`, whose path is returned. */
-export async function installPacked(tarball: string, dir: string, env: NodeJS.ProcessEnv): Promise<string> {
+export async function installPacked(
+  tarball: string,
+  dir: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   const folder = join(dir, 'stranger')
   mkdirSync(folder)
   await run('npm', ['install', tarball], { cwd: folder, env, timeout: NPM_MS_MAX })

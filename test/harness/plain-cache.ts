@@ -26,7 +26,12 @@ const head = '{"kind":"Plain","apiVersion":"v1",'
 export const form = {
   decode: (stored: Buffer, _key: Key, revision: number): KubeObject => {
     const { kind, apiVersion, metadata, ...rest } = JSON.parse(stored.toString('utf8'))
-    return { kind, apiVersion, metadata: { ...metadata, resourceVersion: String(revision) }, ...rest }
+    return {
+      kind,
+      apiVersion,
+      metadata: { ...metadata, resourceVersion: String(revision) },
+      ...rest,
+    }
   },
   print: (object: KubeObject): Wire => {
     const { resourceVersion, ...metadata } = object.metadata
@@ -44,7 +49,10 @@ export class PlainCache implements AsyncDisposable {
   readonly store: Store
   readonly cache: Cache
 
-  constructor(endpoints: readonly string[], options: Partial<CacheOptions> & { readonly log?: Log } = {}) {
+  constructor(
+    endpoints: readonly string[],
+    options: Partial<CacheOptions> & { readonly log?: Log } = {},
+  ) {
     const { clock = systemClock, log = silent, transformer = identity } = options
     this.client = new EtcdClient({ endpoints, clock, log })
     this.engine = new EtcdEngine(this.client)

@@ -3,6 +3,7 @@ import type { Server } from 'node:net'
 /** Of a server that listens on a port. */
 export function portOf(server: Pick<Server, 'address'>): number {
   const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen on a port')
+  if (typeof address !== 'object' || address === null)
+    throw new Error('the server does not listen on a port')
   return address.port
 }

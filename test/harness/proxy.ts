@@ -74,7 +74,15 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /** Passes this many more bytes of a direction, then cuts the connection that carried the last: mid-frame, most likely. Once. */
-  cutAfter({ bytes, direction, manner = 'finish' }: { bytes: number; direction: Direction; manner?: CutManner }): void {
+  cutAfter({
+    bytes,
+    direction,
+    manner = 'finish',
+  }: {
+    bytes: number
+    direction: Direction
+    manner?: CutManner
+  }): void {
     this.#cutoff = { bytesLeft: bytes, direction, manner }
   }
 
@@ -161,7 +169,11 @@ class Link {
   origin: string | undefined
   readonly #ways: Readonly<Record<Direction, Way>>
 
-  constructor(client: Socket, target: Socket, onChunk: (direction: Direction, chunk: Buffer) => void) {
+  constructor(
+    client: Socket,
+    target: Socket,
+    onChunk: (direction: Direction, chunk: Buffer) => void,
+  ) {
     target.setNoDelay(true)
     this.#ways = { up: new Way(client, target), down: new Way(target, client) }
     for (const direction of ['up', 'down'] as const) {

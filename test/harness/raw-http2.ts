@@ -61,7 +61,8 @@ const text = (value: string): Buffer =>
   Buffer.concat([integer(Buffer.byteLength(value, 'latin1'), 0x7f), Buffer.from(value, 'latin1')])
 
 /** A field that is not to be remembered, without compression. */
-export const field = (name: string, value: string): Buffer => Buffer.concat([Buffer.from([0]), text(name), text(value)])
+export const field = (name: string, value: string): Buffer =>
+  Buffer.concat([Buffer.from([0]), text(name), text(value)])
 
 /** A field that goes into the dynamic table. */
 export const indexedField = (name: string, value: string): Buffer =>
@@ -78,8 +79,11 @@ export const requestFields = (method: string, path: string, ...more: readonly Bu
     ...more,
   ])
 
-export const headersFrame = (stream: number, fields: Buffer, flags: number = END_STREAM | END_HEADERS): Buffer =>
-  frame(FRAME.HEADERS, flags, stream, fields)
+export const headersFrame = (
+  stream: number,
+  fields: Buffer,
+  flags: number = END_STREAM | END_HEADERS,
+): Buffer => frame(FRAME.HEADERS, flags, stream, fields)
 
 export const settings = (...entries: readonly (readonly [id: number, value: number])[]): Buffer => {
   const payload = Buffer.alloc(6 * entries.length)
@@ -90,16 +94,23 @@ export const settings = (...entries: readonly (readonly [id: number, value: numb
   return frame(FRAME.SETTINGS, 0, 0, payload)
 }
 
-export const reset = (stream: number, code: number): Buffer => frame(FRAME.RST_STREAM, 0, stream, uint32(code))
+export const reset = (stream: number, code: number): Buffer =>
+  frame(FRAME.RST_STREAM, 0, stream, uint32(code))
 
 /** A field block of any length, in as many frames as it takes. */
-export function longHeaders(stream: number, fields: Buffer, { frameBytes = 16_384, isEnd = true } = {}): Buffer {
+export function longHeaders(
+  stream: number,
+  fields: Buffer,
+  { frameBytes = 16_384, isEnd = true } = {},
+): Buffer {
   const frames: Buffer[] = []
   for (let at = 0; at < fields.length; at += frameBytes) {
     const flags = at + frameBytes >= fields.length && isEnd ? END_HEADERS : 0
     const part = fields.subarray(at, at + frameBytes)
     frames.push(
-      at === 0 ? headersFrame(stream, part, flags | END_STREAM) : frame(FRAME.CONTINUATION, flags, stream, part),
+      at === 0
+        ? headersFrame(stream, part, flags | END_STREAM)
+        : frame(FRAME.CONTINUATION, flags, stream, part),
     )
   }
   return Buffer.concat(frames)
@@ -130,8 +141,16 @@ export class RawHttp2 implements Disposable {
   }
 
   /** Comes back after the handshake; the preface and SETTINGS are sent unless `first` says what to send instead. */
-  static async open(port: number, first: Buffer = Buffer.concat([preface, settings()])): Promise<RawHttp2> {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  static async open(
+    port: number,
+    first: Buffer = Buffer.concat([preface, settings()]),
+  ): Promise<RawHttp2> {
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: ['h2'],
+    })
     await once(socket, 'secureConnect')
     socket.setNoDelay(true)
     const client = new RawHttp2(socket)
@@ -156,7 +175,10 @@ export class RawHttp2 implements Disposable {
   }
 
   /** The first frame that fits; undefined when the connection ends, or the time is up, without one. */
-  async until(fits: (frame: ReceivedFrame) => boolean, timeoutMs = PATIENCE_MS): Promise<ReceivedFrame | undefined> {
+  async until(
+    fits: (frame: ReceivedFrame) => boolean,
+    timeoutMs = PATIENCE_MS,
+  ): Promise<ReceivedFrame | undefined> {
     const untilMs = performance.now() + timeoutMs
     for (;;) {
       const found = this.received.find(fits)
@@ -168,12 +190,17 @@ export class RawHttp2 implements Disposable {
 
   /** The error code of the GOAWAY that the server sends. */
   async goawayCode(timeoutMs = PATIENCE_MS): Promise<number | undefined> {
-    return (await this.until(({ type }) => type === FRAME.GOAWAY, timeoutMs))?.payload.readUInt32BE(4)
+    return (await this.until(({ type }) => type === FRAME.GOAWAY, timeoutMs))?.payload.readUInt32BE(
+      4,
+    )
   }
 
   /** The error code with which the server resets a stream. */
   async resetCode(stream: number, timeoutMs = PATIENCE_MS): Promise<number | undefined> {
-    const found = await this.until((one) => one.type === FRAME.RST_STREAM && one.stream === stream, timeoutMs)
+    const found = await this.until(
+      (one) => one.type === FRAME.RST_STREAM && one.stream === stream,
+      timeoutMs,
+    )
     return found?.payload.readUInt32BE(0)
   }
 
@@ -199,7 +226,12 @@ export class RawHttp2 implements Disposable {
     while (bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
       const end = 9 + bytes.readUIntBE(0, 3)
       const [type = 0, flags = 0] = bytes.subarray(3, 5)
-      this.received.push({ type, flags, stream: bytes.readUInt32BE(5) & 0x7fffffff, payload: bytes.subarray(9, end) })
+      this.received.push({
+        type,
+        flags,
+        stream: bytes.readUInt32BE(5) & 0x7fffffff,
+        payload: bytes.subarray(9, end),
+      })
       bytes = bytes.subarray(end)
     }
     this.#rest = bytes

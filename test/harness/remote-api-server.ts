@@ -2,7 +2,11 @@
 import { fieldsOf, type KubeObject, textOf, textsOf } from '../../src/api/object.ts'
 import type { HandleAs } from '../../src/api/own-request.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
-import type { RemoteApis, RemoteResource, RemoteVersion } from '../../src/controllers/remote/remote-content.ts'
+import type {
+  RemoteApis,
+  RemoteResource,
+  RemoteVersion,
+} from '../../src/controllers/remote/remote-content.ts'
 
 const group = 'remote.example.com'
 export const things: RemoteResource = {
@@ -57,7 +61,13 @@ export class RemoteApiServer {
   }
 
   create(name: string, more: Partial<KubeObject['metadata']> = {}): KubeObject {
-    const metadata = { namespace: 'n', name, uid: `uid-${name}`, resourceVersion: `${++this.#revision}`, ...more }
+    const metadata = {
+      namespace: 'n',
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: `${++this.#revision}`,
+      ...more,
+    }
     const object = { apiVersion: `${group}/v1`, kind: 'Thing', metadata }
     this.#tell('ADDED', `${root}/namespaces/${metadata.namespace}/things/${name}`, object)
     return object
@@ -104,14 +114,21 @@ export class RemoteApiServer {
     if (object === undefined) return answering(404, notFound(name))
     if (method === 'DELETE') {
       if ((object.metadata.finalizers ?? []).length === 0) this.#tell('DELETED', path, object)
-      else this.#tell('MODIFIED', path, { ...object, metadata: { ...object.metadata, deletionTimestamp: 'now' } })
+      else
+        this.#tell('MODIFIED', path, {
+          ...object,
+          metadata: { ...object.metadata, deletionTimestamp: 'now' },
+        })
     }
     if (method === 'PATCH') {
       const body = fieldsOf(JSON.parse((await request.body()).toString()))
       const { finalizers, ownerReferences } = fieldsOf(body['metadata'])
       const metadata = { ...object.metadata, resourceVersion: `${++this.#revision}` }
-      const patched = JSON.parse(JSON.stringify({ ...object, metadata: { ...metadata, finalizers, ownerReferences } }))
-      const isOver = textsOf(finalizers).length === 0 && textOf(object.metadata.deletionTimestamp) !== ''
+      const patched = JSON.parse(
+        JSON.stringify({ ...object, metadata: { ...metadata, finalizers, ownerReferences } }),
+      )
+      const isOver =
+        textsOf(finalizers).length === 0 && textOf(object.metadata.deletionTimestamp) !== ''
       this.#tell(isOver ? 'DELETED' : 'MODIFIED', path, patched)
     }
     return answering(200, JSON.stringify(this.objects.get(path) ?? object))
@@ -136,7 +153,8 @@ export class RemoteApiServer {
     }
     signal.addEventListener('abort', close, { once: true })
     const frames = {
-      take: () => (watcher.waiting.length > 0 || !watcher.isOver ? watcher.waiting.splice(0) : undefined),
+      take: () =>
+        watcher.waiting.length > 0 || !watcher.isOver ? watcher.waiting.splice(0) : undefined,
       onReady: (ready: () => void) => {
         if (watcher.waiting.length > 0 || watcher.isOver) queueMicrotask(ready)
         else watcher.wake = ready
@@ -148,4 +166,10 @@ export class RemoteApiServer {
 }
 
 export const notFound = (name: string): string =>
-  JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'NotFound', details: { name }, code: 404 })
+  JSON.stringify({
+    kind: 'Status',
+    status: 'Failure',
+    reason: 'NotFound',
+    details: { name },
+    code: 404,
+  })

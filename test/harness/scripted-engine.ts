@@ -3,7 +3,15 @@ import { Cache, type CacheOptions } from '../../src/cache/cache.ts'
 import type { Reader } from '../../src/cache/reader.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
-import type { Engine, FeedEvent, FeedSink, Found, Key, RangeQuery, Versioned } from '../../src/storage/engine.ts'
+import type {
+  Engine,
+  FeedEvent,
+  FeedSink,
+  Found,
+  Key,
+  RangeQuery,
+  Versioned,
+} from '../../src/storage/engine.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../src/storage/keys.ts'
 import { Leases } from '../../src/storage/leases.ts'
@@ -11,7 +19,8 @@ import { Store } from '../../src/storage/store.ts'
 import { identity } from '../../src/storage/transform.ts'
 import { encode, form, root } from './plain-cache.ts'
 
-const unexpected = (): Promise<never> => Promise.reject(new Error('nobody writes through the engine here'))
+const unexpected = (): Promise<never> =>
+  Promise.reject(new Error('nobody writes through the engine here'))
 
 export class ScriptedEngine implements Engine {
   revision = 10
@@ -27,7 +36,12 @@ export class ScriptedEngine implements Engine {
   put(key: Key, value: string): FeedEvent {
     const revision = ++this.revision
     const createRevision = this.#values.get(key)?.createRevision ?? revision
-    const versioned = { key, revision, createRevision, value: encode(key.slice(key.lastIndexOf('/') + 1), value) }
+    const versioned = {
+      key,
+      revision,
+      createRevision,
+      value: encode(key.slice(key.lastIndexOf('/') + 1), value),
+    }
     this.#values.set(key, versioned)
     return { ...versioned, type: 'put' }
   }
@@ -67,7 +81,12 @@ export class ScriptedEngine implements Engine {
       .filter(({ key }) => key >= from && key < to)
       .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const values = limit === 0 ? all : all.slice(0, limit)
-    return { revision: revision ?? this.revision, values, more: values.length < all.length, count: all.length }
+    return {
+      revision: revision ?? this.revision,
+      values,
+      more: values.length < all.length,
+      count: all.length,
+    }
   }
 
   change = unexpected
@@ -103,7 +122,15 @@ export class ScriptedCache implements AsyncDisposable {
     const leases = new Leases(engine.grantLease, systemClock)
     const { transformer = identity } = options
     const store = new Store(engine, { transformer, leases })
-    this.cache = new Cache({ engine, store, transformer, root, clock: systemClock, log: silent, ...options })
+    this.cache = new Cache({
+      engine,
+      store,
+      transformer,
+      root,
+      clock: systemClock,
+      log: silent,
+      ...options,
+    })
     this.reader = this.cache.resource({ name: 'plain', prefix: this.range.from, ...form })
   }
 

@@ -19,7 +19,10 @@ export class StaticIssuer implements AsyncDisposable {
   publicJwk: JWK
   readonly #server: Server
 
-  private constructor(port: number, keys: { readonly privateKey: CryptoKey; readonly publicJwk: JWK }) {
+  private constructor(
+    port: number,
+    keys: { readonly privateKey: CryptoKey; readonly publicJwk: JWK },
+  ) {
     const nowMs = Date.now()
     const authority = createAuthority('the authority of a static issuer', nowMs)
     const { certificatePem, keyPem } = issue(authority, {
@@ -41,7 +44,9 @@ export class StaticIssuer implements AsyncDisposable {
     this.pages.set('/.well-known/openid-configuration', (_, response) =>
       response.end(JSON.stringify({ issuer: this.url, jwks_uri: `${this.url}/keys` })),
     )
-    this.pages.set('/keys', (_, response) => response.end(JSON.stringify({ keys: [this.publicJwk] })))
+    this.pages.set('/keys', (_, response) =>
+      response.end(JSON.stringify({ keys: [this.publicJwk] })),
+    )
   }
 
   static async start(algorithm = 'ES256'): Promise<StaticIssuer> {

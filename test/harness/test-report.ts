@@ -9,11 +9,16 @@ import type { EventData } from 'node:test'
 const SLOW_MS = 1_500
 
 type TestEvent =
-  | { readonly type: 'test:pass' | 'test:fail'; readonly data: EventData.TestPass | EventData.TestFail }
+  | {
+      readonly type: 'test:pass' | 'test:fail'
+      readonly data: EventData.TestPass | EventData.TestFail
+    }
   | { readonly type: 'test:summary'; readonly data: EventData.TestSummary }
 
 // oxlint-disable-next-line import/no-default-export -- the test runner looks for it
-export default async function* reportTests(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+export default async function* reportTests(
+  events: AsyncIterable<TestEvent>,
+): AsyncGenerator<string> {
   for await (const { type, data } of events) {
     // Each file has a summary, too.
     if (type === 'test:summary' && data.file === undefined) yield formatEnd(data.counts)
@@ -21,7 +26,8 @@ export default async function* reportTests(events: AsyncIterable<TestEvent>): As
     const { details, name, file = '' } = data
     const line = `${Math.round(details.duration_ms)}\t${relative('.', file)}\t${name.replaceAll(/\s+/g, ' ')}\n`
     if (type === 'test:fail' && !isOfOthers(details)) yield `fail\t${line}`
-    else if (type === 'test:pass' && details.type !== 'suite' && details.duration_ms >= SLOW_MS) yield `slow\t${line}`
+    else if (type === 'test:pass' && details.type !== 'suite' && details.duration_ms >= SLOW_MS)
+      yield `slow\t${line}`
   }
 }
 
@@ -32,7 +38,13 @@ const isOfOthers = (details: object): boolean =>
   'failureType' in details.error &&
   details.error.failureType === 'subtestsFailed'
 
-const formatEnd = ({ tests, passed, cancelled, skipped, todo }: EventData.TestSummary['counts']): string => {
+const formatEnd = ({
+  tests,
+  passed,
+  cancelled,
+  skipped,
+  todo,
+}: EventData.TestSummary['counts']): string => {
   const failed = tests - passed - cancelled - skipped - todo
   return `end\t${tests}\ttests ${tests}, pass ${passed}, fail ${failed}, cancelled ${cancelled}, skipped ${skipped}, todo ${todo}\n`
 }

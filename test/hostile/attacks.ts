@@ -16,14 +16,20 @@ export type Attack = {
 const HOLD_MS = 1500
 
 async function open(port: number, protocol: 'h2' | 'http/1.1'): Promise<TLSSocket> {
-  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: [protocol] })
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: [protocol],
+  })
   socket.on('error', () => undefined)
   socket.resume()
   await Promise.race([once(socket, 'secureConnect').catch(() => undefined), closed(socket)])
   return socket
 }
 
-const closed = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve))
+const closed = (socket: Socket): Promise<unknown> =>
+  new Promise((resolve) => socket.once('close', resolve))
 
 async function send(socket: TLSSocket, bytes: Buffer | string): Promise<void> {
   if (socket.destroyed) return
@@ -46,7 +52,12 @@ const FRAME = {
 const END_STREAM = 1
 const END_HEADERS = 4
 
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+function frame(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: Buffer = Buffer.alloc(0),
+): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
   head[3] = type
@@ -57,11 +68,22 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
 
 /** A header as HPACK writes it without compression; up to 126 characters each. */
 const literal = (name: string, value: string): Buffer =>
-  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)])
+  Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ])
 
 /** :method GET, :scheme https, then what is given. */
 const headersOf = (path: string, ...more: readonly Buffer[]): Buffer =>
-  Buffer.concat([Buffer.from([0x82, 0x87]), literal(':path', path), literal(':authority', 'x'), token, ...more])
+  Buffer.concat([
+    Buffer.from([0x82, 0x87]),
+    literal(':path', path),
+    literal(':authority', 'x'),
+    token,
+    ...more,
+  ])
 const token = literal('authorization', 'Bearer admin-token')
 
 const settings = (id: number, value: number): Buffer => {
@@ -143,34 +165,64 @@ export const attacks: readonly Attack[] = [
       Buffer.from([127, 0x81, 0x1e]),
       Buffer.alloc(4000, 0x61),
     ])
-    return frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), headersOf('/', entry, Buffer.alloc(8000, 0xbe)))
+    return frame(
+      FRAME.headers,
+      END_STREAM | END_HEADERS,
+      streamOf(at),
+      headersOf('/', entry, Buffer.alloc(8000, 0xbe)),
+    )
   }),
   frameFlood('settings', 5000, () => settings(4, 65_535)),
   frameFlood('pings', 5000, () => frame(FRAME.ping, 0, 0, Buffer.alloc(8))),
-  frameFlood('priorities', 5000, (at) => frame(FRAME.priority, 0, streamOf(at % 100), Buffer.from([0, 0, 0, 0, 1]))),
-  frameFlood('window updates', 5000, (at) => frame(FRAME.window, 0, 0, number32(at % 7 === 0 ? 0x7fffffff : 1))),
+  frameFlood('priorities', 5000, (at) =>
+    frame(FRAME.priority, 0, streamOf(at % 100), Buffer.from([0, 0, 0, 0, 1])),
+  ),
+  frameFlood('window updates', 5000, (at) =>
+    frame(FRAME.window, 0, 0, number32(at % 7 === 0 ? 0x7fffffff : 1)),
+  ),
   frameFlood('window updates of nothing', 10, () => frame(FRAME.window, 0, 0, number32(0))),
   frameFlood('empty data', 5000, (at) =>
     at === 0
-      ? frame(FRAME.headers, END_HEADERS, 1, Buffer.concat([Buffer.from([0x83, 0x87]), literal(':path', list), token]))
+      ? frame(
+          FRAME.headers,
+          END_HEADERS,
+          1,
+          Buffer.concat([Buffer.from([0x83, 0x87]), literal(':path', list), token]),
+        )
       : frame(FRAME.data, 0, 1),
   ),
   frameFlood('frames of no kind', 500, (_, random) =>
-    frame(random.between(0, 255), random.between(0, 255), random.between(0, 50), noise(random, random.between(0, 60))),
+    frame(
+      random.between(0, 255),
+      random.between(0, 255),
+      random.between(0, 50),
+      noise(random, random.between(0, 60)),
+    ),
   ),
   frameFlood('headers that are none', 200, (at, random) =>
-    frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), noise(random, random.between(0, 200))),
+    frame(
+      FRAME.headers,
+      END_STREAM | END_HEADERS,
+      streamOf(at),
+      noise(random, random.between(0, 200)),
+    ),
   ),
   frameFlood(
     'windows that stay shut',
     101,
-    (at) => (at === 0 ? settings(4, 0) : frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), headersOf(list))),
+    (at) =>
+      at === 0
+        ? settings(4, 0)
+        : frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), headersOf(list)),
     100,
   ),
   frameFlood(
     'windows of one byte',
     101,
-    (at) => (at === 0 ? settings(4, 1) : frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), headersOf(list))),
+    (at) =>
+      at === 0
+        ? settings(4, 1)
+        : frame(FRAME.headers, END_STREAM | END_HEADERS, streamOf(at), headersOf(list)),
     100,
   ),
   frameFlood(
@@ -188,7 +240,10 @@ export const attacks: readonly Attack[] = [
 
 async function noiseAfterPreface(port: number, random: Random): Promise<number> {
   const socket = await open(port, 'h2')
-  await send(socket, Buffer.concat(random.chance(0.5) ? [preface, noise(random, 2000)] : [noise(random, 2000)]))
+  await send(
+    socket,
+    Buffer.concat(random.chance(0.5) ? [preface, noise(random, 2000)] : [noise(random, 2000)]),
+  )
   await Promise.race([closed(socket), sleep(HOLD_MS)])
   socket.destroy()
   return 1
@@ -272,10 +327,21 @@ async function slowBody(port: number): Promise<number> {
   const head = `POST ${list} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer admin-token\r\ncontent-length: 1000\r\n\r\n`
   await Promise.all([
     send(one, head),
-    send(two, Buffer.concat([preface, frame(FRAME.settings, 0, 0), frame(FRAME.headers, END_HEADERS, 1, fields)])),
+    send(
+      two,
+      Buffer.concat([
+        preface,
+        frame(FRAME.settings, 0, 0),
+        frame(FRAME.headers, END_HEADERS, 1, fields),
+      ]),
+    ),
   ])
   for (let round = 0; round < 10; round++) {
-    await Promise.all([send(one, '{'), send(two, frame(FRAME.data, 0, 1, Buffer.from('{'))), sleep(HOLD_MS / 10)])
+    await Promise.all([
+      send(one, '{'),
+      send(two, frame(FRAME.data, 0, 1, Buffer.from('{'))),
+      sleep(HOLD_MS / 10),
+    ])
   }
   one.destroy()
   two.destroy()
@@ -296,7 +362,9 @@ async function noTls(port: number, random: Random): Promise<number> {
   const socket = connectPlain(port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write(
-    random.chance(0.5) ? noise(random, 500) : Buffer.concat([Buffer.from([22, 3, 1, 2, 0]), noise(random, 300)]),
+    random.chance(0.5)
+      ? noise(random, 500)
+      : Buffer.concat([Buffer.from([22, 3, 1, 2, 0]), noise(random, 300)]),
   )
   await Promise.race([closed(socket), sleep(200)])
   socket.destroy()

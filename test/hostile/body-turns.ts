@@ -13,7 +13,12 @@ import { startTestServer } from '../integration/support.ts'
 const BODY_BYTES = 3 * 1024 * 1024 - 4096
 const TRIES = 3
 
-type Sent = { readonly method: string; readonly path: string; readonly type: string; readonly text: string }
+type Sent = {
+  readonly method: string
+  readonly path: string
+  readonly type: string
+  readonly text: string
+}
 type Case = Omit<Sent, 'type' | 'method'> & { readonly type?: string; readonly method?: string }
 
 const seeds: { readonly [kind: string]: Json } = {
@@ -45,8 +50,10 @@ function filled(before: string, item: (at: number) => string, after: string): st
   }
 }
 
-const head = (kind: string, name: string): string => `"apiVersion":"v1","kind":"${kind}","metadata":{"name":"${name}"`
-const owner = (at: number): string => `{"apiVersion":"v1","kind":"Pod","name":"p${at}","uid":"u${at}"}`
+const head = (kind: string, name: string): string =>
+  `"apiVersion":"v1","kind":"${kind}","metadata":{"name":"${name}"`
+const owner = (at: number): string =>
+  `{"apiVersion":"v1","kind":"Pod","name":"p${at}","uid":"u${at}"}`
 const fieldsV1 = (at: number): string => `"f:k${at}":{}`
 const lists: { readonly [name: string]: readonly [string, (at: number) => string, string] } = {
   finalizers: ['"finalizers":[', (at) => `"a/${at.toString(36)}"`, ']'],
@@ -64,7 +71,8 @@ const lists: { readonly [name: string]: readonly [string, (at: number) => string
   managedFields: ['"managedFields":[', () => '{}', ']'],
   'managers with names': [
     '"managedFields":[',
-    (at) => `{"manager":"m${at}","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}`,
+    (at) =>
+      `{"manager":"m${at}","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}`,
     ']',
   ],
   'owned fields': [
@@ -81,11 +89,25 @@ const lists: { readonly [name: string]: readonly [string, (at: number) => string
 const cases: { readonly [name: string]: Case } = {
   ...Object.fromEntries(
     Object.entries(lists).flatMap(([name, [before, item, after]]) => [
-      [`create with ${name}`, { path: maps, text: filled(`{${head('ConfigMap', 'n')},${before}`, item, `${after}}}`) }],
-      [`merge ${name}`, { path: `${maps}/c`, type: merge, text: filled(`{"metadata":{${before}`, item, `${after}}}`) }],
+      [
+        `create with ${name}`,
+        { path: maps, text: filled(`{${head('ConfigMap', 'n')},${before}`, item, `${after}}}`) },
+      ],
+      [
+        `merge ${name}`,
+        {
+          path: `${maps}/c`,
+          type: merge,
+          text: filled(`{"metadata":{${before}`, item, `${after}}}`),
+        },
+      ],
       [
         `strategic ${name}`,
-        { path: `${maps}/c`, type: strategic, text: filled(`{"metadata":{${before}`, item, `${after}}}`) },
+        {
+          path: `${maps}/c`,
+          type: strategic,
+          text: filled(`{"metadata":{${before}`, item, `${after}}}`),
+        },
       ],
       [
         `apply ${name}`,
@@ -105,7 +127,11 @@ const cases: { readonly [name: string]: Case } = {
     path: maps,
     text: `{${head('ConfigMap', 'e')}},"data":{"a":"${'x'.repeat(BODY_BYTES - 200)}"}}`,
   },
-  'merge data': { path: `${maps}/c`, type: merge, text: filled('{"data":{', (at) => `"k${at.toString(36)}":""`, '}}') },
+  'merge data': {
+    path: `${maps}/c`,
+    type: merge,
+    text: filled('{"data":{', (at) => `"k${at.toString(36)}":""`, '}}'),
+  },
   'merge nulls': {
     path: `${maps}/c`,
     type: merge,
@@ -128,12 +154,20 @@ const cases: { readonly [name: string]: Case } = {
   },
   'create a pod with containers': {
     path: pods,
-    text: filled(`{${head('Pod', 'q')}},"spec":{"containers":[`, (at) => `{"name":"c${at}"}`, ']}}'),
+    text: filled(
+      `{${head('Pod', 'q')}},"spec":{"containers":[`,
+      (at) => `{"name":"c${at}"}`,
+      ']}}',
+    ),
   },
   'apply containers': {
     path: `${pods}/b?fieldManager=m`,
     type: apply,
-    text: filled(`{${head('Pod', 'b')}},"spec":{"containers":[`, (at) => `{"name":"c${at}"}`, ']}}'),
+    text: filled(
+      `{${head('Pod', 'b')}},"spec":{"containers":[`,
+      (at) => `{"name":"c${at}"}`,
+      ']}}',
+    ),
   },
   'operations that add': {
     path: `${maps}/c`,
@@ -143,7 +177,11 @@ const cases: { readonly [name: string]: Case } = {
   'an operation that adds a list': {
     path: `${maps}/c`,
     type: jsonPatch,
-    text: filled('[{"op":"add","path":"/metadata/finalizers","value":[', (at) => `"a/${at.toString(36)}"`, ']}]'),
+    text: filled(
+      '[{"op":"add","path":"/metadata/finalizers","value":[',
+      (at) => `"a/${at.toString(36)}"`,
+      ']}]',
+    ),
   },
   'an operation that adds a map': {
     path: `${maps}/c`,
@@ -204,13 +242,19 @@ const cases: { readonly [name: string]: Case } = {
 function serveCalls(port: NonNullable<typeof parentPort>): void {
   port.on('message', ({ url, method, path, type, text }: Sent & { readonly url: string }) => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': type }
-    const call = request(`${url}${path}`, { method, headers, rejectUnauthorized: false }, (answer) => {
-      let start = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        if (start.length < 300) start += chunk
-      })
-      answer.on('end', () => port.postMessage(`${answer.statusCode} ${/"message":"(.{0,60})/.exec(start)?.[1] ?? ''}`))
-    })
+    const call = request(
+      `${url}${path}`,
+      { method, headers, rejectUnauthorized: false },
+      (answer) => {
+        let start = ''
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          if (start.length < 300) start += chunk
+        })
+        answer.on('end', () =>
+          port.postMessage(`${answer.statusCode} ${/"message":"(.{0,60})/.exec(start)?.[1] ?? ''}`),
+        )
+      },
+    )
     call.on('error', (error) => port.postMessage(String(error)))
     call.end(text)
   })
@@ -228,14 +272,25 @@ async function measure(wanted: string): Promise<void> {
   const type = 'application/json'
   for (const [kind, seed] of Object.entries(seeds)) {
     if (!isFields(seed)) continue
-    console.error(await send({ method: 'POST', path: kind === 'Pod' ? pods : maps, type, text: JSON.stringify(seed) }))
+    console.error(
+      await send({
+        method: 'POST',
+        path: kind === 'Pod' ? pods : maps,
+        type,
+        text: JSON.stringify(seed),
+      }),
+    )
   }
   const told: { readonly ms: number; readonly text: string }[] = []
   for (const [name, { method, type: given, ...rest }] of Object.entries(cases)) {
     if (!name.includes(wanted)) continue
     let ms = Infinity
     let answer = ''
-    const sent = { method: method ?? (given === undefined ? 'POST' : 'PATCH'), type: given ?? type, ...rest }
+    const sent = {
+      method: method ?? (given === undefined ? 'POST' : 'PATCH'),
+      type: given ?? type,
+      ...rest,
+    }
     for (let tries = 0; tries < TRIES; tries++) {
       const took = await longestTurnMs(async () => {
         answer = await send(sent)

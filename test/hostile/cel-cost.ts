@@ -22,7 +22,8 @@ const TURN_MS_MAX = 50
 /** More than an evaluation may take. */
 const TOTAL_MS_MAX = 1_500
 
-const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+const times = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at))
 const string: Fields = { type: 'string' }
 /** Short enough to be read without a look at the clock. */
 const line: Fields = { type: 'string', maxLength: 199 }
@@ -281,28 +282,69 @@ const EXPRESSION_CHARACTERS_MAX = 100_000
 /** As often as there is room for. */
 const filled = (start: string, part: string, separator: string, end: string): string => {
   const room = EXPRESSION_CHARACTERS_MAX - start.length - end.length
-  return start + times(Math.floor(room / (part.length + separator.length)), () => part).join(separator) + end
+  return (
+    start +
+    times(Math.floor(room / (part.length + separator.length)), () => part).join(separator) +
+    end
+  )
 }
 
 /** Calls without a loop. */
 const flat: readonly string[] = [
-  ...['isSemver(self.version)', '!semver(self.version).isLessThan(semver(self.version))', 'self.lines.isSorted()'],
-  ...['duration(self.span)>duration("0s")', 'timestamp(self.time)>timestamp(0)', 'string(self.time)!=""'],
-  ...['self.time.getDayOfYear()>=0', 'self.time.getHours("Asia/Tokyo")>=0', 'isQuantity("1"+self.address)||true'],
-  ...['ip(self.address).isGlobalUnicast()', '!isIP(self.quotes)', '!isCIDR(self.quotes)', '!isURL(self.quotes)'],
+  ...[
+    'isSemver(self.version)',
+    '!semver(self.version).isLessThan(semver(self.version))',
+    'self.lines.isSorted()',
+  ],
+  ...[
+    'duration(self.span)>duration("0s")',
+    'timestamp(self.time)>timestamp(0)',
+    'string(self.time)!=""',
+  ],
+  ...[
+    'self.time.getDayOfYear()>=0',
+    'self.time.getHours("Asia/Tokyo")>=0',
+    'isQuantity("1"+self.address)||true',
+  ],
+  ...[
+    'ip(self.address).isGlobalUnicast()',
+    '!isIP(self.quotes)',
+    '!isCIDR(self.quotes)',
+    '!isURL(self.quotes)',
+  ],
   ...['(ip(self.quotes).isLoopback()||true)', '(cidr(self.quotes).prefixLength()>0||true)'],
-  ...['(url(self.quotes).getHost()!=""||true)', '!format.uri().validate(self.quotes).hasValue()||true'],
-  ...['self.quotes.upperAscii()!=""', 'strings.quote(self.quotes)!=""', 'self.quotes.split("")!=[]'],
-  ...['"%s".format([[self.quotes]])!=""', 'self.lines.join(self.quotes)!=""', 'self.lines+self.lines!=[]'],
+  ...[
+    '(url(self.quotes).getHost()!=""||true)',
+    '!format.uri().validate(self.quotes).hasValue()||true',
+  ],
+  ...[
+    'self.quotes.upperAscii()!=""',
+    'strings.quote(self.quotes)!=""',
+    'self.quotes.split("")!=[]',
+  ],
+  ...[
+    '"%s".format([[self.quotes]])!=""',
+    'self.lines.join(self.quotes)!=""',
+    'self.lines+self.lines!=[]',
+  ],
 ].map((call) => filled('', call, '&&', ''))
 
 /** As long as they may be. */
 export const longest: readonly string[] = [
-  ...['1', '-self.few[0]', '""', '[[1]]', '((((1))))', 'true?1:2', '[1][0]', '1+1*1', 'dyn(1)', 'has(self.text)'].map(
-    (part) => filled('[', part, ',', '].size() > 0'),
-  ),
-  ...['true', 'self.time!=self.time', 'self.few.all(x,x>0)', 'self.short.matches("a+")'].map((part) =>
-    filled('', part, '||', ''),
+  ...[
+    '1',
+    '-self.few[0]',
+    '""',
+    '[[1]]',
+    '((((1))))',
+    'true?1:2',
+    '[1][0]',
+    '1+1*1',
+    'dyn(1)',
+    'has(self.text)',
+  ].map((part) => filled('[', part, ',', '].size() > 0')),
+  ...['true', 'self.time!=self.time', 'self.few.all(x,x>0)', 'self.short.matches("a+")'].map(
+    (part) => filled('', part, '||', ''),
   ),
   filled('', 'self.few.exists(x,x==1)', '&&', ''),
   `{${times(8_000, (at) => `"k${at}":1`).join(',')}}.size() > 0`,
@@ -328,7 +370,8 @@ export function measure(rule: string): Measured | undefined {
   if (type === undefined) throw new Error('no type')
   const compiled = compile(rule, withVariables(kubernetesEnvironment('1.33'), { self: type }))
   if ('fault' in compiled) throw new Error(`${rule}: ${compiled.fault}`)
-  if (atOnce((slice) => compiled.program.estimateCost(type, slice)).max > ESTIMATE_MAX) return undefined
+  if (atOnce((slice) => compiled.program.estimateCost(type, slice)).max > ESTIMATE_MAX)
+    return undefined
   const self = valueOf(valueFor(rule), type)
   if (self instanceof CelError) throw new Error(self.message)
   collectGarbage()
@@ -377,7 +420,12 @@ export function measureCompile(rule: string): Measured {
     turnMs = Math.max(turnMs, (user + system) / 1000)
     totalMs += (user + system) / 1000
     if (done === true)
-      return { rule: `${rule.slice(0, 60)}…`, turnMs, totalMs, about: `compile, ${value.slice(0, 100)}` }
+      return {
+        rule: `${rule.slice(0, 60)}…`,
+        turnMs,
+        totalMs,
+        about: `compile, ${value.slice(0, 100)}`,
+      }
     value?.tell(value.question.answer())
   }
 }
@@ -405,7 +453,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const wanted = rules.filter((rule) => rule.includes(process.argv[2] ?? ''))
   const run = [
     ...wanted.map((rule) => () => measure(rule)),
-    ...longest.filter((rule) => rule.includes(process.argv[2] ?? '')).map((rule) => () => measureCompile(rule)),
+    ...longest
+      .filter((rule) => rule.includes(process.argv[2] ?? ''))
+      .map((rule) => () => measureCompile(rule)),
   ]
   const all = run.flatMap((each) => {
     const measured = each()
@@ -413,7 +463,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       console.error(`${measured.turnMs.toFixed(0)} ms ${measured.rule.slice(0, 120)}`)
     return measured ?? []
   })
-  for (const { rule, turnMs, totalMs, about } of all.toSorted((one, other) => other.turnMs - one.turnMs)) {
+  for (const { rule, turnMs, totalMs, about } of all.toSorted(
+    (one, other) => other.turnMs - one.turnMs,
+  )) {
     console.log(
       `${turnMs.toFixed(1).padStart(8)} ms a turn, ${totalMs.toFixed(0).padStart(6)} ms in all  ${rule.slice(0, 120)}  (${about})`,
     )

@@ -22,13 +22,23 @@ const RUNS = 1_000_000
 /** Of the processor's time, for one input. The largest takes some milliseconds. */
 const INPUT_MS_MAX = 1_000
 
-export type CodecFigures = { readonly decoded: number; readonly refused: number; readonly slowestMs: number }
+export type CodecFigures = {
+  readonly decoded: number
+  readonly refused: number
+  readonly slowestMs: number
+}
 
 type Form = 'protobuf' | 'cbor'
 type Seed = { readonly resource: Resource; readonly protobuf: Buffer; readonly cbor: Buffer }
 
 /** Fails with what was sent, so that it can be sent again. */
-export function fuzzCodecs({ runs, seed }: { readonly runs: number; readonly seed: number }): CodecFigures {
+export function fuzzCodecs({
+  runs,
+  seed,
+}: {
+  readonly runs: number
+  readonly seed: number
+}): CodecFigures {
   const random = new Random(seed)
   const seeds = builtInResources().map(seedOf)
   let decoded = 0
@@ -36,7 +46,11 @@ export function fuzzCodecs({ runs, seed }: { readonly runs: number; readonly see
   for (let run = 0; run < runs; run++) {
     const { resource, protobuf, cbor } = random.pick(seeds)
     const form = random.pick<Form>(['protobuf', 'cbor'])
-    const bytes = mutated(form === 'protobuf' ? protobuf : cbor, random, () => random.pick(seeds)[form])
+    const bytes = mutated(
+      form === 'protobuf' ? protobuf : cbor,
+      random,
+      () => random.pick(seeds)[form],
+    )
     const before = process.cpuUsage()
     try {
       if (isDecoded(bytes, resource, form)) decoded++
@@ -81,14 +95,22 @@ function seedOf(resource: Resource): Seed {
   const { struct } = resource.shape
   const { kind } = resource
   const object = { ...sampleFields(struct, []), kind, apiVersion: apiVersionOf(resource) }
-  const cbor = encodeCbor(parseJson(Buffer.from(objectText({ metadata: {}, ...object }, struct))), struct)
+  const cbor = encodeCbor(
+    parseJson(Buffer.from(objectText({ metadata: {}, ...object }, struct))),
+    struct,
+  )
   return { resource, protobuf: encodeObject(object, struct), cbor }
 }
 
 /** Every field with some value; but a type that contains itself ends there. */
-function sampleFields(struct: Struct, within: readonly Struct[]): { readonly [name: string]: Json } {
+function sampleFields(
+  struct: Struct,
+  within: readonly Struct[],
+): { readonly [name: string]: Json } {
   if (within.includes(struct)) return {}
-  return Object.fromEntries(struct.fields.map(({ name, schema }) => [name, sample(schema, [...within, struct])]))
+  return Object.fromEntries(
+    struct.fields.map(({ name, schema }) => [name, sample(schema, [...within, struct])]),
+  )
 }
 
 function sample(schema: Schema, within: readonly Struct[]): Json {
@@ -141,7 +163,8 @@ function mutated(bytes: Buffer, random: Random, other: () => Buffer): Buffer {
   return changed
 }
 
-const somewhere = (bytes: Buffer, random: Random): number => random.between(0, Math.max(0, bytes.length - 1))
+const somewhere = (bytes: Buffer, random: Random): number =>
+  random.between(0, Math.max(0, bytes.length - 1))
 
 const mutations: readonly Mutation[] = [
   flipBits,
@@ -159,19 +182,29 @@ const mutations: readonly Mutation[] = [
     const start = somewhere(from, random)
     const part = from.subarray(start, start + random.between(1, 400))
     const at = somewhere(bytes, random)
-    return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + (random.chance(0.5) ? part.length : 0))])
+    return Buffer.concat([
+      bytes.subarray(0, at),
+      part,
+      bytes.subarray(at + (random.chance(0.5) ? part.length : 0)),
+    ])
   },
   // Random bytes.
   (bytes, random) => {
     const at = somewhere(bytes, random)
-    const part = Buffer.from(Array.from({ length: random.between(1, 30) }, () => random.between(0, 255)))
+    const part = Buffer.from(
+      Array.from({ length: random.between(1, 30) }, () => random.between(0, 255)),
+    )
     return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at)])
   },
   // Bytes that mean much: lengths without end, breaks, ends of groups, floats that are none.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.from(random.pick(telling), 'hex')
-    return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + (random.chance(0.5) ? part.length : 0))])
+    return Buffer.concat([
+      bytes.subarray(0, at),
+      part,
+      bytes.subarray(at + (random.chance(0.5) ? part.length : 0)),
+    ])
   },
   // One byte many times: nesting.
   (bytes, random) => {

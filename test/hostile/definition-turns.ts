@@ -7,17 +7,27 @@ import { PatternThread } from '../../src/cel/pattern-thread.ts'
 import { customResourceDefinitionRules } from '../../src/registry/kinds/apiextensions/custom-resource-definition.ts'
 import { longestTurnMs } from '../harness/turns.ts'
 
-const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+const times = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at))
 const byName = (count: number, make: (at: number) => Json): Fields =>
   Object.fromEntries(times(count, (at) => [`p${at}`, make(at)]))
 const names = times(30_000, (at) => `p${at}`)
-const wide: Fields = { type: 'object', properties: byName(30_000, () => ({ type: 'string' })), required: names }
+const wide: Fields = {
+  type: 'object',
+  properties: byName(30_000, () => ({ type: 'string' })),
+  required: names,
+}
 
 const schemas: { readonly [name: string]: Fields } = {
   'a pattern of 300 KB': { a: { type: 'string', pattern: '(a|b[c-f]+)'.repeat(27_000) } },
-  '3,000 patterns': byName(3_000, (at) => ({ type: 'string', pattern: `^[a-z${at}]+(x|y{1,9})*$`.repeat(4) })),
+  '3,000 patterns': byName(3_000, (at) => ({
+    type: 'string',
+    pattern: `^[a-z${at}]+(x|y{1,9})*$`.repeat(4),
+  })),
   '30,000 required properties': { o: wide },
-  '30,000 required properties with a default': { o: { ...wide, default: byName(30_000, () => 'x') } },
+  '30,000 required properties with a default': {
+    o: { ...wide, default: byName(30_000, () => 'x') },
+  },
   '30,000 required properties that a default lacks': { o: { ...wide, default: {} } },
   '60,000 properties': byName(60_000, (at) => ({ type: 'string', maxLength: at })),
   'a default of 100,000 items': {

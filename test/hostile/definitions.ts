@@ -19,7 +19,8 @@ export type HostileDefinition = {
 }
 
 const json = (value: unknown): string => JSON.stringify(value)
-const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+const times = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at))
 const inSpec = (schema: string): string => `{"type":"object","properties":{"spec":${schema}}}`
 const nested = (depth: number, open: string, inner: string, close: string): string =>
   `${open.repeat(depth)}${inner}${close.repeat(depth)}`
@@ -41,7 +42,9 @@ const patterns: readonly HostileDefinition[] = [
   },
   {
     name: 'a pattern of many alternatives that are all alike',
-    schema: inSpec(json({ type: 'string', pattern: `^(${times(1_000, () => 'a*a*').join('|')})*b$` })),
+    schema: inSpec(
+      json({ type: 'string', pattern: `^(${times(1_000, () => 'a*a*').join('|')})*b$` }),
+    ),
     specs: [[false, json('a'.repeat(1_000))]],
   },
   {
@@ -75,7 +78,9 @@ const shapes: readonly HostileDefinition[] = [
   })),
   ...[50, 5_000].map((depth) => ({
     name: `alternatives ${depth} deep`,
-    schema: inSpec(`{"type":"string","anyOf":[${nested(depth, '{"not":{"allOf":[', '{"minLength":1}', ']}}')}]}`),
+    schema: inSpec(
+      `{"type":"string","anyOf":[${nested(depth, '{"not":{"allOf":[', '{"minLength":1}', ']}}')}]}`,
+    ),
     specs: [[undefined, '"a"']] as const,
   })),
   {
@@ -114,7 +119,10 @@ const shapes: readonly HostileDefinition[] = [
   {
     name: '20,000 properties',
     schema: inSpec(
-      json({ type: 'object', properties: Object.fromEntries(times(20_000, (at) => [`property${at}`, string])) }),
+      json({
+        type: 'object',
+        properties: Object.fromEntries(times(20_000, (at) => [`property${at}`, string])),
+      }),
     ),
     specs: [[true, json(Object.fromEntries(times(20_000, (at) => [`property${at}`, 'a'])))]],
   },
@@ -124,7 +132,9 @@ const shapes: readonly HostileDefinition[] = [
       json({
         type: 'object',
         required: times(30_000, (at) => `property${at}`),
-        properties: Object.fromEntries(times(30_000, (at) => [`property${at}`, { type: 'string' }])),
+        properties: Object.fromEntries(
+          times(30_000, (at) => [`property${at}`, { type: 'string' }]),
+        ),
       }),
     ),
     specs: [[false, '{}']],
@@ -140,7 +150,11 @@ const shapes: readonly HostileDefinition[] = [
             type: 'array',
             'x-kubernetes-list-type': 'map',
             'x-kubernetes-list-map-keys': ['a', 'b'],
-            items: { type: 'object', required: ['a', 'b'], properties: { a: string, b: { type: 'integer' } } },
+            items: {
+              type: 'object',
+              required: ['a', 'b'],
+              properties: { a: string, b: { type: 'integer' } },
+            },
           },
         },
       }),
@@ -156,14 +170,22 @@ const shapes: readonly HostileDefinition[] = [
     name: 'unknown fields by the ten thousand',
     schema: inSpec('{"type":"object"}'),
     isAccepted: true,
-    specs: [[true, json(Object.fromEntries(times(30_000, (at) => [`unknown-${at}-${'x'.repeat(60)}`, at])))]],
+    specs: [
+      [
+        true,
+        json(Object.fromEntries(times(30_000, (at) => [`unknown-${at}-${'x'.repeat(60)}`, at]))),
+      ],
+    ],
   },
   {
     name: 'a default that many items are given',
     schema: inSpec(
       json({
         type: 'array',
-        items: { type: 'object', properties: { a: { type: 'string', default: 'x'.repeat(500_000) } } },
+        items: {
+          type: 'object',
+          properties: { a: { type: 'string', default: 'x'.repeat(500_000) } },
+        },
       }),
     ),
     isAccepted: true,
@@ -171,7 +193,9 @@ const shapes: readonly HostileDefinition[] = [
   },
   {
     name: 'a default of a megabyte',
-    schema: inSpec(json({ type: 'array', items: string, default: times(100_000, (at) => `v${at}`) })),
+    schema: inSpec(
+      json({ type: 'array', items: string, default: times(100_000, (at) => `v${at}`) }),
+    ),
     specs: [[true, '["a"]']],
   },
   {
@@ -189,7 +213,10 @@ const shapes: readonly HostileDefinition[] = [
         json({
           type: 'object',
           properties: Object.fromEntries(
-            times(6_000, (at) => [`version${version}of${at}`, { ...string, description: 'x'.repeat(20) }]),
+            times(6_000, (at) => [
+              `version${version}of${at}`,
+              { ...string, description: 'x'.repeat(20) },
+            ]),
           ),
         }),
       ),
@@ -199,20 +226,28 @@ const shapes: readonly HostileDefinition[] = [
   },
 ]
 
-const list = (maxItems: number): object => ({ type: 'array', maxItems, items: { type: 'string', maxLength: 10 } })
+const list = (maxItems: number): object => ({
+  type: 'array',
+  maxItems,
+  items: { type: 'string', maxLength: 10 },
+})
 const items = (count: number): string => json(times(count, (at) => `${at}`))
 
 const rules: readonly HostileDefinition[] = [
   {
     name: 'comprehensions within comprehensions, without limits',
-    schema: ruled({ type: 'array', items: string }, [{ rule: 'self.all(a, self.all(b, self.all(c, a + b != c)))' }]),
+    schema: ruled({ type: 'array', items: string }, [
+      { rule: 'self.all(a, self.all(b, self.all(c, a + b != c)))' },
+    ]),
     isAccepted: false,
   },
   {
     name: 'comprehensions that cost as much as they may',
     schema: ruled(
       list(90),
-      times(9, () => ({ rule: "self.all(a, self.all(b, self.exists_one(c, c == 'none') || true))" })),
+      times(9, () => ({
+        rule: "self.all(a, self.all(b, self.exists_one(c, c == 'none') || true))",
+      })),
     ),
     specs: [[undefined, items(90)]],
   },
@@ -239,7 +274,10 @@ const rules: readonly HostileDefinition[] = [
     name: 'a message that costs more than its rule',
     schema: ruled(list(100), [
       { rule: 'false', messageExpression: "self.map(a, self.map(b, a + b).join(',')).join(',')" },
-      { rule: 'false', messageExpression: `'${'a'.repeat(5_000)}'${".replace('a', 'aaaaaaaaaa')".repeat(10)}` },
+      {
+        rule: 'false',
+        messageExpression: `'${'a'.repeat(5_000)}'${".replace('a', 'aaaaaaaaaa')".repeat(10)}`,
+      },
     ]),
     specs: [[undefined, items(100)]],
   },
@@ -258,7 +296,9 @@ const rules: readonly HostileDefinition[] = [
   ...['1', '-1', '[[1]]', '1+1*1', 'dyn(1)'].map((part) => ({
     name: `a list as long as an expression may be of ${part}`,
     schema: ruled({ type: 'integer' }, [
-      { rule: `[${times(Math.floor(99_980 / (part.length + 1)), () => part).join(',')}].size() > 0` },
+      {
+        rule: `[${times(Math.floor(99_980 / (part.length + 1)), () => part).join(',')}].size() > 0`,
+      },
     ]),
     isAccepted: true,
     turnMsMax: 50,
@@ -276,7 +316,9 @@ const rules: readonly HostileDefinition[] = [
   },
   {
     name: 'optional values that are looked at again and again',
-    schema: ruled({ type: 'integer' }, [{ rule: `optional.of(1)${'.optMap(x, x + 1)'.repeat(60)}.hasValue()` }]),
+    schema: ruled({ type: 'integer' }, [
+      { rule: `optional.of(1)${'.optMap(x, x + 1)'.repeat(60)}.hasValue()` },
+    ]),
   },
   {
     name: 'conditions that double the types',
@@ -320,7 +362,9 @@ const expensive: readonly HostileDefinition[] = [
   },
   {
     name: 'a long text whose characters are counted again and again',
-    rules: ['self.numbers.all(x, self.wide.charAt(x) != "x" && self.wide.size() > x && self.wide != "x")'],
+    rules: [
+      'self.numbers.all(x, self.wide.charAt(x) != "x" && self.wide.size() > x && self.wide != "x")',
+    ],
     spec: { numbers: times(370, (at) => at), wide: 'é€'.repeat(100_000) },
     isGood: undefined,
   },
@@ -332,7 +376,9 @@ const expensive: readonly HostileDefinition[] = [
   },
   {
     name: 'times in zones that have to be looked up',
-    rules: ['self.numbers.all(x, self.numbers.all(y, timestamp(x).getHours("America/New_York") >= 0))'],
+    rules: [
+      'self.numbers.all(x, self.numbers.all(y, timestamp(x).getHours("America/New_York") >= 0))',
+    ],
     spec: { numbers: times(100, (at) => at) },
     isGood: undefined,
   },
@@ -370,7 +416,9 @@ const names: readonly HostileDefinition[] = [
     name: 'names that every object has, as properties, in defaults, enumerations and rules',
     schema: inSpec(
       `{"type":"object","required":["constructor"],"properties":${objectOf([
-        ...inherited.map((name) => [name, '{"type":"string","enum":["own","__proto__"],"default":"own"}'] as const),
+        ...inherited.map(
+          (name) => [name, '{"type":"string","enum":["own","__proto__"],"default":"own"}'] as const,
+        ),
         [
           'free',
           `{"type":"object","additionalProperties":{"type":"string"},"default":${inheritedValues},"x-kubernetes-validations":[{"rule":"size(self) == 6 && self.all(k, self[k] == 'own') && '__proto__' in self && !('isPrototypeOf' in self)"}]}`,

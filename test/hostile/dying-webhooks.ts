@@ -45,7 +45,14 @@ const RIGHT_MS = [200, 3_000] as const
 const WRONG_MS = [100, 3_000] as const
 
 const admission = '/apis/admissionregistration.k8s.io/v1'
-const rules = [{ operations: ['CREATE', 'UPDATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+const rules = [
+  {
+    operations: ['CREATE', 'UPDATE'],
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['configmaps'],
+  },
+]
 
 async function run(runMs: number, seed: number, marginMs: number): Promise<readonly string[]> {
   await using parts = new AsyncDisposableStack()
@@ -63,11 +70,20 @@ async function run(runMs: number, seed: number, marginMs: number): Promise<reado
   const verdict = new Verdict(webhooks)
 
   const end = new AbortController()
-  const torment = processes.map((one, at) => tormented(one, random.fork(`webhook ${at}`), end.signal))
+  const torment = processes.map((one, at) =>
+    tormented(one, random.fork(`webhook ${at}`), end.signal),
+  )
   torment.push(reconfigured(first, random.fork('configurations'), end.signal))
   const lanes = Array.from({ length: LANES }, async (_, at) => {
     const client = connections[at % CONNECTIONS] ?? first
-    const lane = { client, random: random.fork(`lane ${at}`), name: `l${at}`, webhooks, verdict, marginMs }
+    const lane = {
+      client,
+      random: random.fork(`lane ${at}`),
+      name: `l${at}`,
+      webhooks,
+      verdict,
+      marginMs,
+    }
     for (let turn = 0; !end.signal.aborted; turn++) await writeOnce(lane, turn)
   })
   // Everything once, so that code, pools and caches are what they will be; then the measured part.
@@ -78,7 +94,9 @@ async function run(runMs: number, seed: number, marginMs: number): Promise<reado
   const turnMs = await inspector.longestTurnMs()
   end.abort()
   await Promise.all([...lanes, ...torment])
-  for (const item of itemsOf(fieldsOf(JSON.parse((await first.call({ path: CONFIG_MAPS })).text))['items'])) {
+  for (const item of itemsOf(
+    fieldsOf(JSON.parse((await first.call({ path: CONFIG_MAPS })).text))['items'],
+  )) {
     if (fieldsOf(item['data'])['write'] !== undefined) verdict.see(item)
   }
   verdict.end()
@@ -92,14 +110,19 @@ function connect(url: string): Client {
   return made
 }
 
-async function startWebhooks(authority: Authority, parts: AsyncDisposableStack): Promise<MarkingWebhook[]> {
+async function startWebhooks(
+  authority: Authority,
+  parts: AsyncDisposableStack,
+): Promise<MarkingWebhook[]> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-dying-'))
   parts.defer(() => rmSync(dir, { recursive: true, force: true }))
   const ports = await freePorts(PROCESSES)
   const certificate = authority.issue({ usage: ['server'], hosts: ['127.0.0.1'] })
   const made = ports.map((port, at) => {
     const journal = join(dir, `journal-${at}`)
-    return parts.use(new MarkingWebhook({ at, port, isHttp2: at >= PROCESSES / 2, certificate, journal }))
+    return parts.use(
+      new MarkingWebhook({ at, port, isHttp2: at >= PROCESSES / 2, certificate, journal }),
+    )
   })
   await Promise.all(made.map((one) => one.start()))
   return made
@@ -113,7 +136,11 @@ const webhooksOf = (of: MarkingWebhook): MarkedWebhook[] =>
     allowed: () => of.allowed(),
   }))
 
-async function register(client: Client, processes: readonly MarkingWebhook[], authority: Authority): Promise<void> {
+async function register(
+  client: Client,
+  processes: readonly MarkingWebhook[],
+  authority: Authority,
+): Promise<void> {
   const caBundle = Buffer.from(authority.certificatePem).toString('base64')
   for (const { options } of processes) {
     for (const [type, sort] of [
@@ -132,7 +159,11 @@ async function register(client: Client, processes: readonly MarkingWebhook[], au
         rules,
       }
       const path = `${admission}/${type}webhookconfigurations`
-      const made = await client.call({ method: 'POST', path, body: { metadata: { name }, webhooks: [webhook] } })
+      const made = await client.call({
+        method: 'POST',
+        path,
+        body: { metadata: { name }, webhooks: [webhook] },
+      })
       if (made.status !== 201) throw new Error(made.text)
     }
   }
@@ -140,10 +171,15 @@ async function register(client: Client, processes: readonly MarkingWebhook[], au
   await sleep(1_000)
 }
 
-const isOver = (signal: AbortSignal, ms: number): Promise<boolean> => sleep(ms, false, { signal }).catch(() => true)
+const isOver = (signal: AbortSignal, ms: number): Promise<boolean> =>
+  sleep(ms, false, { signal }).catch(() => true)
 
 /** One thing after the other happens to a webhook, and it is right in between. */
-async function tormented(webhook: MarkingWebhook, random: Random, signal: AbortSignal): Promise<void> {
+async function tormented(
+  webhook: MarkingWebhook,
+  random: Random,
+  signal: AbortSignal,
+): Promise<void> {
   while (!(await isOver(signal, random.between(...RIGHT_MS)))) {
     const wrongMs = random.between(...WRONG_MS)
     const what = random.pick(['kill', 'kill', 'stop', 'misbehave', 'misbehave'] as const)
@@ -167,7 +203,12 @@ async function reconfigured(client: Client, random: Random, signal: AbortSignal)
       ['validating', 'v'],
     ] as const)
     const path = `${admission}/${type}webhookconfigurations/${sort}${at}`
-    await client.call({ method: 'PATCH', path, headers, body: { metadata: { annotations: { turn: `${turn}` } } } })
+    await client.call({
+      method: 'PATCH',
+      path,
+      headers,
+      body: { metadata: { annotations: { turn: `${turn}` } } },
+    })
   }
 }
 
@@ -188,25 +229,40 @@ async function settledGrowth(inspector: Inspector, before: number): Promise<numb
   }
 }
 
-async function judge(verdict: Verdict, { inspector, before, turnMs, log }: Measured): Promise<void> {
+async function judge(
+  verdict: Verdict,
+  { inspector, before, turnMs, log }: Measured,
+): Promise<void> {
   const grown = await settledGrowth(inspector, before)
-  const statuses = [...verdict.statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  const statuses = [...verdict.statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
   console.log(`${verdict.writes} writes (${statuses.join(', ')}), ${verdict.opened} calls ignored`)
-  console.log(`slowest write ${verdict.slowestMs.toFixed()} ms, longest turn ${turnMs.toFixed()} ms of CPU`)
-  console.log(`memory grew by ${(grown / (1 << 20)).toFixed(1)} MB of ${(before / (1 << 20)).toFixed(1)} MB`)
+  console.log(
+    `slowest write ${verdict.slowestMs.toFixed()} ms, longest turn ${turnMs.toFixed()} ms of CPU`,
+  )
+  console.log(
+    `memory grew by ${(grown / (1 << 20)).toFixed(1)} MB of ${(before / (1 << 20)).toFixed(1)} MB`,
+  )
   if (grown > GROWTH_BYTES_MAX) verdict.fault(`memory grew by ${grown} bytes`)
   if (turnMs > TURN_MS_MAX) verdict.fault(`a turn of the event loop took ${turnMs} ms`)
   if (/unhandled/i.test(log)) verdict.fault('a rejection was not handled')
-  for (const line of log.split('\n').filter((one) => /"level":(?:50|60)/.test(one))) verdict.fault(line.slice(0, 500))
+  for (const line of log.split('\n').filter((one) => /"level":(?:50|60)/.test(one)))
+    verdict.fault(line.slice(0, 500))
   for (const status of [201, 200, 500, 400]) {
-    if (!verdict.statuses.has(status)) verdict.fault(`nothing was answered with ${status}: the run shows nothing`)
+    if (!verdict.statuses.has(status))
+      verdict.fault(`nothing was answered with ${status}: the run shows nothing`)
   }
   if (verdict.opened === 0) verdict.fault('no webhook was ever ignored: the run shows nothing')
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { minutes: { type: 'string' }, seed: { type: 'string' }, short: { type: 'boolean', default: false } },
+    options: {
+      minutes: { type: 'string' },
+      seed: { type: 'string' },
+      short: { type: 'boolean', default: false },
+    },
   })
   const runMs = values.short ? SHORT_SECONDS * 1000 : Number(values.minutes ?? MINUTES) * 60_000
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))

@@ -65,7 +65,11 @@ class Verdict {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { requests: { type: 'string' }, seed: { type: 'string' }, short: { type: 'boolean', default: false } },
+    options: {
+      requests: { type: 'string' },
+      seed: { type: 'string' },
+      short: { type: 'boolean', default: false },
+    },
   })
   const requests = Number(values.requests ?? (values.short ? REQUESTS_SHORT : REQUESTS))
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
@@ -89,7 +93,11 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   using inspector = await inspect(server.log)
   await prepare(server)
   const witness = new Witness(server.url)
-  const witnessing = witness.run([`/api/v1/namespaces/${NAMESPACE}/configmaps/kept`, '/readyz', '/api/v1/namespaces'])
+  const witnessing = witness.run([
+    `/api/v1/namespaces/${NAMESPACE}/configmaps/kept`,
+    '/readyz',
+    '/api/v1/namespaces',
+  ])
   await sleep(500)
   const quietMs = [...witness.latenciesMs].sort((a, b) => a - b)
   const filesBefore = openFiles(server.pid)
@@ -104,7 +112,10 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   const [begunFirst] = await Promise.all([siege('attacks at first', 1), spraying('first', warm)])
   await sleep(SETTLE_MS)
   const memoryBefore = await inspector.liveBytes()
-  const [begunThen] = await Promise.all([siege('attacks', rounds), spraying('then', requests - warm)])
+  const [begunThen] = await Promise.all([
+    siege('attacks', rounds),
+    spraying('then', requests - warm),
+  ])
   const begun = begunFirst + begunThen
   const seconds = (performance.now() - startMs) / 1000
   await letGo(server.pid, filesBefore)
@@ -114,10 +125,20 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
 
   const latenciesMs = witness.latenciesMs.sort((a, b) => a - b)
   const filesLeft = openFiles(server.pid) - filesBefore
-  const measured: Measured = { seconds, begun, memoryBefore, memoryAfter, filesLeft, quietMs, latenciesMs }
+  const measured: Measured = {
+    seconds,
+    begun,
+    memoryBefore,
+    memoryAfter,
+    filesLeft,
+    quietMs,
+    latenciesMs,
+  }
   report(server, verdict, measured)
-  for (const failure of witness.failures.slice(0, 5)) verdict.fault(`the client in good faith: ${failure}`)
-  if (verdict.unanswered > requests / 100) verdict.fault(`${verdict.unanswered} requests got no answer`)
+  for (const failure of witness.failures.slice(0, 5))
+    verdict.fault(`the client in good faith: ${failure}`)
+  if (verdict.unanswered > requests / 100)
+    verdict.fault(`${verdict.unanswered} requests got no answer`)
   judge(server, verdict, measured)
   return verdict
 }
@@ -136,7 +157,9 @@ type Measured = {
 
 function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measured): void {
   const { seconds, begun, memoryBefore, memoryAfter, quietMs, latenciesMs } = measured
-  const statuses = [...verdict.statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  const statuses = [...verdict.statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
   console.log(
     `${verdict.answered} answered, ${verdict.unanswered} cut off, ${begun} begun by attacks, in ${seconds.toFixed(0)} s`,
   )
@@ -150,16 +173,21 @@ function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measured)
   )
 }
 
-const ms = (sorted: readonly number[], share: number): string => `${quantile(sorted, share).toFixed(1)} ms`
+const ms = (sorted: readonly number[], share: number): string =>
+  `${quantile(sorted, share).toFixed(1)} ms`
 
 function judge(server: ApiServerProcess, verdict: Verdict, measured: Measured): void {
   const growth = measured.memoryAfter - measured.memoryBefore
   if (growth > GROWTH_BYTES_MAX) verdict.fault(`memory grew by ${megabytes(growth)}`)
   const { latenciesMs } = measured
-  if (quantile(latenciesMs, 1) > WITNESS_MS_MAX || quantile(latenciesMs, 0.99) > WITNESS_P99_MS_MAX) {
+  if (
+    quantile(latenciesMs, 1) > WITNESS_MS_MAX ||
+    quantile(latenciesMs, 0.99) > WITNESS_P99_MS_MAX
+  ) {
     verdict.fault('the client in good faith waited too long')
   }
-  if (measured.filesLeft > FILES_LEFT_MAX) verdict.fault(`${measured.filesLeft} connections or files stayed open`)
+  if (measured.filesLeft > FILES_LEFT_MAX)
+    verdict.fault(`${measured.filesLeft} connections or files stayed open`)
   readLog(server, verdict)
 }
 
@@ -181,7 +209,8 @@ async function prepare(server: ApiServerProcess): Promise<void> {
   await post('/api/v1/namespaces', { metadata: { name: NAMESPACE } })
   const data = { text: 'x'.repeat(10_000) }
   const names = ['kept', ...Array.from({ length: 100 }, (_, at) => `filler-${at}`)]
-  for (const name of names) await post(`/api/v1/namespaces/${NAMESPACE}/configmaps`, { metadata: { name }, data })
+  for (const name of names)
+    await post(`/api/v1/namespaces/${NAMESPACE}/configmaps`, { metadata: { name }, data })
   session.destroy()
 }
 
@@ -195,7 +224,10 @@ async function ask(
   session: ClientHttp2Session,
   { method, path, headers, body }: HostileRequest,
 ): Promise<{ status: number; text: string }> {
-  const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
+  const stream = session.request(
+    { ':method': method, ':path': path, ...headers },
+    { endStream: body === undefined },
+  )
   stream.on('error', () => undefined)
   const timer = setTimeout(() => stream.destroy(new Error('no answer in time')), ANSWER_MS_MAX)
   try {
@@ -257,7 +289,10 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
 type Siege = { readonly random: Random; readonly rounds: number; readonly verdict: Verdict }
 
 /** All at once, each twice, round after round; comes back with how many requests they began. */
-async function runAttacks(server: ApiServerProcess, { random, rounds, verdict }: Siege): Promise<number> {
+async function runAttacks(
+  server: ApiServerProcess,
+  { random, rounds, verdict }: Siege,
+): Promise<number> {
   const port = Number(new URL(server.url).port)
   let begun = 0
   const runOnce = async (attack: Attack, which: string): Promise<void> => {
@@ -269,7 +304,9 @@ async function runAttacks(server: ApiServerProcess, { random, rounds, verdict }:
     }
   }
   for (let round = 0; round < rounds; round++) {
-    await Promise.all(attacks.flatMap((attack) => [runOnce(attack, `${round} a`), runOnce(attack, `${round} b`)]))
+    await Promise.all(
+      attacks.flatMap((attack) => [runOnce(attack, `${round} a`), runOnce(attack, `${round} b`)]),
+    )
   }
   return begun
 }
@@ -286,7 +323,9 @@ const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
 function readLog(server: ApiServerProcess, verdict: Verdict): void {
   const bad = server.log
     .split('\n')
-    .filter((line) => /"level":"error"|unhandled|Unhandled|TypeError|RangeError|ReferenceError/.test(line))
+    .filter((line) =>
+      /"level":"error"|unhandled|Unhandled|TypeError|RangeError|ReferenceError/.test(line),
+    )
   for (const line of bad.slice(0, 5)) verdict.fault(`the server's log says ${line.slice(0, 1000)}`)
 }
 

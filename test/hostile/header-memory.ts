@@ -55,7 +55,12 @@ const WITNESS_PATH = '/witness'
 /** `a` 960,000 times as a Huffman code: eight of them are five bytes. */
 const coded = Buffer.alloc(600_000, Buffer.from([0x18, 0xc6, 0x31, 0x8c, 0x63]))
 const longField = (name: string): Buffer =>
-  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), integer(coded.length, 0x7f, 0x80), coded])
+  Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    integer(coded.length, 0x7f, 0x80),
+    coded,
+  ])
 const long = longField('x')
 const hundredths = Array.from({ length: 100 }, (_, at) => field(`x-${at}`, 'y'.repeat(9_000)))
 const filled = Array.from({ length: 100 }, (_, at) => indexedField(`${at}`, ''))
@@ -68,23 +73,47 @@ const STOPPED_SHORT = 'headers that stop short of being large'
 
 /** All that a connection sends, by name. */
 const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
-  ['a header of 960 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long))])],
-  ['100 headers of 9 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', ...hundredths))])],
+  [
+    'a header of 960 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long))]),
+  ],
+  [
+    '100 headers of 9 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', ...hundredths))]),
+  ],
   [
     'a header of 960 KB, and a window of 0',
-    Buffer.concat([first([SETTING.INITIAL_WINDOW_SIZE, 0]), longHeaders(1, requestFields('GET', '/api', long))]),
+    Buffer.concat([
+      first([SETTING.INITIAL_WINDOW_SIZE, 0]),
+      longHeaders(1, requestFields('GET', '/api', long)),
+    ]),
   ],
   [
     'a malformed header of 960 KB',
     Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', longField('X')))]),
   ],
-  [STOPPED_SHORT, Buffer.concat([first(), longHeaders(1, Buffer.alloc(16_000), { frameBytes: 1_000, isEnd: false })])],
-  ['a table of headers that is full', Buffer.concat([first(), headersFrame(1, requestFields('GET', '/', ...filled))])],
-  ['a path of 900 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', `/${'x'.repeat(900_000)}`))])],
+  [
+    STOPPED_SHORT,
+    Buffer.concat([
+      first(),
+      longHeaders(1, Buffer.alloc(16_000), { frameBytes: 1_000, isEnd: false }),
+    ]),
+  ],
+  [
+    'a table of headers that is full',
+    Buffer.concat([first(), headersFrame(1, requestFields('GET', '/', ...filled))]),
+  ],
+  [
+    'a path of 900 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', `/${'x'.repeat(900_000)}`))]),
+  ],
 ]
 
 /** They have a budget in common, and whoever comes when it is used up is cut off, with any large header. So they come last. */
-const unfinished = Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long), { isEnd: false })])
+const unfinished = Buffer.concat([
+  first(),
+  longHeaders(1, requestFields('GET', '/api', long), { isEnd: false }),
+])
 const UNFINISHED = 200
 /** Twice the budget: memory grows by doubling. */
 const UNFINISHED_BYTES_MAX = 2 * 32 * 1024 * 1024 + UNFINISHED * EACH_BYTES_MAX
@@ -120,7 +149,8 @@ async function main(): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, lane))
   await sleep(3_000)
   const stayed = open.filter(({ isOver }) => !isOver).length
-  for (const { isOver, received } of open) if (isOver) countOne(faults, `ended: ${whyEnded(received)}`)
+  for (const { isOver, received } of open)
+    if (isOver) countOne(faults, `ended: ${whyEnded(received)}`)
   const after = await server.measure()
   for (let at = 0; at < UNFINISHED; at++) open.push(await RawHttp2.open(port, unfinished))
   await sleep(1_000)
@@ -134,10 +164,16 @@ async function main(): Promise<void> {
   const grown = { live: after.live - before.live, resident: after.resident - before.resident }
   console.log(`${count} connections in ${seconds.toFixed(0)} s, ${stayed} of them stayed`)
   for (const [fault, times] of faults) console.log(`${times} times: ${fault}`)
-  console.log(`live memory grew by ${megabytes(grown.live)}, resident by ${megabytes(grown.resident)}`)
-  console.log(`each of these: ${kilobytes(grown.live / stayed)} live, ${kilobytes(grown.resident / stayed)} resident`)
+  console.log(
+    `live memory grew by ${megabytes(grown.live)}, resident by ${megabytes(grown.resident)}`,
+  )
+  console.log(
+    `each of these: ${kilobytes(grown.live / stayed)} live, ${kilobytes(grown.resident / stayed)} resident`,
+  )
   console.log(`${UNFINISHED} with unfinished headers: ${megabytes(last.live - after.live)} live`)
-  console.log(`${witness.latenciesMs.length} answers to others, the slowest after ${slowestMs.toFixed(0)} ms`)
+  console.log(
+    `${witness.latenciesMs.length} answers to others, the slowest after ${slowestMs.toFixed(0)} ms`,
+  )
   report([
     ['all have stayed', stayed === count],
     ['what is held', grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX],
@@ -149,7 +185,8 @@ async function main(): Promise<void> {
   ])
 }
 
-const countOne = (counts: Map<string, number>, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+const countOne = (counts: Map<string, number>, what: string): void =>
+  void counts.set(what, (counts.get(what) ?? 0) + 1)
 
 const whyEnded = (received: readonly ReceivedFrame[]): string => {
   const goaway = received.find(({ type }) => type === FRAME.GOAWAY)
@@ -173,7 +210,12 @@ const refuse: Handler = async ({ path }) =>
 
 /** The process under attack. It tells its port, and then what it holds, as often as it is asked. */
 async function serve(): Promise<void> {
-  const limits = { idleMsMax: HOUR_MS, headMsMax: HOUR_MS, stallMsMax: HOUR_MS, unauthenticatedStallMsMax: HOUR_MS }
+  const limits = {
+    idleMsMax: HOUR_MS,
+    headMsMax: HOUR_MS,
+    stallMsMax: HOUR_MS,
+    unauthenticatedStallMsMax: HOUR_MS,
+  }
   const listener = new Listener({
     handler: refuse,
     ...createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
@@ -192,7 +234,9 @@ async function serve(): Promise<void> {
 
 type Held = { readonly live: number; readonly resident: number }
 
-async function startTarget(): Promise<Disposable & { readonly port: number; readonly measure: () => Promise<Held> }> {
+async function startTarget(): Promise<
+  Disposable & { readonly port: number; readonly measure: () => Promise<Held> }
+> {
   const child = fork(import.meta.filename, ['--serve'])
   const [told]: { port: number }[] = await once(child, 'message')
   return {

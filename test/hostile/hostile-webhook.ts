@@ -4,8 +4,18 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { constants, createSecureServer, Http2ServerResponse, type Http2ServerRequest, type Settings } from 'node:http2'
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import {
+  constants,
+  createSecureServer,
+  Http2ServerResponse,
+  type Http2ServerRequest,
+  type Settings,
+} from 'node:http2'
 import { createServer } from 'node:https'
 import { createServer as createSocketServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -37,7 +47,9 @@ export class HostileWebhook implements AsyncDisposable {
   }
 
   static async start(): Promise<HostileWebhook> {
-    const child = fork(import.meta.filename, ['--serve'], { env: { ...process.env, NODE_OPTIONS: '' } })
+    const child = fork(import.meta.filename, ['--serve'], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
     const [told]: Told[] = await once(child, 'message')
     if (told === undefined) throw new Error('the webhook did not start')
     return new HostileWebhook(child, told)
@@ -62,7 +74,11 @@ const DRIBBLE_MS = 20
 const LARGE_BYTES = 3 * MEGABYTE
 
 const answered = ({ apiVersion, request: { uid } }: Review, fields: object): string =>
-  JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid, allowed: true, ...fields } })
+  JSON.stringify({
+    apiVersion,
+    kind: 'AdmissionReview',
+    response: { uid, allowed: true, ...fields },
+  })
 
 const answers =
   (fields: object): Fault =>
@@ -75,7 +91,10 @@ const says =
     void reply.end(bytes)
 
 const patches = (operations: readonly object[]): Fault =>
-  answers({ patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') })
+  answers({
+    patchType: 'JSONPatch',
+    patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+  })
 
 // TypeScript finds no call that suits both.
 const write = (reply: Reply, bytes: string | Buffer): boolean =>
@@ -125,7 +144,8 @@ const aliasBomb = [
   ...Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`),
 ].join('\n')
 
-const many = (make: (at: number) => string): string[] => Array.from({ length: 5_000 }, (_, at) => make(at))
+const many = (make: (at: number) => string): string[] =>
+  Array.from({ length: 5_000 }, (_, at) => make(at))
 
 const faults: Readonly<Record<string, Fault>> = {
   allows: answers({}),
@@ -139,7 +159,10 @@ const faults: Readonly<Record<string, Fault>> = {
   'nests objects': says('{"a":'.repeat(LARGE_BYTES / 5)),
   'nests a status': (reply, review) =>
     void reply.end(
-      answered(review, { allowed: false }).replace('"allowed"', `"status":${'{"details":'.repeat(100_000)}{}`),
+      answered(review, { allowed: false }).replace(
+        '"allowed"',
+        `"status":${'{"details":'.repeat(100_000)}{}`,
+      ),
     ),
   'says YAML that grows': says(aliasBomb),
   'says 3 MB of YAML': says('- '.repeat(LARGE_BYTES / 2)),
@@ -153,7 +176,8 @@ const faults: Readonly<Record<string, Fault>> = {
     else destroy(reply)
   },
   'goes away': (reply) => {
-    if (reply instanceof Http2ServerResponse) reply.stream.session?.goaway(constants.NGHTTP2_NO_ERROR, 0)
+    if (reply instanceof Http2ServerResponse)
+      reply.stream.session?.goaway(constants.NGHTTP2_NO_ERROR, 0)
     setTimeout(() => destroy(reply), DRIBBLE_MS)
   },
   'stops midway': (reply, review) => {
@@ -161,7 +185,9 @@ const faults: Readonly<Record<string, Fault>> = {
     setTimeout(() => destroy(reply), DRIBBLE_MS)
   },
   'has long headers': (reply, review) => {
-    const headers = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y'.repeat(10_000)]))
+    const headers = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y'.repeat(10_000)]),
+    )
     head(reply, 200, headers).end(answered(review, {}))
   },
 }
@@ -183,7 +209,9 @@ const oddities: Readonly<Record<string, Fault>> = {
 
 const badPatches: Readonly<Record<string, Fault>> = {
   'copies without end': patches(copyBomb),
-  'patches a lot': patches(many(() => '/metadata/labels').map((path) => ({ op: 'test', path, value: {} }))),
+  'patches a lot': patches(
+    many(() => '/metadata/labels').map((path) => ({ op: 'test', path, value: {} })),
+  ),
   'patches with garbage': answers({ patchType: 'JSONPatch', patch: 'bm8=' }),
 }
 
@@ -193,14 +221,19 @@ export const badPatchNames = Object.keys(badPatches)
 export const pathOf = (name: string): string => `/${name.replaceAll(' ', '-')}`
 
 const all = new Map(
-  Object.entries({ ...faults, ...oddities, ...badPatches }).map(([name, fault]) => [pathOf(name), fault]),
+  Object.entries({ ...faults, ...oddities, ...badPatches }).map(([name, fault]) => [
+    pathOf(name),
+    fault,
+  ]),
 )
 
 function handle(request: Request, reply: Reply): void {
   reply.on('error', () => undefined)
   const { pathname } = new URL(request.url ?? '/', 'https://webhook')
   text(request)
-    .then((body) => (all.get(pathname) ?? says(`there is no ${pathname}`))(reply, JSON.parse(body), request))
+    .then((body) =>
+      (all.get(pathname) ?? says(`there is no ${pathname}`))(reply, JSON.parse(body), request),
+    )
     .catch(() => destroy(reply))
 }
 
@@ -214,10 +247,16 @@ async function listen(server: Server): Promise<number> {
 
 async function serve(): Promise<void> {
   const authority = new Authority('hostile')
-  const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts: ['127.0.0.1'] })
+  const { certificatePem: cert, keyPem: key } = authority.issue({
+    usage: ['server'],
+    hosts: ['127.0.0.1'],
+  })
   const first = createServer({ cert, key }, handle)
   const second = (settings: Settings): Server =>
-    createSecureServer({ cert, key, allowHTTP1: true, settings }, handle).on('sessionError', () => undefined)
+    createSecureServer({ cert, key, allowHTTP1: true, settings }, handle).on(
+      'sessionError',
+      () => undefined,
+    )
   const silent = createSocketServer((socket) => void socket.on('error', () => undefined).resume())
   const plain = createPlainServer((_, response) => void response.end('{}'))
   const ports: HostilePorts = {

@@ -44,8 +44,13 @@ function formsOf(schema: Schema): readonly ((at: number) => Json)[] {
     case 'string':
       return [() => '', (at) => `a${at.toString(36)}`, (at) => `/A ${at.toString(36)}`]
     case 'struct': {
-      const texts = schema.fields.filter(({ schema: { type } }) => type === 'string').map(({ name }) => name)
-      return [() => ({}), ...texts.slice(0, 3).map((name) => (at: number) => ({ [name]: `a${at.toString(36)}` }))]
+      const texts = schema.fields
+        .filter(({ schema: { type } }) => type === 'string')
+        .map(({ name }) => name)
+      return [
+        () => ({}),
+        ...texts.slice(0, 3).map((name) => (at: number) => ({ [name]: `a${at.toString(36)}` })),
+      ]
     }
     case 'list':
       return [() => []]
@@ -121,10 +126,15 @@ function timed<T>(what: string, work: () => T): T {
   const isLong = (): boolean => best.longestMs > STEP_MS_MAX || best.totalMs > TOTAL_MS_MAX
   for (let runs = 1; runs < RUNS && isLong(); runs++) {
     const { made, longestMs, totalMs } = measured(work)
-    best = { made, longestMs: Math.min(best.longestMs, longestMs), totalMs: Math.min(best.totalMs, totalMs) }
+    best = {
+      made,
+      longestMs: Math.min(best.longestMs, longestMs),
+      totalMs: Math.min(best.totalMs, totalMs),
+    }
   }
   const [longest, total] = [best.longestMs, best.totalMs].map((ms) => ms.toFixed(0).padStart(6))
-  if (isLong()) told.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
+  if (isLong())
+    told.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
   return best.made
 }
 
@@ -136,7 +146,8 @@ function tryOne(resource: Resource, given: Json, about: string): void {
     const whole = timed(`defaults ${about}`, () => shape.setDefaults(object))
     const faults = timed(`validate ${about}`, () => validateCreate(whole, resource))
     if (faults.length > 4 * FAULTS_MAX) console.log(`${faults.length} faults of ${about}`)
-    if (faults.length > 0) timed(`tell ${faults.length} of ${about}`, () => invalid(resource, 'x', faults))
+    if (faults.length > 0)
+      timed(`tell ${faults.length} of ${about}`, () => invalid(resource, 'x', faults))
     timed(`warn ${about}`, () => resource.warnings(whole, undefined))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -145,7 +156,11 @@ function tryOne(resource: Resource, given: Json, about: string): void {
 
 const seen = new Set<string>()
 for (const { resource, object } of await loadSeeds()) {
-  if (seen.has(resource.plural + resource.group + resource.version) || !resource.kind.includes(wanted)) continue
+  if (
+    seen.has(resource.plural + resource.group + resource.version) ||
+    !resource.kind.includes(wanted)
+  )
+    continue
   seen.add(resource.plural + resource.group + resource.version)
   const seed: Json = JSON.parse(JSON.stringify(object))
   for (const found of listsOf(resource.shape.struct, [], new Set())) {

@@ -56,7 +56,8 @@ export class Verdict {
     const asked = matched(this.#all, labels)
     const timeouts = (sort: string): number[] =>
       asked.filter(({ name }) => name.startsWith(sort)).map(({ timeoutMs }) => timeoutMs)
-    const limitMs = timeouts('m').reduce((sum, one) => sum + one, 0) + Math.max(0, ...timeouts('v')) + marginMs
+    const limitMs =
+      timeouts('m').reduce((sum, one) => sum + one, 0) + Math.max(0, ...timeouts('v')) + marginMs
     if (ms > limitMs) this.fault(`a write took ${ms.toFixed()} ms, ${limitMs} are its timeouts`)
   }
 
@@ -67,9 +68,11 @@ export class Verdict {
     const asked = matched(this.#all, labels)
     for (const { name, failsClosed } of asked) {
       const isMarked = name.startsWith('v') || labels[markOf(name)] === write
-      if (!isMarked && failsClosed) this.fault(`${textOf(write)} is stored without the mark of ${name}`)
+      if (!isMarked && failsClosed)
+        this.fault(`${textOf(write)} is stored without the mark of ${name}`)
       if (!isMarked) this.opened++
-      if (deny === name && failsClosed) this.fault(`${textOf(write)} is stored, and ${name} denied it`)
+      if (deny === name && failsClosed)
+        this.fault(`${textOf(write)} is stored, and ${name} denied it`)
     }
     this.#stored.set(
       textOf(write),
@@ -106,7 +109,8 @@ export async function writeOnce(lane: Lane, at: number): Promise<void> {
   const path = `${CONFIG_MAPS}/${name}`
   const chosen = webhooks.filter(() => random.chance(MATCH_SHARE))
   const labels = Object.fromEntries(chosen.map((one) => [one.name, 'on']))
-  const denier = chosen.length > 0 && random.chance(DENY_SHARE) ? random.pick(chosen).name : 'nobody'
+  const denier =
+    chosen.length > 0 && random.chance(DENY_SHARE) ? random.pick(chosen).name : 'nobody'
   const body = { metadata: { name, labels }, data: { write: `${name}-created`, deny: denier } }
   const isCreated = await written(lane, { method: 'POST', path: CONFIG_MAPS, body }, labels)
   if (!isCreated) {
@@ -116,7 +120,11 @@ export async function writeOnce(lane: Lane, at: number): Promise<void> {
   }
   if (random.chance(CHANGE_SHARE)) {
     const headers = { 'content-type': 'application/merge-patch+json' }
-    await written(lane, { method: 'PATCH', path, headers, body: { data: { write: `${name}-changed` } } }, labels)
+    await written(
+      lane,
+      { method: 'PATCH', path, headers, body: { data: { write: `${name}-changed` } } },
+      labels,
+    )
   }
   const { status, text } = await client.call({ path })
   if (status === 200) verdict.see(JSON.parse(text))
@@ -126,7 +134,11 @@ export async function writeOnce(lane: Lane, at: number): Promise<void> {
 
 type Write = Parameters<Client['call']>[0]
 
-async function written({ client, verdict, marginMs }: Lane, write: Write, labels: Fields): Promise<boolean> {
+async function written(
+  { client, verdict, marginMs }: Lane,
+  write: Write,
+  labels: Fields,
+): Promise<boolean> {
   const startMs = performance.now()
   const { status, text } = await client.call(write)
   verdict.took(labels, performance.now() - startMs, marginMs)

@@ -12,7 +12,16 @@ import { text } from 'node:stream/consumers'
 import { type Fields, fieldsOf, textOf } from '../../src/api/object.ts'
 import type { IssuedCertificate } from '../harness/issued-certificate.ts'
 
-export const modes = ['right', 'hang', 'reset', 'garbage', 'error', 'slow', 'late', 'other uid'] as const
+export const modes = [
+  'right',
+  'hang',
+  'reset',
+  'garbage',
+  'error',
+  'slow',
+  'late',
+  'other uid',
+] as const
 export type Mode = (typeof modes)[number]
 
 /** Within any timeout, and beyond any. */
@@ -40,7 +49,9 @@ export class MarkingWebhook implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const child = fork(import.meta.filename, ['--serve'], { env: { ...process.env, NODE_OPTIONS: '' } })
+    const child = fork(import.meta.filename, ['--serve'], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
     this.#child = child
     child.send(this.options)
     await Promise.race([once(child, 'message'), once(child, 'exit')])
@@ -120,7 +131,9 @@ function serve({ at, port, isHttp2, certificate, journal }: MarkingOptions): voi
       const send = (): void => {
         const decided = isOther ? { allowed: true } : decide(webhook, request)
         const response = { uid: isOther ? 'other' : request['uid'], ...decided }
-        reply.end(JSON.stringify({ apiVersion: review['apiVersion'], kind: 'AdmissionReview', response }))
+        reply.end(
+          JSON.stringify({ apiVersion: review['apiVersion'], kind: 'AdmissionReview', response }),
+        )
       }
       const delayMs = mode === 'slow' ? SLOW_MS : mode === 'late' ? LATE_MS : 0
       if (delayMs === 0) send()
@@ -138,7 +151,10 @@ function serve({ at, port, isHttp2, certificate, journal }: MarkingOptions): voi
 
   const { certificatePem: cert, keyPem: key } = certificate
   const server = isHttp2
-    ? createSecureServer({ cert, key, allowHTTP1: true }, handle).on('sessionError', () => undefined)
+    ? createSecureServer({ cert, key, allowHTTP1: true }, handle).on(
+        'sessionError',
+        () => undefined,
+      )
     : createServer({ cert, key }, handle)
   server.listen(port, '127.0.0.1', () => process.send?.({ at }))
 }

@@ -104,10 +104,18 @@ const repeat = (count: number, untilMs: number, once: () => Promise<unknown>): P
 /** Three megabytes that become many times as much: small values, deep lists. */
 const manyValues = `{"metadata":{"generateName":"x-"},"data":{${Array.from({ length: 150_000 }, (_, at) => `"k${at}":"v${at}"`).join(',')}}}`
 const deep = `{"metadata":{"generateName":"x-"},"unknown":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
-const long = JSON.stringify({ metadata: { generateName: 'x-' }, data: { text: 'x'.repeat(2_500_000) } })
+const long = JSON.stringify({
+  metadata: { generateName: 'x-' },
+  data: { text: 'x'.repeat(2_500_000) },
+})
 
 /** Holds answers open and reads nothing, on connections of its own. */
-async function hold(path: string, count: number, untilMs: number, more: Record<string, string> = {}): Promise<void> {
+async function hold(
+  path: string,
+  count: number,
+  untilMs: number,
+  more: Record<string, string> = {},
+): Promise<void> {
   const held = Array.from({ length: count }, () => {
     const made = session()
     const stream = made.request({ ':path': path, authorization, ...more })
@@ -143,7 +151,9 @@ const loads: readonly Load[] = [
     run: async (untilMs) => {
       const all = sessions(100, untilMs)
       await Promise.all(
-        all.map((one) => repeat(1, untilMs, () => call(one, { ':method': 'POST', ':path': maps }, manyValues))),
+        all.map((one) =>
+          repeat(1, untilMs, () => call(one, { ':method': 'POST', ':path': maps }, manyValues)),
+        ),
       )
     },
   },
@@ -157,10 +167,14 @@ const loads: readonly Load[] = [
     },
   },
   { name: 'readers of 150 MB who do not read', run: (untilMs) => hold(large, 200, untilMs) },
-  { name: 'the same, compressed', run: (untilMs) => hold(large, 100, untilMs, { 'accept-encoding': 'gzip' }) },
+  {
+    name: 'the same, compressed',
+    run: (untilMs) => hold(large, 100, untilMs, { 'accept-encoding': 'gzip' }),
+  },
   {
     name: 'the same as tables',
-    run: (untilMs) => hold(large, 100, untilMs, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }),
+    run: (untilMs) =>
+      hold(large, 100, untilMs, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }),
   },
   {
     name: 'watches that are sent everything and read nothing',
@@ -181,7 +195,10 @@ const loads: readonly Load[] = [
           call(
             writer,
             { ':method': 'POST', ':path': maps },
-            JSON.stringify({ metadata: { generateName: 'w-' }, data: { text: 'x'.repeat(200_000) } }),
+            JSON.stringify({
+              metadata: { generateName: 'w-' },
+              data: { text: 'x'.repeat(200_000) },
+            }),
           ),
         ),
       ])
@@ -216,7 +233,11 @@ const loads: readonly Load[] = [
 async function prepare({ token }: ApiServerProcess): Promise<void> {
   const made = session()
   const post = (path: string, object: object): Promise<number> =>
-    call(made, { ':method': 'POST', ':path': path, authorization: `Bearer ${token}` }, JSON.stringify(object))
+    call(
+      made,
+      { ':method': 'POST', ':path': path, authorization: `Bearer ${token}` },
+      JSON.stringify(object),
+    )
   await post('/api/v1/namespaces', { metadata: { name: 'large' } })
   const apiGroup = 'rbac.authorization.k8s.io'
   await post(`/apis/${apiGroup}/v1/clusterrolebindings`, {
@@ -225,7 +246,10 @@ async function prepare({ token }: ApiServerProcess): Promise<void> {
     subjects: [{ apiGroup, kind: 'User', name: 'alice' }],
   })
   for (let at = 0; at < LARGE_OBJECTS; at++) {
-    const status = await post(large, { metadata: { name: `large-${at}` }, data: { text: 'x'.repeat(LARGE_BYTES) } })
+    const status = await post(large, {
+      metadata: { name: `large-${at}` },
+      data: { text: 'x'.repeat(LARGE_BYTES) },
+    })
     if (status !== 201) throw new Error(`large-${at}: ${status}`)
   }
   const text = Array.from({ length: 3_000 }, (_, line) => `line ${line}`).join('\n')

@@ -23,7 +23,17 @@ export function hostileRequest(random: Random): HostileRequest {
   }
 }
 
-const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'BREW', 'GET'] as const
+const methods = [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'TRACE',
+  'BREW',
+  'GET',
+] as const
 
 const goodPaths = [
   `/api/v1/namespaces/${NAMESPACE}/configmaps`,
@@ -41,9 +51,48 @@ const goodPaths = [
 ] as const
 
 const segments = [
-  ...['', '.', '..', '...', '%2e%2e', '%2f', '%00', '%ff', '%zz', '%', '//', '\\', '*', '~', '$(id)', "'", ';', ':'],
-  ...['api', 'apis', 'v1', 'v0', 'namespaces', 'configmaps', 'status', 'finalize', 'watch', 'proxy', 'default'],
-  ...['x'.repeat(300), 'x'.repeat(5000), 'ü', '__proto__', 'constructor', 'toString', 'hasOwnProperty'],
+  ...[
+    '',
+    '.',
+    '..',
+    '...',
+    '%2e%2e',
+    '%2f',
+    '%00',
+    '%ff',
+    '%zz',
+    '%',
+    '//',
+    '\\',
+    '*',
+    '~',
+    '$(id)',
+    "'",
+    ';',
+    ':',
+  ],
+  ...[
+    'api',
+    'apis',
+    'v1',
+    'v0',
+    'namespaces',
+    'configmaps',
+    'status',
+    'finalize',
+    'watch',
+    'proxy',
+    'default',
+  ],
+  ...[
+    'x'.repeat(300),
+    'x'.repeat(5000),
+    'ü',
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+  ],
 ] as const
 
 function hostilePath(random: Random, method: string): string {
@@ -53,19 +102,71 @@ function hostilePath(random: Random, method: string): string {
   const kind = random.between(0, method === 'DELETE' ? 2 : 5)
   if (kind <= 1) return `/${many(random, 0, 9, () => random.pick(segments)).join('/')}`
   if (kind === 2) return `${base}/${random.pick(segments)}`
-  if (kind === 3) return insert(random, base.slice(0, random.between(1, base.length)), random.pick(segments))
+  if (kind === 3)
+    return insert(random, base.slice(0, random.between(1, base.length)), random.pick(segments))
   return base
 }
 
 const parameters = [
-  ...['Watch', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'],
-  ...['timeoutSeconds', 'timeout', 'pretty', 'dryRun', 'fieldManager', 'fieldValidation', 'propagationPolicy'],
-  ...['gracePeriodSeconds', 'sendInitialEvents', 'allowWatchBookmarks', 'export', 'force', '__proto__', 'x'],
+  ...[
+    'Watch',
+    'limit',
+    'continue',
+    'resourceVersion',
+    'resourceVersionMatch',
+    'labelSelector',
+    'fieldSelector',
+  ],
+  ...[
+    'timeoutSeconds',
+    'timeout',
+    'pretty',
+    'dryRun',
+    'fieldManager',
+    'fieldValidation',
+    'propagationPolicy',
+  ],
+  ...[
+    'gracePeriodSeconds',
+    'sendInitialEvents',
+    'allowWatchBookmarks',
+    'export',
+    'force',
+    '__proto__',
+    'x',
+  ],
 ] as const
 
 const values = [
-  ...['', '0', '-1', '1', '500', '9223372036854775807', '9223372036854775808', '1e9', '0x10', 'NaN', 'true', 'TRUE'],
-  ...['null', '[]', '{}', 'a=b', 'a+in+(b', 'a,b,!c', 'a!=b', 'a>1', '!', ',', '((((', 'metadata.name=x', 'spec.x=y'],
+  ...[
+    '',
+    '0',
+    '-1',
+    '1',
+    '500',
+    '9223372036854775807',
+    '9223372036854775808',
+    '1e9',
+    '0x10',
+    'NaN',
+    'true',
+    'TRUE',
+  ],
+  ...[
+    'null',
+    '[]',
+    '{}',
+    'a=b',
+    'a+in+(b',
+    'a,b,!c',
+    'a!=b',
+    'a>1',
+    '!',
+    ',',
+    '((((',
+    'metadata.name=x',
+    'spec.x=y',
+  ],
   ...[
     'All',
     'Strict',
@@ -81,7 +182,15 @@ const values = [
     '%ff',
     '%zz',
   ],
-  ...['eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MX0', 'e30', '../../x', 'x'.repeat(2000), 'ü', ';', 'a%3Db%2C'.repeat(200)],
+  ...[
+    'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MX0',
+    'e30',
+    '../../x',
+    'x'.repeat(2000),
+    'ü',
+    ';',
+    'a%3Db%2C'.repeat(200),
+  ],
 ] as const
 
 function hostileQuery(random: Random): string {
@@ -97,12 +206,38 @@ function hostileQuery(random: Random): string {
 }
 
 const oddHeaders: readonly [string, readonly string[]][] = [
-  ['accept', ['*/*', '', 'text/html', 'application/json;q=', ',,,', 'application/json;as=Table;v=v1;g=meta.k8s.io']],
-  ['accept', ['application/vnd.kubernetes.protobuf', 'application/yaml', 'a/b/c', 'application/json;'.repeat(500)]],
+  [
+    'accept',
+    [
+      '*/*',
+      '',
+      'text/html',
+      'application/json;q=',
+      ',,,',
+      'application/json;as=Table;v=v1;g=meta.k8s.io',
+    ],
+  ],
+  [
+    'accept',
+    [
+      'application/vnd.kubernetes.protobuf',
+      'application/yaml',
+      'a/b/c',
+      'application/json;'.repeat(500),
+    ],
+  ],
   ['accept-encoding', ['gzip', 'gzip;q=0', 'GZIP', '*', ',']],
   [
     'authorization',
-    ['Bearer', 'Bearer  ', 'Bearer wrong', 'Basic eDp5', 'bearer admin-token x', 'Bearer ü', 'x'.repeat(9000)],
+    [
+      'Bearer',
+      'Bearer  ',
+      'Bearer wrong',
+      'Basic eDp5',
+      'bearer admin-token x',
+      'Bearer ü',
+      'x'.repeat(9000),
+    ],
   ],
   ['impersonate-user', ['', 'ü', 'system:masters', 'x'.repeat(3000)]],
   ['impersonate-group', ['system:masters', '']],
@@ -126,8 +261,18 @@ function hostileHeaders(random: Random): { [name: string]: string } {
 }
 
 const types = [
-  ...['application/json', 'application/json', 'application/json', 'application/yaml', 'application/yaml'],
-  ...['application/vnd.kubernetes.protobuf', 'application/merge-patch+json', 'application/json-patch+json'],
+  ...[
+    'application/json',
+    'application/json',
+    'application/json',
+    'application/yaml',
+    'application/yaml',
+  ],
+  ...[
+    'application/vnd.kubernetes.protobuf',
+    'application/merge-patch+json',
+    'application/json-patch+json',
+  ],
   ...[
     'application/apply-patch+yaml',
     'application/strategic-merge-patch+json',
@@ -190,10 +335,14 @@ const jsonBodies: readonly MakeBody[] = [
   (random) => '['.repeat(random.pick([10, 1000, 20_000])),
   (random) => `${'{"a":'.repeat(random.pick([10, 1000, 12_000]))}1`,
   (random) => object(random, `"${'x'.repeat(random.pick([10, 10_000]))}"`),
-  (random) => `{"metadata":{"name":"${random.pick(segments)}","resourceVersion":"${random.pick(values)}"}}`,
-  (random) => `{"metadata":{"name":"c1","labels":{"${random.pick(segments)}":"${random.pick(segments)}"}}}`,
-  (random) => `{"metadata":{"name":"c1","managedFields":${nested(random, 4)},"ownerReferences":${nested(random, 4)}}}`,
-  (random) => `[{"op":"${random.pick(['copy', 'move', 'test', 'x'])}","from":"/metadata","path":"/data/x"}]`,
+  (random) =>
+    `{"metadata":{"name":"${random.pick(segments)}","resourceVersion":"${random.pick(values)}"}}`,
+  (random) =>
+    `{"metadata":{"name":"c1","labels":{"${random.pick(segments)}":"${random.pick(segments)}"}}}`,
+  (random) =>
+    `{"metadata":{"name":"c1","managedFields":${nested(random, 4)},"ownerReferences":${nested(random, 4)}}}`,
+  (random) =>
+    `[{"op":"${random.pick(['copy', 'move', 'test', 'x'])}","from":"/metadata","path":"/data/x"}]`,
   (random) => `${nested(random, 3)}${nested(random, 2)}`,
   () => '',
   (random) => noise(random, random.between(0, 300)),
@@ -208,7 +357,8 @@ const yamlBodies: readonly MakeBody[] = [
   () => `a: &a {k: ${'x'.repeat(2000)}}\nb: [${Array(1500).fill('{<<: *a}').join()}]`,
   (random) => `${'- '.repeat(random.pick([10, 500, 5000]))}x`,
   (random) => '{'.repeat(random.pick([10, 500, 20_000])),
-  (random) => many(random, 1, 30, () => ' '.repeat(random.between(0, 8)) + random.pick(yamlLines)).join('\n'),
+  (random) =>
+    many(random, 1, 30, () => ' '.repeat(random.between(0, 8)) + random.pick(yamlLines)).join('\n'),
   (random) =>
     `metadata:\n  name: ${random.pick(yamlScalars)}\ndata:\n  ${random.pick(yamlScalars)}: ${random.pick(yamlScalars)}\n`,
   (random) => `---\n%YAML ${random.pick(['1.1', '9.9', 'x'])}\n---\n- *x\n`,

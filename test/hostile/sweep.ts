@@ -40,7 +40,9 @@ const { values } = parseArgs({
 
 const targets = await loadTargets()
 const all = fieldsOf(targets)
-const fields = all.filter(({ id, target }) => `${target.apiVersion} ${target.kind} ${id}`.includes(values.only))
+const fields = all.filter(({ id, target }) =>
+  `${target.apiVersion} ${target.kind} ${id}`.includes(values.only),
+)
 if (values.json !== undefined) writeFileSync(values.json, '')
 const results: Result[] = []
 const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
@@ -49,7 +51,8 @@ let server = await SweptServer.start({ targets, memoryMiB })
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
 const planned = chosen(plan(shuffled(fields, Number(values.seed))))
-const items = values.seconds === undefined ? planned : variedFirst(shuffled(planned, Number(values.seed)))
+const items =
+  values.seconds === undefined ? planned : variedFirst(shuffled(planned, Number(values.seed)))
 let toldMs = performance.now()
 for (const [at, item] of items.entries()) {
   if (performance.now() - toldMs > PROGRESS_MS) {

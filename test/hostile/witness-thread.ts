@@ -10,7 +10,10 @@ export type Testimony = {
 }
 
 /** Comes back when the witness was answered once; what is returned ends it. */
-export async function startWitness(url: string, paths: readonly string[]): Promise<() => Promise<Testimony>> {
+export async function startWitness(
+  url: string,
+  paths: readonly string[],
+): Promise<() => Promise<Testimony>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { url, paths } })
   await once(worker, 'message')
   return async () => {
@@ -24,7 +27,13 @@ export async function startWitness(url: string, paths: readonly string[]): Promi
   }
 }
 
-async function testify({ url, paths }: { readonly url: string; readonly paths: readonly string[] }): Promise<void> {
+async function testify({
+  url,
+  paths,
+}: {
+  readonly url: string
+  readonly paths: readonly string[]
+}): Promise<void> {
   const witness = new Witness(url)
   await witness.get('/readyz')
   tell('connected')

@@ -40,7 +40,10 @@ export class Witness {
     const stream = this.#session.request({ ':path': path, authorization: `Bearer ${ADMIN_TOKEN}` })
     stream.resume()
     const signal = AbortSignal.timeout(20_000)
-    const [[head]] = await Promise.all([once(stream, 'response', { signal }), once(stream, 'end', { signal })])
+    const [[head]] = await Promise.all([
+      once(stream, 'response', { signal }),
+      once(stream, 'end', { signal }),
+    ])
     return Number(head[':status'])
   }
 

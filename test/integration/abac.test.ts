@@ -22,7 +22,10 @@ before(async () => {
   const path = join(folder, 'policies')
   const kind = { apiVersion: 'abac.authorization.kubernetes.io/v1beta1', kind: 'Policy' }
   writeFileSync(path, policies.map((spec) => `${JSON.stringify({ ...kind, spec })}\n`).join(''))
-  server = await startTestServer(['--authorization-mode=ABAC', `--authorization-policy-file=${path}`])
+  server = await startTestServer([
+    '--authorization-mode=ABAC',
+    `--authorization-policy-file=${path}`,
+  ])
   const made = clients['HTTP/2']?.(server.url)
   assert.ok(made)
   client = parts.use(made)
@@ -50,7 +53,9 @@ test('a policy allows what it names, and reading alone if it is read-only', asyn
   assert.equal((await asBob('POST', configMaps, { metadata: { name: 'a' } })).status, 201)
   assert.equal((await asBob('GET', '/api/v1/namespaces/default/secrets')).status, 200)
   assert.equal((await asBob('GET', '/version')).status, 200)
-  const refused = await asBob('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'a' } })
+  const refused = await asBob('POST', '/api/v1/namespaces/default/secrets', {
+    metadata: { name: 'a' },
+  })
   assert.equal(refused.status, 403)
   assert.match(
     refused.text,
@@ -75,7 +80,12 @@ test('the rights of a user are those of its policies', async () => {
 test('who may write roles by no policy grants nothing by a role', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles'
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }]
-  const sent = { method: 'POST', path, token: adminToken, headers: { 'impersonate-user': 'keeper' } }
+  const sent = {
+    method: 'POST',
+    path,
+    token: adminToken,
+    headers: { 'impersonate-user': 'keeper' },
+  }
   const { status } = await client.call({ ...sent, body: { metadata: { name: 'r' }, rules } })
   assert.equal(status, 403)
 })

@@ -18,7 +18,8 @@ const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.
 function blocksOf(title: string): string[] {
   const [, section = ''] = page.split(`\n## ${title}\n`)
   const [own = ''] = section.split('\n## ')
-  const blocks = own.match(/(?:^ {4}.*\n)+/gm) ?? assert.fail(`docs/access.md has no commands under ${title}`)
+  const blocks =
+    own.match(/(?:^ {4}.*\n)+/gm) ?? assert.fail(`docs/access.md has no commands under ${title}`)
   return blocks.map((block) => block.replaceAll(/^ {4}/gm, ''))
 }
 
@@ -93,11 +94,19 @@ test('a first user reads what its role lets it read', { timeout: 300_000 }, asyn
   const printed = await run(userBlocks.join(''))
   assert.match(printed, /rolebinding.rbac.authorization.k8s.io\/readers created/)
   assert.match(printed, /pods(\/log)? .*\[get list watch\]/)
-  await assert.rejects(run('kubectl delete pod p -n shop --token=s3cret'), /User "alice" cannot delete resource "pods"/)
-  await assert.rejects(run('kubectl get secrets -n shop --token=s3cret'), /User "alice" cannot list resource "secrets"/)
+  await assert.rejects(
+    run('kubectl delete pod p -n shop --token=s3cret'),
+    /User "alice" cannot delete resource "pods"/,
+  )
+  await assert.rejects(
+    run('kubectl get secrets -n shop --token=s3cret'),
+    /User "alice" cannot list resource "secrets"/,
+  )
 })
 
-test('what one may do, and why: the commands print what the page shows', { timeout: 300_000 }, async () => {
+test('what one may do, and why: the commands print what the page shows', {
+  timeout: 300_000,
+}, async () => {
   // A `no` of kubectl is a failure to a shell.
   const answers = await run(`set +e\n${questions}`)
   assert.match(answers, /^no$/m)
@@ -105,7 +114,8 @@ test('what one may do, and why: the commands print what the page shows', { timeo
   assert.match(answers, /Username/)
   assert.equal(explained.length, 2)
   for (const block of explained) {
-    const [, command = '', shown = ''] = /^\$ (keelson auth why .*)\n([^]*)$/.exec(block) ?? assert.fail(block)
+    const [, command = '', shown = ''] =
+      /^\$ (keelson auth why .*)\n([^]*)$/.exec(block) ?? assert.fail(block)
     assert.equal(await run(command), shown)
   }
   assert.match(await run(granting), /binds-view created/)
@@ -118,14 +128,28 @@ test('a user of an OpenID issuer is let in, ten lines later', { timeout: 300_000
   const printed = await run(issuerCommands, { TOKEN })
   assert.match(printed, /Username +ann@example\.com/)
   assert.match(printed, /oidc:everybody/)
-  const system = companions.token({ issuer: 'login', claims: { ...claims, email: 'system:admin' } }, 'ann')
+  const system = companions.token(
+    { issuer: 'login', claims: { ...claims, email: 'system:admin' } },
+    'ann',
+  )
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
 })
 
 test('its audit policy records bodies, but no credentials', { timeout: 300_000 }, async () => {
-  const create = (object: object): Promise<string> => run(`echo '${JSON.stringify(object)}' | kubectl create -f -`)
-  await create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'plain' }, data: { a: 'recorded' } })
-  await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'hidden-in-secret' } })
+  const create = (object: object): Promise<string> =>
+    run(`echo '${JSON.stringify(object)}' | kubectl create -f -`)
+  await create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'plain' },
+    data: { a: 'recorded' },
+  })
+  await create({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's' },
+    stringData: { a: 'hidden-in-secret' },
+  })
   await run('kubectl create serviceaccount reviewed')
   const token = (await run('kubectl create token reviewed')).trim()
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
@@ -134,7 +158,11 @@ test('its audit policy records bodies, but no credentials', { timeout: 300_000 }
   const events = readFileSync(join(dir, 'audit.log'), 'utf8')
   assert.match(events, /"data":\{"a":"recorded"\}/)
   assert.ok(events.includes(`"requestURI":"${reviews}`))
-  for (const secret of ['hidden-in-secret', Buffer.from('hidden-in-secret').toString('base64'), token]) {
+  for (const secret of [
+    'hidden-in-secret',
+    Buffer.from('hidden-in-secret').toString('base64'),
+    token,
+  ]) {
     assert.ok(!events.includes(secret), 'a credential is recorded')
   }
 })

@@ -67,28 +67,42 @@ async function issue(name: string, spec: object) {
   assert.ok(made.status === 201 || made.status === 409)
   const issued = await call(0, 'POST', `${accounts}/${name}/token`, { body: { spec } })
   assert.equal(issued.status, 201)
-  return { token: String(issued.body.status.token), spec: issued.body.spec, warning: issued.warning }
+  return {
+    token: String(issued.body.status.token),
+    spec: issued.body.spec,
+    warning: issued.warning,
+  }
 }
 
 const whoAmI = async (at: number, token: string) => {
-  const review = await call(at, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body: {}, token })
+  const review = await call(at, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    body: {},
+    token,
+  })
   return review.status === 201 ? review.body.status.userInfo.username : review.status
 }
 
 /** Each server hears of it by its own feed. */
 async function isRefused(token: string): Promise<void> {
-  for (const at of [0, 1]) await until(async () => (await whoAmI(at, token)) === 401, `server ${at} refuses it`)
+  for (const at of [0, 1])
+    await until(async () => (await whoAmI(at, token)) === 401, `server ${at} refuses it`)
 }
 
 test('a token is believed by every server with the key, until its account is gone', async () => {
   const { token } = await issue('short', {})
-  for (const at of [0, 1]) assert.equal(await whoAmI(at, token), 'system:serviceaccount:default:short')
+  for (const at of [0, 1])
+    assert.equal(await whoAmI(at, token), 'system:serviceaccount:default:short')
   assert.equal((await call(1, 'GET', pods, { token })).status, 403)
   assert.equal((await call(0, 'DELETE', `${accounts}/short`)).status, 200)
   await isRefused(token)
   await issue('short', {})
-  const review = await call(1, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: { spec: { token } } })
-  assert.match(review.body.status.error, /^\[invalid bearer token, service account UID \(.+\) does not match claim/)
+  const review = await call(1, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+    body: { spec: { token } },
+  })
+  assert.match(
+    review.body.status.error,
+    /^\[invalid bearer token, service account UID \(.+\) does not match claim/,
+  )
 })
 
 test('a token that is bound to a pod ends with it', async () => {
@@ -97,7 +111,9 @@ test('a token that is bound to a pod ends with it', async () => {
     spec: { serviceAccountName: 'bound', containers: [{ name: 'c', image: 'i' }] },
   }
   assert.equal((await call(0, 'POST', pods, { body: pod })).status, 201)
-  const { token } = await issue('bound', { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' } })
+  const { token } = await issue('bound', {
+    boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' },
+  })
   assert.equal(await whoAmI(1, token), 'system:serviceaccount:default:bound')
   const gone = { gracePeriodSeconds: 0 }
   assert.equal((await call(0, 'DELETE', `${pods}/p`, { body: gone })).status, 200)
@@ -108,11 +124,16 @@ test('audiences and lifetimes are held to', async () => {
   const other = await issue('other', { audiences: ['elsewhere'] })
   assert.equal(await whoAmI(0, other.token), 401)
   const review = { spec: { token: other.token, audiences: ['api', 'elsewhere'] } }
-  const { body } = await call(0, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: review })
+  const { body } = await call(0, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+    body: review,
+  })
   assert.deepEqual(body.status.audiences, ['elsewhere'])
   const long = await issue('other', { expirationSeconds: 86_400, audiences: ['more'] })
   assert.equal(long.spec.expirationSeconds, 7200)
-  assert.match(String(long.warning), /requested expiration of 86400 seconds shortened to 7200 seconds/)
+  assert.match(
+    String(long.warning),
+    /requested expiration of 86400 seconds shortened to 7200 seconds/,
+  )
   assert.equal(await whoAmI(1, long.token), 'system:serviceaccount:default:other')
 })
 
@@ -131,5 +152,6 @@ test('others can verify it with what the issuer publishes, and nobody can forge 
   changed['kubernetes.io'].serviceaccount.name = 'admin'
   const forged = `${head}.${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${signature}`
   const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`
-  for (const bad of [forged, none, `${head}.${claims}.`, `${token}x`]) assert.equal(await whoAmI(0, bad), 401)
+  for (const bad of [forged, none, `${head}.${claims}.`, `${token}x`])
+    assert.equal(await whoAmI(0, bad), 401)
 })

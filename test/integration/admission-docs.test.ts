@@ -8,11 +8,16 @@ import { startKeelson } from '../harness/keelson.ts'
 import { kubectlFor } from '../harness/kubectl.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'admission.md'), 'utf8')
-const blocks = (page.match(/(?:^ {4}.*\n|^\n(?= {4}))+/gm) ?? []).map((block) => block.replaceAll(/^ {4}/gm, ''))
+const blocks = (page.match(/(?:^ {4}.*\n|^\n(?= {4}))+/gm) ?? []).map((block) =>
+  block.replaceAll(/^ {4}/gm, ''),
+)
 const blockWith = (text: string): string =>
-  blocks.find((block) => block.includes(text)) ?? assert.fail(`docs/admission.md has no block with ${text}`)
+  blocks.find((block) => block.includes(text)) ??
+  assert.fail(`docs/admission.md has no block with ${text}`)
 
-test('its policy is in force when it is written, and its file configures plugins', { timeout: 300_000 }, async () => {
+test('its policy is in force when it is written, and its file configures plugins', {
+  timeout: 300_000,
+}, async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({
     etcdUrl: etcd.clientUrl,
@@ -33,7 +38,12 @@ test('its policy is in force when it is written, and its file configures plugins
   // With a warning of PodSecurity.
   assert.equal((await kubectl.run(...create)).code, 0)
   const spec = { containers: [{ name: 'c', image: 'i', securityContext: { privileged: true } }] }
-  const pod = await kubectl.file('pod.json', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
+  const pod = await kubectl.file('pod.json', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec,
+  })
   const privileged = await kubectl.run('create', '-f', pod)
   assert.match(privileged.err, /violates PodSecurity "baseline:latest": privileged/)
 })

@@ -24,7 +24,13 @@ const hook = createServer({ cert, key }, (request, response) => {
   void json(request).then((review) => {
     const { uid } = fieldsOf(fieldsOf(parseText(JSON.stringify(review)))['request'])
     const answer = { uid, allowed: false, status: { code: 403, message: 'no' } }
-    response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
+    response.end(
+      JSON.stringify({
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: answer,
+      }),
+    )
   })
 })
 
@@ -45,8 +51,15 @@ after(async () => {
 })
 
 async function send(method: string, path: string, body?: object): Promise<number> {
-  const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
-  const { status, text } = await client.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+  const headers = {
+    'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+  }
+  const { status, text } = await client.call({
+    method,
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
   assert.ok(status < 400 || text.includes('no'), text)
   return status
 }
@@ -61,7 +74,9 @@ const atOnce = async (act: (name: string) => Promise<void>): Promise<void> => {
 
 const objectSelectorOf = (name: string): object => ({ matchLabels: { own: name } })
 
-const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+const rules = [
+  { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+]
 
 const hooks = (name: string, caBundle: string): object => ({
   metadata: { name },
@@ -82,7 +97,9 @@ const hooks = (name: string, caBundle: string): object => ({
 for (const plural of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']) {
   test(plural, () => {
     const trusted = Buffer.from(cert).toString('base64')
-    const other = Buffer.from(createSelfSigned('other', ['127.0.0.1'], Date.now()).certificatePem).toString('base64')
+    const other = Buffer.from(
+      createSelfSigned('other', ['127.0.0.1'], Date.now()).certificatePem,
+    ).toString('base64')
     return atOnce(async (name) => {
       const path = `${admission}/${plural}/${name}`
       assert.equal(await send('POST', `${admission}/${plural}`, hooks(name, trusted)), 201)
@@ -113,7 +130,10 @@ test('validatingadmissionpolicies and their bindings', () => {
   return atOnce(async (name) => {
     await send('POST', policies, policy(name, 'false'))
     assert.equal(await create(name), 201, 'a policy alone does nothing')
-    await send('POST', bindings, { metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } })
+    await send('POST', bindings, {
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    })
     assert.equal(await create(name), 422, 'it is bound at once')
     await send('PATCH', `${policies}/${name}`, policy(name, 'true'))
     assert.equal(await create(name), 201, 'it allows everything')

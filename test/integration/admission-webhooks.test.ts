@@ -34,7 +34,11 @@ type Answer = (review: Review, response: ServerResponse) => void
 const respond =
   (fields: object): Answer =>
   ({ apiVersion, request: { uid } }, response) => {
-    const answered = { apiVersion, kind: 'AdmissionReview', response: { uid, allowed: true, ...fields } }
+    const answered = {
+      apiVersion,
+      kind: 'AdmissionReview',
+      response: { uid, allowed: true, ...fields },
+    }
     response.end(JSON.stringify(answered))
   }
 
@@ -86,7 +90,9 @@ type Sent = { readonly status: number; readonly text: string }
 const send = async (method: string, path: string, body?: object): Promise<Sent> =>
   client.call({ method, path, token: adminToken, ...(body === undefined ? {} : { body }) })
 
-const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+const rules = [
+  { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+]
 
 type Hooked = {
   readonly answer: Answer
@@ -122,12 +128,16 @@ async function hooked(
 }
 
 test('a refusal is passed on, and nothing is stored', () =>
-  hooked('denies', { answer: respond({ allowed: false, status: { code: 403, message: 'no' } }) }, async (create) => {
-    const { status, text } = await create()
-    assert.equal(status, 403)
-    assert.match(text, /admission webhook \\"denies.example.com\\" denied the request: no/)
-    assert.equal((await send('GET', `${configMaps}/denies`)).status, 404)
-  }))
+  hooked(
+    'denies',
+    { answer: respond({ allowed: false, status: { code: 403, message: 'no' } }) },
+    async (create) => {
+      const { status, text } = await create()
+      assert.equal(status, 403)
+      assert.match(text, /admission webhook \\"denies.example.com\\" denied the request: no/)
+      assert.equal((await send('GET', `${configMaps}/denies`)).status, 404)
+    },
+  ))
 
 test('a patch is applied, and what it adds is stored', () => {
   const answer = patched('/data', { a: 'b' })
@@ -167,7 +177,9 @@ test('an eviction is carried out as it was patched', () => {
   const evictions = [{ ...rules[0], resources: ['configmaps', 'pods/eviction'] }]
   const answer = patched('/deleteOptions', { dryRun: ['All'] })
   return hooked('evicts', { answer, type: 'mutating', rules: evictions }, async () => {
-    await send('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+    await send('POST', '/api/v1/namespaces/default/serviceaccounts', {
+      metadata: { name: 'default' },
+    })
     const made = await send('POST', pods, {
       metadata: { name: 'p' },
       spec: { containers: [{ name: 'c', image: 'i' }] },
@@ -197,11 +209,16 @@ test('a binding is carried out as it was patched', () => {
     'binds',
     { answer: patched('/metadata/name', 'other'), type: 'mutating', rules: bindings },
     async () => {
-      await send('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+      await send('POST', '/api/v1/namespaces/default/serviceaccounts', {
+        metadata: { name: 'default' },
+      })
       const spec = { containers: [{ name: 'c', image: 'i' }] }
       assert.equal((await send('POST', pods, { metadata: { name: 'bound' }, spec })).status, 201)
       const metadata = { name: 'bound', labels: { hook: 'binds' } }
-      const { status, text } = await send('POST', `${pods}/bound/binding`, { metadata, target: { name: 'n' } })
+      const { status, text } = await send('POST', `${pods}/bound/binding`, {
+        metadata,
+        target: { name: 'n' },
+      })
       assert.equal(status, 400)
       assert.match(text, /name in URL does not match name in Binding object/)
     },
@@ -230,7 +247,8 @@ const faults: Readonly<Record<string, Answer>> = {
   floods: (_, response) => void response.end(Buffer.alloc(64 << 20, ' ')),
   babbles: (_, response) => void response.end('{"kind":'),
   mistakes: respond({ uid: 'other' }),
-  redirects: (_, response) => void response.writeHead(302, { location: `https://127.0.0.1:${port}/allows` }).end(),
+  redirects: (_, response) =>
+    void response.writeHead(302, { location: `https://127.0.0.1:${port}/allows` }).end(),
   resets: (_, response) => void response.destroy(),
 }
 
@@ -246,9 +264,13 @@ for (const [name, answer] of Object.entries(faults)) {
     })
     // It may have refused the request: an answer that is too large for this server is not read, if it comes in time.
     const timeoutSeconds = name === 'floods' ? 20 : 1
-    await hooked(`${name}-open`, { answer, failurePolicy: 'Ignore', timeoutSeconds }, async (create) => {
-      assert.equal((await create()).status, name === 'floods' ? 500 : 201)
-    })
+    await hooked(
+      `${name}-open`,
+      { answer, failurePolicy: 'Ignore', timeoutSeconds },
+      async (create) => {
+        assert.equal((await create()).status, name === 'floods' ? 500 : 201)
+      },
+    )
   })
 }
 
@@ -260,23 +282,32 @@ test('calls beyond the limit of a webhook wait for their turn', async () => {
     if (isHeld) held.push(() => deny(review, response))
     else deny(review, response)
   }
-  await hooked('crowded', { answer: respond({}), failurePolicy: 'Ignore', timeoutSeconds: 30 }, async () => {
-    answers.set('/crowded', answer)
-    // One connection has fewer requests at a time.
-    await using other = (clients['HTTP/2'] ?? assert.fail())(server.url)
-    const denied = Promise.all(
-      Array.from({ length: CALLS_MAX + 20 }, (_, at) => {
-        const body = { metadata: { name: `crowded-${at}`, labels: { hook: 'crowded' } } }
-        return (at % 2 === 0 ? client : other).call({ method: 'POST', path: configMaps, token: adminToken, body })
-      }),
-    )
-    while (held.length < CALLS_MAX) await sleep(20)
-    await sleep(100)
-    assert.equal(held.length, CALLS_MAX, 'the others wait')
-    isHeld = false
-    for (const go of held) go()
-    assert.deepEqual([...new Set((await denied).map(({ status }) => status))], [403])
-  })
+  await hooked(
+    'crowded',
+    { answer: respond({}), failurePolicy: 'Ignore', timeoutSeconds: 30 },
+    async () => {
+      answers.set('/crowded', answer)
+      // One connection has fewer requests at a time.
+      await using other = (clients['HTTP/2'] ?? assert.fail())(server.url)
+      const denied = Promise.all(
+        Array.from({ length: CALLS_MAX + 20 }, (_, at) => {
+          const body = { metadata: { name: `crowded-${at}`, labels: { hook: 'crowded' } } }
+          return (at % 2 === 0 ? client : other).call({
+            method: 'POST',
+            path: configMaps,
+            token: adminToken,
+            body,
+          })
+        }),
+      )
+      while (held.length < CALLS_MAX) await sleep(20)
+      await sleep(100)
+      assert.equal(held.length, CALLS_MAX, 'the others wait')
+      isHeld = false
+      for (const go of held) go()
+      assert.deepEqual([...new Set((await denied).map(({ status }) => status))], [403])
+    },
+  )
 })
 
 test('writes that a dead webhook does not match go on while it is waited for', async () => {
@@ -286,7 +317,10 @@ test('writes that a dead webhook does not match go on while it is waited for', a
     let isAnswered = false
     const held = create().finally(() => (isAnswered = true))
     for (let at = 0; at < 5; at++) {
-      assert.equal((await send('POST', configMaps, { metadata: { name: `free-${at}` } })).status, 201)
+      assert.equal(
+        (await send('POST', configMaps, { metadata: { name: `free-${at}` } })).status,
+        201,
+      )
     }
     assert.ok(!isAnswered, 'it is still waited for')
     await until(() => unanswered.length > 0, 'it is asked')
@@ -298,13 +332,17 @@ test('writes that a dead webhook does not match go on while it is waited for', a
 const readMetrics = async (): Promise<string> => (await send('GET', '/metrics')).text
 
 test('calls are counted for as long as there is such a webhook', async () => {
-  await hooked('refuses', { answer: respond({ allowed: false, status: { code: 403 } }) }, async (create) => {
-    await create()
-    assert.match(
-      await readMetrics(),
-      /apiserver_admission_webhook_rejection_count{error_type="no_error",name="refuses.example.com",operation="CREATE",rejection_code="403",type="validating"} 1\n/,
-    )
-  })
+  await hooked(
+    'refuses',
+    { answer: respond({ allowed: false, status: { code: 403 } }) },
+    async (create) => {
+      await create()
+      assert.match(
+        await readMetrics(),
+        /apiserver_admission_webhook_rejection_count{error_type="no_error",name="refuses.example.com",operation="CREATE",rejection_code="403",type="validating"} 1\n/,
+      )
+    },
+  )
   await hooked(
     'opens',
     { answer: (_review, response) => void response.socket?.destroy(), failurePolicy: 'Ignore' },

@@ -6,7 +6,14 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Authority } from '../harness/issued-certificate.ts'
 import { until } from '../harness/until.ts'
-import { type Answer, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import {
+  type Answer,
+  type Call,
+  type Client,
+  clients,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 const proxies = new Authority('proxies')
 const servers = new Authority('servers')
@@ -40,7 +47,11 @@ async function call(sent: Call, expected: number, own = client): Promise<Answer>
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-behind-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
-  const serving = servers.issue({ cn: 'inner', usage: ['server'], hosts: ['inner.default.svc', '127.0.0.1'] })
+  const serving = servers.issue({
+    cn: 'inner',
+    usage: ['server'],
+    hosts: ['inner.default.svc', '127.0.0.1'],
+  })
   const proxy = proxies.issue({ cn: 'front' })
   const proxyCa = await file('proxies.pem', proxies.certificatePem)
   inner = parts.use(
@@ -62,7 +73,9 @@ before(async () => {
   )
   innerClient = clientOf(inner.url)
   client = clientOf(outer.url)
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  }
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -76,7 +89,10 @@ before(async () => {
   }
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   await call({ method: 'POST', path: definitions, body: definition }, 201, innerClient)
-  await until(async () => (await innerClient.call({ path: widgets })).status === 200, 'the inner one serves it')
+  await until(
+    async () => (await innerClient.call({ path: widgets })).status === 200,
+    'the inner one serves it',
+  )
   const service = { type: 'ExternalName', externalName: 'localhost' }
   const path = '/api/v1/namespaces/default/services'
   const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'inner' }, spec: service }
@@ -94,12 +110,23 @@ before(async () => {
       service: { namespace: 'default', name: 'inner', port: Number(new URL(inner.url).port) },
     },
   }
-  await call({ method: 'POST', path: '/apis/apiregistration.k8s.io/v1/apiservices', body: apiService }, 201)
-  await until(async () => (await client.call({ path: widgets })).status === 200, 'the outer one serves it')
+  await call(
+    { method: 'POST', path: '/apis/apiregistration.k8s.io/v1/apiservices', body: apiService },
+    201,
+  )
+  await until(
+    async () => (await client.call({ path: widgets })).status === 200,
+    'the outer one serves it',
+  )
 })
 after(() => parts.disposeAsync())
 
-const widget = (name: string): object => ({ apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name }, size: 1 })
+const widget = (name: string): object => ({
+  apiVersion: `${group}/v1`,
+  kind: 'Widget',
+  metadata: { name },
+  size: 1,
+})
 
 test('objects are written, watched and deleted through the outer server, and are in the inner one', async () => {
   const events = client.lines({ path: `${widgets}?watch=1` })
@@ -122,14 +149,26 @@ test('objects are written, watched and deleted through the outer server, and are
 
 test('the inner server decides on the user of the outer one', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+  const roleRef = {
+    apiGroup: 'rbac.authorization.k8s.io',
+    kind: 'ClusterRole',
+    name: 'cluster-admin',
+  }
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'jane' }]
-  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'jane' } }
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'jane' },
+  }
   await call({ method: 'POST', path: roles, body: { ...binding, roleRef, subjects } }, 201)
   const headers = { 'impersonate-user': 'jane' }
   const refused = await call({ path: widgets, headers }, 403)
   assert.match(refused.text, /User \\"jane\\" cannot list resource/)
-  await call({ method: 'POST', path: roles, body: { ...binding, roleRef, subjects } }, 201, innerClient)
+  await call(
+    { method: 'POST', path: roles, body: { ...binding, roleRef, subjects } },
+    201,
+    innerClient,
+  )
   await call({ path: widgets, headers }, 200)
 })
 
@@ -139,6 +178,9 @@ test('the outer server outlives the inner one, whose group is unavailable then',
   await inner.stop()
   // A watch ends with its server, in good order or not.
   await first.catch(() => undefined)
-  await until(async () => (await client.call({ path: widgets })).status === 503, 'it is not reached')
+  await until(
+    async () => (await client.call({ path: widgets })).status === 503,
+    'it is not reached',
+  )
   await call({ path: '/api/v1/namespaces/default/configmaps' }, 200)
 })

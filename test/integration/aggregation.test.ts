@@ -48,8 +48,17 @@ class RemoteServer implements Disposable {
   readonly #server: Http2SecureServer | Server
 
   constructor(takesHttp2: boolean) {
-    const own = remotes.issue({ cn: 'remote', usage: ['server'], hosts: ['remote.default.svc', 'localhost'] })
-    const tls = { cert: own.certificatePem, key: own.keyPem, requestCert: true, rejectUnauthorized: false }
+    const own = remotes.issue({
+      cn: 'remote',
+      usage: ['server'],
+      hosts: ['remote.default.svc', 'localhost'],
+    })
+    const tls = {
+      cert: own.certificatePem,
+      key: own.keyPem,
+      requestCert: true,
+      rejectUnauthorized: false,
+    }
     this.#server = takesHttp2 ? createSecureServer(tls) : createServer(tls)
     this.#server.on('secureConnection', (socket) => {
       this.sockets.add(socket)
@@ -62,7 +71,9 @@ class RemoteServer implements Disposable {
       const [path = ''] = request.url.split('?')
       const answer = this.answers.get(path.split('/').at(-1) ?? '')
       if (answer !== undefined) return answer(request, response)
-      response.writeHead(path.split('/').length === 4 ? 200 : 404, { 'content-type': 'application/json' })
+      response.writeHead(path.split('/').length === 4 ? 200 : 404, {
+        'content-type': 'application/json',
+      })
       response.end('{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"","resources":[]}')
     })
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
@@ -89,20 +100,36 @@ let dir = ''
 let server: TestServer
 let client: Client
 /** By the group that leads to them. */
-const servers = { 'two.example.com': new RemoteServer(true), 'one.example.com': new RemoteServer(false) }
+const servers = {
+  'two.example.com': new RemoteServer(true),
+  'one.example.com': new RemoteServer(false),
+}
 type Group = keyof typeof servers
 const groups = ['two.example.com', 'one.example.com'] as const
 
-const create = (path: string, body: unknown): Promise<unknown> => client.call({ method: 'POST', path, body })
+const create = (path: string, body: unknown): Promise<unknown> =>
+  client.call({ method: 'POST', path, body })
 
 async function register(of: string, spec: object): Promise<void> {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const metadata = { name: `v1.${of}` }
-  const more = { group: of, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15, ...spec }
-  await create(path, { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata, spec: more })
+  const more = {
+    group: of,
+    version: 'v1',
+    groupPriorityMinimum: 1000,
+    versionPriority: 15,
+    ...spec,
+  }
+  await create(path, {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata,
+    spec: more,
+  })
 }
 
-const isServed = async (of: string): Promise<boolean> => (await client.call({ path: `/apis/${of}/v1` })).status === 200
+const isServed = async (of: string): Promise<boolean> =>
+  (await client.call({ path: `/apis/${of}/v1` })).status === 200
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-aggregation-'))
@@ -145,7 +172,8 @@ async function show(cn: string): Promise<void> {
   await writeFile(join(dir, 'key.pem'), keyPem)
 }
 
-const pathOf = (of: Group, name: string): string => `/apis/${of}/v1/namespaces/default/things/${name}`
+const pathOf = (of: Group, name: string): string =>
+  `/apis/${of}/v1/namespaces/default/things/${name}`
 const digest = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 
 for (const of of groups) {
@@ -167,7 +195,11 @@ for (const of of groups) {
         for (const hidesLength of [true, false]) {
           const sent: Call = { method: 'POST', path: pathOf(of, name), body, hidesLength }
           const { status, text: came } = await own.call(sent)
-          assert.deepEqual([status, came.length], [200, JSON.stringify(body).length], `${name} ${hidesLength}`)
+          assert.deepEqual(
+            [status, came.length],
+            [200, JSON.stringify(body).length],
+            `${name} ${hidesLength}`,
+          )
           assert.equal(digest(came), digest(JSON.stringify(body)))
         }
       }
@@ -180,7 +212,11 @@ for (const of of groups) {
     })
     for (const method of ['GET', 'OPTIONS', 'DELETE']) {
       for (const more of [{}, { body: 'x' }, { body: 'x', hidesLength: true }]) {
-        const { status, text: came } = await client.call({ method, path: pathOf(of, 'asked'), ...more })
+        const { status, text: came } = await client.call({
+          method,
+          path: pathOf(of, 'asked'),
+          ...more,
+        })
         assert.deepEqual([status, came], [200, 'body' in more ? `${method} "x"` : `${method} `])
       }
     }
@@ -215,7 +251,10 @@ for (const of of groups) {
     })
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
     for (const name of ['silent', 'begun']) {
-      const stream = session.request({ ':path': pathOf(of, name), authorization: `Bearer ${adminToken}` })
+      const stream = session.request({
+        ':path': pathOf(of, name),
+        authorization: `Bearer ${adminToken}`,
+      })
       stream.on('error', () => undefined)
       if (name === 'begun') await once(stream, 'data')
     }
@@ -245,7 +284,10 @@ for (const of of groups) {
       go()
     })
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
-    const stream = session.request({ ':path': pathOf(of, 'much'), authorization: `Bearer ${adminToken}` })
+    const stream = session.request({
+      ':path': pathOf(of, 'much'),
+      authorization: `Bearer ${adminToken}`,
+    })
     await once(stream, 'response')
     let seen = -1
     // It stands still: nothing more is written while nobody reads.
@@ -278,7 +320,10 @@ for (const of of groups) {
           50,
         )
       })
-      await assert.rejects(client.call({ path: pathOf(of, name) }), /aborted|ERR_HTTP2|CANCEL|INTERNAL/i)
+      await assert.rejects(
+        client.call({ path: pathOf(of, name) }),
+        /aborted|ERR_HTTP2|CANCEL|INTERNAL/i,
+      )
       const own = clients['HTTP/1.1']?.(server.url)
       assert.ok(own)
       await assert.rejects(own.call({ path: pathOf(of, name) }), /aborted|reset|hang up/i)
@@ -320,7 +365,11 @@ test('an upgrade leads through, a refused one is the answer of the remote server
     503,
     'invalid upgrade response: status code 200\n',
   ])
-  assert.equal((await upgrade(pathOf('one.example.com', 'spoken'), 'other')).status, 404, 'no protocol that is known')
+  assert.equal(
+    (await upgrade(pathOf('one.example.com', 'spoken'), 'other')).status,
+    404,
+    'no protocol that is known',
+  )
   assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'moved'))), [
     503,
     'invalid upgrade response: status code 302\n',
@@ -331,7 +380,9 @@ test('either end of an upgraded connection closes the other', async () => {
   let far: Duplex | undefined
   servers['one.example.com'].upgrades.set('open', (socket) => {
     far = socket
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n',
+    )
   })
   const first = await upgrade(pathOf('one.example.com', 'open'))
   const isFirstFarClosed = far && once(far, 'close')
@@ -353,14 +404,20 @@ test('an upgrade that is not answered in time is closed on the other side, too',
   const { status } = await upgrade(`${pathOf('one.example.com', 'hangs')}?timeout=1s`)
   assert.equal(status, 504)
   assert.ok(far)
-  await until(() => far?.destroyed === true || far?.readableEnded === true, 'the remote connection is closed')
+  await until(
+    () => far?.destroyed === true || far?.readableEnded === true,
+    'the remote connection is closed',
+  )
 })
 
 for (const of of groups) {
   test(`${of}: answers without a body keep the length that they had, and trailers need a body`, async () => {
     servers[of].answers.set('bodiless', (request, response) => {
       const isSame = request.headers['if-none-match'] !== undefined
-      response.writeHead(isSame ? 304 : 200, { 'content-length': 50, date: 'Mon, 01 Jan 2001 00:00:00 GMT' })
+      response.writeHead(isSame ? 304 : 200, {
+        'content-length': 50,
+        date: 'Mon, 01 Jan 2001 00:00:00 GMT',
+      })
       response.end(isSame || request.method === 'HEAD' ? '' : 'x'.repeat(50))
     })
     servers[of].answers.set('trailing', (request, response) => {
@@ -376,14 +433,19 @@ for (const of of groups) {
       const path = pathOf(of, 'bodiless')
       for (const more of [{ method: 'HEAD' }, { headers: { 'if-none-match': '"x"' } }]) {
         const { headers } = await own.call({ path, ...more })
-        assert.deepEqual([headers['content-length'], headers['date']], ['50', 'Mon, 01 Jan 2001 00:00:00 GMT'])
+        assert.deepEqual(
+          [headers['content-length'], headers['date']],
+          ['50', 'Mon, 01 Jan 2001 00:00:00 GMT'],
+        )
       }
       assert.equal((await own.call({ method: 'HEAD', path: pathOf(of, 'trailing') })).status, 200)
       assert.equal((await own.call({ path: pathOf(of, 'trailing') })).text, 'text')
     }
     const { hostname, port } = new URL(server.url)
     const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false })
-    socket.write(`GET ${pathOf(of, 'trailing')} HTTP/1.0\r\nauthorization: Bearer ${adminToken}\r\n\r\n`)
+    socket.write(
+      `GET ${pathOf(of, 'trailing')} HTTP/1.0\r\nauthorization: Bearer ${adminToken}\r\n\r\n`,
+    )
     assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\ntext$/)
   })
 }
@@ -401,7 +463,11 @@ test('a body over HTTP/2 that is not as long as it says is not followed by anoth
     })
     const own = clients['HTTP/1.1']?.(server.url)
     assert.ok(own)
-    await assert.rejects(own.call({ path: pathOf('two.example.com', name) }), /aborted|reset|hang up/i, name)
+    await assert.rejects(
+      own.call({ path: pathOf('two.example.com', name) }),
+      /aborted|reset|hang up/i,
+      name,
+    )
   }
 })
 
@@ -411,11 +477,16 @@ for (const of of groups) {
     /** The size of a piece, from one byte to more than a window; cut: where the connection ends. */
     servers[of].answers.set('pieces', (request, response) => {
       const query = new URL(request.url, 'https://x').searchParams
-      const [size, cut, isSized] = [Number(query.get('size')), Number(query.get('cut')), query.get('sized') === 'true']
+      const [size, cut, isSized] = [
+        Number(query.get('size')),
+        Number(query.get('cut')),
+        query.get('sized') === 'true',
+      ]
       response.writeHead(200, isSized ? { 'content-length': bytes.length } : {})
       const go = (at: number): void => {
         if (response.destroyed) return
-        if (cut > 0 && at >= cut) return void ('stream' in response ? response.stream : response).destroy()
+        if (cut > 0 && at >= cut)
+          return void ('stream' in response ? response.stream : response).destroy()
         if (at >= bytes.length) return void response.end()
         const next = Math.min(bytes.length, at + size)
         if (response.write(bytes.subarray(at, next))) setImmediate(go, next)
@@ -426,9 +497,15 @@ for (const of of groups) {
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
     session.on('error', () => undefined)
     /** How many bytes came, all of them right; and whether that was the end. */
-    const read = (query: string, { leaves = Infinity, isSlow = false } = {}): Promise<[number, boolean]> =>
+    const read = (
+      query: string,
+      { leaves = Infinity, isSlow = false } = {},
+    ): Promise<[number, boolean]> =>
       new Promise((resolve, reject) => {
-        const headers = { ':path': `${pathOf(of, 'pieces')}?${query}`, authorization: `Bearer ${adminToken}` }
+        const headers = {
+          ':path': `${pathOf(of, 'pieces')}?${query}`,
+          authorization: `Bearer ${adminToken}`,
+        }
         const stream = session.request(headers)
         let came = 0
         stream.on('error', () => undefined)
@@ -452,10 +529,14 @@ for (const of of groups) {
     )
     const left = sizes.map((size) => read(`size=${size}&sized=true`, { leaves: 1 }))
     // HTTP/1.1 has a connection for each: those of the others are not cut with it.
-    const cut = of === 'one.example.com' ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`)) : []
+    const cut =
+      of === 'one.example.com'
+        ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`))
+        : []
     for (const answer of await Promise.all(whole)) assert.deepEqual(answer, [bytes.length, true])
     await Promise.all(left)
-    for (const [came, isEnd] of await Promise.all(cut)) assert.ok(came < bytes.length && !isEnd, `${came} bytes`)
+    for (const [came, isEnd] of await Promise.all(cut))
+      assert.ok(came < bytes.length && !isEnd, `${came} bytes`)
     session.destroy()
   })
 }
@@ -466,21 +547,29 @@ test('a method in lower case reaches nobody', async () => {
     calls++
     response.end()
   })
-  const { status } = await client.call({ method: 'delete', path: pathOf('one.example.com', 'small') })
+  const { status } = await client.call({
+    method: 'delete',
+    path: pathOf('one.example.com', 'small'),
+  })
   assert.deepEqual([status, calls], [405, 0])
 })
 
 test('APIServices are served here, whatever leads them elsewhere; nor does a Service lead to this server', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const port = Number(new URL(server.url).port)
-  const leading = { spec: { caBundle: ca, service: { namespace: 'default', name: 'remote', port } } }
+  const leading = {
+    spec: { caBundle: ca, service: { namespace: 'default', name: 'remote', port } },
+  }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const own = `${path}/v1.apiregistration.k8s.io`
   await register('apiregistration.k8s.io', leading.spec)
   await client.call({ method: 'PATCH', path: own, body: leading, headers })
   await register('loop.example.com', leading.spec)
   const loop = `${path}/v1.loop.example.com`
-  await until(async () => (await client.call({ path: loop })).text.includes('is this server itself'), 'it is refused')
+  await until(
+    async () => (await client.call({ path: loop })).text.includes('is this server itself'),
+    'it is refused',
+  )
   assert.equal((await client.call({ method: 'DELETE', path: loop })).status, 200)
   assert.equal((await client.call({ method: 'DELETE', path: own })).status, 200)
 })
@@ -495,8 +584,19 @@ type Upgraded = {
 function upgrade(path: string, protocol = 'websocket'): Promise<Upgraded> {
   const { hostname, port } = new URL(server.url)
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${adminToken}`, connection: 'Upgrade', upgrade: protocol }
-    const sent = httpsRequest({ hostname, port, path, rejectUnauthorized: false, agent: false, headers })
+    const headers = {
+      authorization: `Bearer ${adminToken}`,
+      connection: 'Upgrade',
+      upgrade: protocol,
+    }
+    const sent = httpsRequest({
+      hostname,
+      port,
+      path,
+      rejectUnauthorized: false,
+      agent: false,
+      headers,
+    })
     sent.on('upgrade', ({ statusCode: status = 0, headers: given }, socket, first) => {
       if (first.length > 0) socket.unshift(first)
       socket.on('error', () => undefined)
@@ -515,7 +615,8 @@ const shownBy = ({ status, text: shown }: Upgraded): unknown[] => [status, shown
 
 test('connections are used again; a renewed certificate is shown on new ones', async () => {
   const { sockets, certificates } = servers['two.example.com']
-  for (let calls = 0; calls < 20; calls++) await client.call({ path: pathOf('two.example.com', 'none') })
+  for (let calls = 0; calls < 20; calls++)
+    await client.call({ path: pathOf('two.example.com', 'none') })
   assert.ok(sockets.size < 10, `${sockets.size} connections`)
   assert.deepEqual([...certificates], ['front'])
   await show('renewed')
@@ -541,16 +642,24 @@ test('a server that listens no more is unavailable, and available when it does',
   const { status, text: why } = await client.call({ path: '/apis/three.example.com/v1/things' })
   assert.deepEqual(
     [status, why],
-    [503, `error trying to reach service: dial tcp 127.0.0.1:${port}: connect: connection refused\n`],
+    [
+      503,
+      `error trying to reach service: dial tcp 127.0.0.1:${port}: connect: connection refused\n`,
+    ],
   )
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.three.example.com'
   // Whoever writes an APIService makes it be looked at.
   const patch = { metadata: { annotations: { looked: 'at' } } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.call({ method: 'PATCH', path, body: patch, headers })
-  await until(async () => (await client.call({ path })).text.includes('"FailedDiscoveryCheck"'), 'it is found out')
   await until(
-    async () => (await client.call({ path: '/apis/three.example.com/v1/things' })).text === 'service unavailable\n',
+    async () => (await client.call({ path })).text.includes('"FailedDiscoveryCheck"'),
+    'it is found out',
+  )
+  await until(
+    async () =>
+      (await client.call({ path: '/apis/three.example.com/v1/things' })).text ===
+      'service unavailable\n',
     'nobody is sent there',
   )
   const metrics = (await client.call({ path: '/metrics' })).text
@@ -569,7 +678,11 @@ test('a condition that somebody else writes is not written over at once', async 
     return status.conditions[0].reason
   }
   await until(async () => (await conditionOf()) === 'Passed', 'it is available')
-  const body = { status: { conditions: [{ type: 'Available', status: 'False', reason: 'Elsewhere', message: 'no' }] } }
+  const body = {
+    status: {
+      conditions: [{ type: 'Available', status: 'False', reason: 'Elsewhere', message: 'no' }],
+    },
+  }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status } = await client.call({ method: 'PATCH', path: `${path}/status`, body, headers })
   assert.equal(status, 200)
@@ -590,7 +703,10 @@ test('a server that stops ends the logs that it relays', async () => {
   const replica = await startReplica(server)
   const session = connectHttp2(replica.url, { rejectUnauthorized: false })
   session.on('error', () => undefined)
-  const asked = { ':path': `${pathOf('two.example.com', 'x')}/log?follow=true`, authorization: `Bearer ${adminToken}` }
+  const asked = {
+    ':path': `${pathOf('two.example.com', 'x')}/log?follow=true`,
+    authorization: `Bearer ${adminToken}`,
+  }
   const stream = session.request(asked)
   stream.on('error', () => undefined)
   await once(stream, 'data')

@@ -21,7 +21,12 @@ const bodyOf = (name: string, data: Data): Buffer =>
   Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }))
 
 const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
-  call({ method: 'PATCH', path: `${path}/${name}?fieldManager=${manager}&force=true`, body, headers })
+  call({
+    method: 'PATCH',
+    path: `${path}/${name}?fieldManager=${manager}&force=true`,
+    body,
+    headers,
+  })
 
 /** A client tries again when too many others were first. */
 async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {
@@ -53,7 +58,10 @@ class Model {
   }
 
   get shown(): object {
-    const owners = [...this.owners].map(([manager, keys]): [string, string[]] => [manager, [...keys].toSorted()])
+    const owners = [...this.owners].map(([manager, keys]): [string, string[]] => [
+      manager,
+      [...keys].toSorted(),
+    ])
     return { data: sorted([...this.data]), owners: sorted(owners) }
   }
 }
@@ -80,8 +88,13 @@ const SHARED_KEYS = 30
 
 /** By its number, so that a failure can be run again: some keys that many want, and one that makes each apply a change. */
 function statedBy(index: number): Data {
-  const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter((key) => (index * 7 + key * key) % 5 === 0)
-  const wanted = keys.map((key): [string, string] => [`key-${key}`, key % 2 === 0 ? 'agreed' : `value-${index}`])
+  const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter(
+    (key) => (index * 7 + key * key) % 5 === 0,
+  )
+  const wanted = keys.map((key): [string, string] => [
+    `key-${key}`,
+    key % 2 === 0 ? 'agreed' : `value-${index}`,
+  ])
   return { ...Object.fromEntries(wanted), [`own-${index % MANAGERS}`]: `${index}` }
 }
 
@@ -91,7 +104,11 @@ test('80 applies at once are as if one came after the other', async () => {
     stated: statedBy(index),
   }))
   const answers = await Promise.all(
-    applies.map(async ({ manager, stated }) => ({ manager, stated, answer: await apply('crowd', manager, stated) })),
+    applies.map(async ({ manager, stated }) => ({
+      manager,
+      stated,
+      answer: await apply('crowd', manager, stated),
+    })),
   )
   const inOrder = answers.toSorted((one, other) => version(one.answer) - version(other.answer))
   assert.equal(new Set(inOrder.map(({ answer }) => version(answer))).size, APPLIES)

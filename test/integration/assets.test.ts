@@ -23,7 +23,9 @@ let assets = ''
 
 before(async () => {
   dir = mkdtempSync(join(tmpdir(), 'keelson assets-'))
-  const { stdout } = await run(keelsonProgram, ['assets', `--dir=${join(dir, "it's here")}`], { timeout: 120_000 })
+  const { stdout } = await run(keelsonProgram, ['assets', `--dir=${join(dir, "it's here")}`], {
+    timeout: 120_000,
+  })
   assets = stdout.trimEnd()
 })
 after(() => rmSync(dir, { recursive: true, force: true }))
@@ -126,7 +128,10 @@ test('the stand-in for etcd says what it is, and kube-apiserver tells its flags'
   assert.match(help, /^ {2}--etcd-servers/m)
   // By this envtest knows that the server is a new one.
   assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
-  assert.match((await run(join(assets, 'kube-apiserver'), ['--version'])).stdout, /^Kubernetes v1\.33/)
+  assert.match(
+    (await run(join(assets, 'kube-apiserver'), ['--version'])).stdout,
+    /^Kubernetes v1\.33/,
+  )
 })
 
 test('a control plane starts as envtest starts it, and ends when it is told to', async () => {
@@ -137,7 +142,10 @@ test('a control plane starts as envtest starts it, and ends when it is told to',
     `--data-dir=${join(dir, 'data')}`,
     `--listen-client-urls=${etcdUrl}`,
   ]
-  await using etcd = new Child('etcd', [...etcdFlags, `--listen-peer-urls=http://127.0.0.1:${peerPort}`])
+  await using etcd = new Child('etcd', [
+    ...etcdFlags,
+    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+  ])
   await etcd.answers(`${etcdUrl}/health`)
   assert.equal(await statusOf(`${etcdUrl}/v3/kv/range`), 501)
   const server = serverFlags('certs', port, etcdUrl)
@@ -170,10 +178,15 @@ test('who is killed leaves nothing behind', async () => {
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   // A shell that starts it and waits, as a test would.
   const script = '"$1" --listen-client-urls="$2" & wait'
-  const parent = spawn('sh', ['-c', script, 'sh', join(assets, 'etcd'), etcdUrl], { stdio: 'ignore' })
+  const parent = spawn('sh', ['-c', script, 'sh', join(assets, 'etcd'), etcdUrl], {
+    stdio: 'ignore',
+  })
   await until(async () => (await statusOf(`${etcdUrl}/health`)) === 200, 'the stand-in runs')
   parent.kill('SIGKILL')
-  await until(async () => (await statusOf(`${etcdUrl}/health`)) === undefined, 'it has ended with its parent')
+  await until(
+    async () => (await statusOf(`${etcdUrl}/health`)) === undefined,
+    'it has ended with its parent',
+  )
 })
 
 /** Loaded by Node before a program: tells that it is there, and waits. */
@@ -204,9 +217,17 @@ for (const name of ['etcd', 'kube-apiserver']) {
     const own = join(dir, `loading-${name}`)
     const [module, LOADING, GO] = [`${own}.mjs`, `${own}.pid`, `${own}.go`] as const
     writeFileSync(module, waiting)
-    const env = { ...process.env, LOADING, GO, NODE_OPTIONS: `--import=${pathToFileURL(module).href}` }
+    const env = {
+      ...process.env,
+      LOADING,
+      GO,
+      NODE_OPTIONS: `--import=${pathToFileURL(module).href}`,
+    }
     // A shell that starts it and waits, as a test would.
-    const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', join(assets, name), ...args], { stdio: 'ignore', env })
+    const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', join(assets, name), ...args], {
+      stdio: 'ignore',
+      env,
+    })
     await until(() => (readIfThere(LOADING) ?? '') !== '', 'Node loads')
     const pid = Number(readIfThere(LOADING))
     const gone = once(parent, 'exit')
@@ -233,7 +254,11 @@ test('kubectl is the one of the PATH, or says that there was none', async () => 
   await run(process.execPath, [keelsonProgram, 'assets', '--dir', folder], withPath(tools))
   assert.equal((await run(join(folder, 'kubectl'))).stdout, 'the real one\n')
   rmSync(tools, { recursive: true })
-  await run(process.execPath, [keelsonProgram, 'assets', '--dir', folder], withPath(`${folder}:${tools}`))
+  await run(
+    process.execPath,
+    [keelsonProgram, 'assets', '--dir', folder],
+    withPath(`${folder}:${tools}`),
+  )
   await assert.rejects(run(join(folder, 'kubectl')), /there was none on the PATH/)
   assert.match(readFileSync(join(folder, 'kubectl'), 'utf8'), /^#!\/bin\/sh/)
 })

@@ -19,9 +19,16 @@ test('attack: a series of metrics for every request', { timeout: 120_000 }, asyn
     const { raw } = await client.request({ method: 'GET', path: '/metrics' })
     const lines = raw.toString().split('\n')
     const series = new Set(
-      lines.flatMap((line) => (line.startsWith('#') ? [] : [line.replace(/,?le="[^"]*"|\s\S+$/g, '')])),
+      lines.flatMap((line) =>
+        line.startsWith('#') ? [] : [line.replace(/,?le="[^"]*"|\s\S+$/g, '')],
+      ),
     )
-    return new Map([...Map.groupBy(series, (one) => one.replace(/\{.*/, ''))].map(([name, all]) => [name, all.length]))
+    return new Map(
+      [...Map.groupBy(series, (one) => one.replace(/\{.*/, ''))].map(([name, all]) => [
+        name,
+        all.length,
+      ]),
+    )
   }
   const hostile = async (at: number): Promise<void> => {
     const text = `x${at}`
@@ -38,7 +45,11 @@ test('attack: a series of metrics for every request', { timeout: 120_000 }, asyn
       ['GET', pods, { accept: `application/${text}`, 'user-agent': text }],
       ['GET', pods, { authorization: `Bearer ${text}` }],
       ['GET', pods, { 'impersonate-user': text, 'impersonate-group': text }],
-      ['GET', `${pods}?labelSelector=${text}&fieldSelector=metadata.name=${text}&continue=${text}`, {}],
+      [
+        'GET',
+        `${pods}?labelSelector=${text}&fieldSelector=metadata.name=${text}&continue=${text}`,
+        {},
+      ],
       ['DELETE', `${pods}/${text}?propagationPolicy=${text}`, {}],
       ['PATCH', `${pods}/${text}`, { 'content-type': `application/${text}-patch+json` }],
       ['PURGE', pods, {}],
@@ -49,7 +60,9 @@ test('attack: a series of metrics for every request', { timeout: 120_000 }, asyn
   for (let at = 0; at < 5; at++) await hostile(at)
   const first = await seriesNow()
   for (let at = 5; at < 55; at++) await hostile(at)
-  const grown = [...(await seriesNow())].map(([name, count]) => [name, count - (first.get(name) ?? 0)] as const)
+  const grown = [...(await seriesNow())].map(
+    ([name, count]) => [name, count - (first.get(name) ?? 0)] as const,
+  )
   // The server itself adds some, such as that of its first large garbage collection. A label that clients choose would add one for each of the 50.
   const faults = grown.filter(([, more]) => more >= 10)
   assert.deepEqual(faults, [], 'series more after 800 requests')

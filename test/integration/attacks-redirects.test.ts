@@ -13,7 +13,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
-const { certificatePem: cert, keyPem: key } = createSelfSigned('elsewhere', ['127.0.0.1'], Date.now())
+const { certificatePem: cert, keyPem: key } = createSelfSigned(
+  'elsewhere',
+  ['127.0.0.1'],
+  Date.now(),
+)
 const folder = mkdtempSync(join(tmpdir(), 'keelson-redirects-'))
 const parts = new AsyncDisposableStack()
 /** What came to where nobody was sent. */
@@ -41,7 +45,10 @@ const kubeconfig = (url: string): object => ({
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [
-    { name: 'hook', cluster: { server: url, 'certificate-authority-data': Buffer.from(cert).toString('base64') } },
+    {
+      name: 'hook',
+      cluster: { server: url, 'certificate-authority-data': Buffer.from(cert).toString('base64') },
+    },
   ],
   users: [{ name: 'server', user: { token: 'token-of-the-server' } }],
   contexts: [{ name: 'hook', context: { cluster: 'hook', user: 'server' } }],
@@ -57,13 +64,17 @@ before(async () => {
   )
   const hook = createServer({ cert, key }, (request, response) => {
     const status = Number(/\d{3}/.exec(request.url ?? '')?.[0] ?? 302)
-    request.resume().on('end', () => response.writeHead(status, { location: `${elsewhere}/lured` }).end('{}'))
+    request
+      .resume()
+      .on('end', () => response.writeHead(status, { location: `${elsewhere}/lured` }).end('{}'))
   })
   // The bytes that follow a refused upgrade must not come through.
   hook.on('upgrade', (request, socket) => {
     socket.on('data', (data: Buffer) => lured.push(data.toString()))
     socket.on('error', () => undefined)
-    const code = request.url?.includes('moved') ? `302 Found\r\nlocation: ${elsewhere}/lured` : '403 Forbidden'
+    const code = request.url?.includes('moved')
+      ? `302 Found\r\nlocation: ${elsewhere}/lured`
+      : '403 Forbidden'
     socket.write(`HTTP/1.1 ${code}\r\nconnection: close\r\ncontent-length: 2\r\n\r\nno`)
   })
   redirecting = await listen(hook)
@@ -83,10 +94,18 @@ before(async () => {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: Number(port) } },
   }
-  await client.call({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: 'n' }, status } })
+  await client.call({
+    method: 'POST',
+    path: '/api/v1/nodes',
+    body: { metadata: { name: 'n' }, status },
+  })
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
   const pods = '/api/v1/namespaces/default/pods'
-  assert.equal((await client.call({ method: 'POST', path: pods, body: { metadata: { name: 'p' }, spec } })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: pods, body: { metadata: { name: 'p' }, spec } }))
+      .status,
+    201,
+  )
 })
 
 after(async () => {
@@ -96,8 +115,13 @@ after(async () => {
 
 const pod = '/api/v1/namespaces/default/pods/p'
 
-test('attack: an authorization webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
-  const { status } = await client.call({ path: '/api/v1/namespaces/default/pods', token: 'bob-token' })
+test('attack: an authorization webhook sends the server elsewhere', {
+  timeout: 120_000,
+}, async () => {
+  const { status } = await client.call({
+    path: '/api/v1/namespaces/default/pods',
+    token: 'bob-token',
+  })
   assert.equal(status, 500)
   assert.deepEqual(lured, [])
 })
@@ -126,16 +150,25 @@ test('attack: a conversion webhook sends the server elsewhere', { timeout: 120_0
         strategy: 'Webhook',
         webhook: {
           conversionReviewVersions: ['v1'],
-          clientConfig: { url: `${redirecting}/308`, caBundle: Buffer.from(cert).toString('base64') },
+          clientConfig: {
+            url: `${redirecting}/308`,
+            caBundle: Buffer.from(cert).toString('base64'),
+          },
         },
       },
     },
   }
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: definitions, body: definition })).status,
+    201,
+  )
   while ((await client.call({ path: '/apis/example.com/v1/lures' })).status !== 200) await sleep(20)
   const lure = { apiVersion: 'example.com/v1', kind: 'Lure', metadata: { name: 'a' } }
-  assert.equal((await client.call({ method: 'POST', path: '/apis/example.com/v1/lures', body: lure })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: '/apis/example.com/v1/lures', body: lure })).status,
+    201,
+  )
   assert.equal((await client.call({ path: '/apis/example.com/v2/lures/a' })).status, 500)
   assert.deepEqual(lured, [])
 })
@@ -158,8 +191,19 @@ for (const [what, path] of [
 ] as const) {
   test(`attack: a connection behind an upgrade that ${what}`, { timeout: 120_000 }, async () => {
     const { hostname, port } = new URL(server.url)
-    const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', authorization: `Bearer ${adminToken}` }
-    const request = httpsRequest({ hostname, port, path, headers, rejectUnauthorized: false, agent: false })
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'SPDY/3.1',
+      authorization: `Bearer ${adminToken}`,
+    }
+    const request = httpsRequest({
+      hostname,
+      port,
+      path,
+      headers,
+      rejectUnauthorized: false,
+      agent: false,
+    })
     request.end()
     const [response] = await once(request, 'response')
     assert.notEqual(response.statusCode, 101)

@@ -41,7 +41,11 @@ const as = (authorization: string): Ask => ({ headers: { authorization } })
 test('attack: what is in the log is enough to be somebody else', async () => {
   using client = createClient({ server: server.url, token: server.token })
   const answers: HttpAnswer[] = []
-  const ask = async (method: string, path: string, { headers = {}, body }: Ask = {}): Promise<HttpAnswer> => {
+  const ask = async (
+    method: string,
+    path: string,
+    { headers = {}, body }: Ask = {},
+  ): Promise<HttpAnswer> => {
     const answer = await client.request({
       method,
       path,
@@ -54,7 +58,9 @@ test('attack: what is in the log is enough to be somebody else', async () => {
   for (const token of [secrets.bearer, secrets.bootstrap, secrets.signed])
     await ask('GET', '/api', as(`Bearer ${token}`))
   await ask('GET', '/api', as(`Basic ${secrets.basic}`))
-  await ask('GET', `/api?access_token=${secrets.query}&token=${secrets.query}`, { headers: { authorization: null } })
+  await ask('GET', `/api?access_token=${secrets.query}&token=${secrets.query}`, {
+    headers: { authorization: null },
+  })
   await ask('GET', '/api', { headers: { cookie: `token=${secrets.cookie}` } })
   const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from(secrets.websocket).toString('base64url')}`
   const upgrade = {
@@ -64,10 +70,13 @@ test('attack: what is in the log is enough to be somebody else', async () => {
   }
   await ask('GET', '/api/v1/pods?watch=1', { headers: { authorization: null, ...upgrade } })
   const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
-  const review = await ask('POST', reviews, { body: JSON.stringify({ spec: { token: secrets.reviewed } }) })
+  const review = await ask('POST', reviews, {
+    body: JSON.stringify({ spec: { token: secrets.reviewed } }),
+  })
   assert.equal(review.status, 201)
   const maps = '/api/v1/namespaces/default/secrets'
-  const secretOf = (name: string): string => JSON.stringify({ metadata: { name }, stringData: { a: secrets.value } })
+  const secretOf = (name: string): string =>
+    JSON.stringify({ metadata: { name }, stringData: { a: secrets.value } })
   assert.equal((await ask('POST', maps, { body: secretOf('kept') })).status, 201)
   assert.equal((await ask('POST', maps, { body: secretOf('Not A Name') })).status, 422)
   assert.equal((await ask('POST', maps, { body: `{"data": {"a": ${secrets.broken}` })).status, 400)
@@ -96,7 +105,14 @@ test('attack: what is in the log is enough to be somebody else', async () => {
 test('attack: a bad token is told apart by its answer', async () => {
   using client = createClient({ server: server.url })
   const answers: string[] = []
-  for (const token of [secrets.bearer, secrets.bootstrap, secrets.signed, 'a.b.c', 'admin-toke', 'admin-token1']) {
+  for (const token of [
+    secrets.bearer,
+    secrets.bootstrap,
+    secrets.signed,
+    'a.b.c',
+    'admin-toke',
+    'admin-token1',
+  ]) {
     const { status, headers, raw } = await client.request({
       method: 'GET',
       path: '/api',

@@ -44,10 +44,13 @@ async function fillDisk(dir: string): Promise<void> {
 }
 
 const create = (name: string) => ({ method: 'POST', path: maps, body: { metadata: { name } } })
-const metric = (text: string, name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
+const metric = (text: string, name: string): string =>
+  new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
 
 for (const isStrict of [true, false]) {
-  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, { timeout: 120_000 }, async (t) => {
+  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, {
+    timeout: 120_000,
+  }, async (t) => {
     const mode = isStrict ? 'blocking-strict' : 'blocking'
     const { dir, server, client } = await start(t, (to) => [
       `--audit-log-path=${join(to, 'audit.log')}`,
@@ -57,10 +60,15 @@ for (const isStrict of [true, false]) {
     // Nothing has been written yet, so the file is opened only now.
     const { status, text } = await client.call(create('a'))
     assert.equal(status, isStrict ? 500 : 201)
-    if (isStrict) assert.equal(text, `Internal Server Error: "${maps}": failed to store audit event\n`)
+    if (isStrict)
+      assert.equal(text, `Internal Server Error: "${maps}": failed to store audit event\n`)
     const found = await client.call({ path: `${maps}/a` })
     assert.equal(found.status, isStrict ? 500 : 200)
-    assert.ok(server.complaints.some((line) => line.includes('an audit event was lost') && line.includes('ENOSPC')))
+    assert.ok(
+      server.complaints.some(
+        (line) => line.includes('an audit event was lost') && line.includes('ENOSPC'),
+      ),
+    )
     const metrics = await client.call({ path: '/metrics' })
     if (isStrict) return
     assert.notEqual(metric(metrics.text, 'apiserver_audit_error_total\\{plugin="log"\\}'), '')
@@ -108,7 +116,9 @@ async function startWithHook(t: TestContext, args: readonly string[]) {
   return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
 }
 
-test('a blocking webhook has the events when the answer comes, after failures too', { timeout: 120_000 }, async (t) => {
+test('a blocking webhook has the events when the answer comes, after failures too', {
+  timeout: 120_000,
+}, async (t) => {
   const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
   const { receiver, client } = await startWithHook(t, flags)
   receiver.failures = 2
@@ -119,8 +129,12 @@ test('a blocking webhook has the events when the answer comes, after failures to
   )
 })
 
-test('events that wait for their batch are sent when the server stops', { timeout: 120_000 }, async (t) => {
-  const { receiver, client, server } = await startWithHook(t, ['--audit-webhook-batch-max-wait=10m'])
+test('events that wait for their batch are sent when the server stops', {
+  timeout: 120_000,
+}, async (t) => {
+  const { receiver, client, server } = await startWithHook(t, [
+    '--audit-webhook-batch-max-wait=10m',
+  ])
   await client.call(create('a'))
   assert.deepEqual(receiver.items, [])
   await client[Symbol.asyncDispose]()
@@ -128,7 +142,9 @@ test('events that wait for their batch are sent when the server stops', { timeou
   assert.equal(receiver.items.length, 2)
 })
 
-test('a log that is written in batches is whole when the server has stopped', { timeout: 120_000 }, async (t) => {
+test('a log that is written in batches is whole when the server has stopped', {
+  timeout: 120_000,
+}, async (t) => {
   const { dir, client, server } = await start(t, (to) => [
     `--audit-log-path=${join(to, 'audit.log')}`,
     '--audit-log-mode=batch',
@@ -145,7 +161,11 @@ test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async 
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
   const block = /^ {4}# --audit-policy-file.*\n((?: {4}.*\n)+)/m.exec(page)?.[1] ?? ''
   const policy = block.replaceAll(/^ {4}/gm, '')
-  const { dir, client } = await start(t, (to) => [`--audit-log-path=${join(to, 'audit.log')}`], policy)
+  const { dir, client } = await start(
+    t,
+    (to) => [`--audit-log-path=${join(to, 'audit.log')}`],
+    policy,
+  )
   await client.call({ path: '/livez' })
   await client.call({ ...create('s'), path: '/api/v1/namespaces/default/secrets' })
   await client.call(create('m'))
@@ -165,7 +185,9 @@ test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async 
 })
 
 test('a collector of traces and a webhook that never answer leave time to tell what is lost', async () => {
-  const hole = createPlainServer((socket) => void socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
+  const hole = createPlainServer(
+    (socket) => void socket.on('error', () => undefined).resume(),
+  ).listen(0, '127.0.0.1')
   const dir = mkdtempSync(join(tmpdir(), 'keelson-silent-'))
   try {
     await once(hole, 'listening')
@@ -208,7 +230,9 @@ test('a collector of traces and a webhook that never answer leave time to tell w
 test('a reader of the standard output that does not read keeps no process from ending', async () => {
   const module = JSON.stringify(join(import.meta.dirname, '../../src/audit/standard-output.ts'))
   const script = `void (await import(${module})).standardOutput.append(Buffer.alloc(1 << 22)); setTimeout(() => process.exit(0), 200)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
   const [code, signal]: unknown[] = await once(child, 'exit')
   clearTimeout(timer)

@@ -40,10 +40,16 @@ after(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-async function ended(id: string, call: Call): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
+async function ended(
+  id: string,
+  call: Call,
+): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
   const { status } = await client.call({ ...call, headers: { 'audit-id': id } })
   const lines = (await readFile(join(dir, 'audit.log'), 'utf8')).trimEnd().split('\n')
-  return { status, events: lines.map((line) => fieldsOf(parseText(line))).filter(({ auditID }) => auditID === id) }
+  return {
+    status,
+    events: lines.map((line) => fieldsOf(parseText(line))).filter(({ auditID }) => auditID === id),
+  }
 }
 
 const statusOf = (event: Fields | undefined): Fields => fieldsOf(event?.['responseStatus'])
@@ -60,7 +66,9 @@ test('a request whose time is up', async () => {
     const { code, reason } = statusOf(events[1])
     assert.deepEqual([code, reason], [504, 'Timeout'])
     const annotations = fieldsOf(events[1]?.['annotations'])
-    const names = ['authentication', 'authorization', 'total'].map((name) => `apiserver.latency.k8s.io/${name}`)
+    const names = ['authentication', 'authorization', 'total'].map(
+      (name) => `apiserver.latency.k8s.io/${name}`,
+    )
     assert.deepEqual(
       Object.keys(annotations).filter((name) => name.startsWith('apiserver.latency')),
       names,
@@ -114,7 +122,10 @@ test('a fault of the server', async () => {
     ['RequestReceived', 'Panic'],
   )
   const { code, reason, message } = statusOf(events[1])
-  assert.deepEqual([code, reason, message], [500, 'InternalError', "APIServer panic'd: no more of them"])
+  assert.deepEqual(
+    [code, reason, message],
+    [500, 'InternalError', "APIServer panic'd: no more of them"],
+  )
   assert.match(server.complaints.join('\n'), /a request failed.*no more of them/)
 })
 

@@ -52,7 +52,9 @@ after(async () => {
 let asked = 0
 
 /** Makes a request and returns its events, which are there when it is answered. */
-async function audited(call: Call): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
+async function audited(
+  call: Call,
+): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
   const id = `request-${++asked}`
   const { status } = await client.call({ ...call, headers: { 'audit-id': id, ...call.headers } })
   return { status, events: await eventsOf(id) }
@@ -63,7 +65,8 @@ async function eventsOf(id: string): Promise<readonly Fields[]> {
   return lines.map((line) => fieldsOf(parseText(line))).filter(({ auditID }) => auditID === id)
 }
 
-const stagesOf = (events: readonly Fields[]): readonly string[] => events.map(({ stage }) => textOf(stage))
+const stagesOf = (events: readonly Fields[]): readonly string[] =>
+  events.map(({ stage }) => textOf(stage))
 
 test('a read is recorded when it comes and when it is answered', async () => {
   const headers = { 'user-agent': 'me', 'x-forwarded-for': '1.2.3.4, nobody, ::ffff:5.6.7.8' }
@@ -80,7 +83,11 @@ test('a read is recorded when it comes and when it is answered', async () => {
     auditID: `request-${asked}`,
     requestURI: '/api/v1/namespaces/default?a=%20b',
     verb: 'get',
-    user: { username: 'admin', uid: 'admin-uid', groups: ['system:masters', 'system:authenticated'] },
+    user: {
+      username: 'admin',
+      uid: 'admin-uid',
+      groups: ['system:masters', 'system:authenticated'],
+    },
     sourceIPs: ['1.2.3.4', '5.6.7.8', '127.0.0.1'],
     userAgent: 'me',
     objectRef: { resource: 'namespaces', namespace: 'default', name: 'default', apiVersion: 'v1' },
@@ -99,10 +106,19 @@ test('a read is recorded when it comes and when it is answered', async () => {
 test('objects are recorded by level, in JSON whatever the client accepts, without managed fields', async () => {
   const body = { metadata: { name: 'a', uid: 'mine' }, data: { k: 'v' } }
   const accept = 'application/vnd.kubernetes.protobuf'
-  const { status, events } = await audited({ method: 'POST', path: maps, body, headers: { accept } })
+  const { status, events } = await audited({
+    method: 'POST',
+    path: maps,
+    body,
+    headers: { accept },
+  })
   assert.equal(status, 201)
   const [received, complete] = events
-  assert.deepEqual(received?.['objectRef'], { resource: 'configmaps', namespace: 'default', apiVersion: 'v1' })
+  assert.deepEqual(received?.['objectRef'], {
+    resource: 'configmaps',
+    namespace: 'default',
+    apiVersion: 'v1',
+  })
   assert.deepEqual(complete?.['objectRef'], {
     resource: 'configmaps',
     namespace: 'default',
@@ -117,7 +133,11 @@ test('objects are recorded by level, in JSON whatever the client accepts, withou
   const list = (await audited({ path: maps, headers: { accept } })).events.at(-1)
   assert.ok(Array.isArray(fieldsOf(list?.['responseObject'])['items']))
   const secret = { metadata: { name: 's' }, stringData: { k: 'hidden' } }
-  const written = await audited({ method: 'POST', path: '/api/v1/namespaces/default/secrets', body: secret })
+  const written = await audited({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/secrets',
+    body: secret,
+  })
   assert.deepEqual(stagesOf(written.events), ['ResponseComplete'])
   assert.deepEqual(fieldsOf(written.events[0]?.['requestObject'])['data'], { k: 'aGlkZGVu' })
   assert.equal(written.events[0]?.['responseObject'], undefined)
@@ -143,7 +163,10 @@ test('requests that are refused are recorded', async () => {
   assert.equal(fieldsOf(unknown.events[0]?.['responseStatus'])['code'], 401)
   const forbidden = await audited({ path: maps, token: 'bob-token' })
   assert.equal(forbidden.status, 403)
-  assert.equal(fieldsOf(forbidden.events.at(-1)?.['annotations'])['authorization.k8s.io/decision'], 'forbid')
+  assert.equal(
+    fieldsOf(forbidden.events.at(-1)?.['annotations'])['authorization.k8s.io/decision'],
+    'forbid',
+  )
   assert.equal(fieldsOf(forbidden.events.at(-1)?.['responseStatus'])['reason'], 'Forbidden')
   const timeout = await audited({ path: `${maps}?timeout=x` })
   assert.deepEqual([timeout.status, stagesOf(timeout.events)], [400, ['ResponseStarted']])
@@ -155,7 +178,10 @@ test('who impersonates is recorded, and whom', async () => {
   const { events } = await audited({ path: '/api/v1/nodes', headers })
   assert.equal(fieldsOf(events[0]?.['user'])['username'], 'admin')
   assert.equal(events[0]?.['impersonatedUser'], undefined)
-  assert.deepEqual(events[1]?.['impersonatedUser'], { username: 'bob', groups: ['dev', 'system:authenticated'] })
+  assert.deepEqual(events[1]?.['impersonatedUser'], {
+    username: 'bob',
+    groups: ['dev', 'system:authenticated'],
+  })
 })
 
 test('a watch is recorded when it begins and when it ends', async () => {
@@ -164,7 +190,10 @@ test('a watch is recorded when it begins and when it ends', async () => {
   await lines.next()
   await lines.return()
   const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete']
-  await until(async () => (await eventsOf('watching')).length >= stages.length, 'the end of a watch is recorded')
+  await until(
+    async () => (await eventsOf('watching')).length >= stages.length,
+    'the end of a watch is recorded',
+  )
   const events = await eventsOf('watching')
   assert.deepEqual(stagesOf(events), stages)
   assert.deepEqual(events[1]?.['responseStatus'], { metadata: {}, code: 200 })

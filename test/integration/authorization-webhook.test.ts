@@ -40,7 +40,10 @@ const hook: Server = createServer({ cert, key }, (request, response) => {
     const status = says(spec)
     setTimeout(() => {
       if (typeof status === 'number') response.writeHead(status).end('broken')
-      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
+      else
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ ...review, status }))
     }, answersAfterMs).unref()
   })
 })
@@ -101,7 +104,10 @@ after(async () => {
 })
 
 const read = async (namespace: string, token = 'bob-token') => {
-  const { status, text } = await client.call({ path: `/api/v1/namespaces/${namespace}/configmaps/none`, token })
+  const { status, text } = await client.call({
+    path: `/api/v1/namespaces/${namespace}/configmaps/none`,
+    token,
+  })
   return { status, text }
 }
 
@@ -138,12 +144,18 @@ test('an error that nobody overrules is a 500 without the request having been al
   await sleep(5)
   const { status, text } = await read('guarded')
   assert.equal(status, 500)
-  assert.equal(text, 'Internal Server Error: "/api/v1/namespaces/guarded/configmaps/none": broken\n')
+  assert.equal(
+    text,
+    'Internal Server Error: "/api/v1/namespaces/guarded/configmaps/none": broken\n',
+  )
 })
 
 test('an access review says what the webhook says, and that it failed', async () => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
-  const spec = { user: 'carol', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' } }
+  const spec = {
+    user: 'carol',
+    resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' },
+  }
   const ask = async () => {
     const { text } = await client.call({ method: 'POST', path, token: adminToken, body: { spec } })
     return JSON.parse(text).status
@@ -163,7 +175,10 @@ test('a timeout that ends before the webhook denies leaves nothing to the others
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
   }
-  assert.equal((await client.call({ method: 'POST', path: roles, token: adminToken, body })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: roles, token: adminToken, body })).status,
+    201,
+  )
   await until(async () => (await read('other')).status === 404, 'other is answered with 404')
   says = () => ({ denied: true })
   answersAfterMs = 100
@@ -174,22 +189,37 @@ test('a timeout that ends before the webhook denies leaves nothing to the others
     assert.match(text, /request did not complete within the allotted timeout/)
   }
   answersAfterMs = 0
-  assert.equal((await client.call({ method: 'DELETE', path: `${roles}/carol`, token: adminToken })).status, 200)
+  assert.equal(
+    (await client.call({ method: 'DELETE', path: `${roles}/carol`, token: adminToken })).status,
+    200,
+  )
   await until(async () => (await read('other')).status === 403, 'other is answered with 403')
 })
 
 test('the question of an access review ends with its request', async () => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=200ms'
-  const spec = { user: 'carol', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' } }
+  const spec = {
+    user: 'carol',
+    resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' },
+  }
   answersAfterMs = 2 * HOOK_TIMEOUT_MS
   const earlier = { called, aborted }
   // On a busy machine the time may be up before the webhook is asked.
   await until(async () => {
-    const { status } = await client.call({ method: 'POST', path, token: adminToken, body: { spec } })
+    const { status } = await client.call({
+      method: 'POST',
+      path,
+      token: adminToken,
+      body: { spec },
+    })
     assert.equal(status, 504)
     return called > earlier.called
   }, 'the webhook is asked')
-  await until(() => aborted - earlier.aborted === called - earlier.called, 'all is given up', HOOK_TIMEOUT_MS / 2)
+  await until(
+    () => aborted - earlier.aborted === called - earlier.called,
+    'all is given up',
+    HOOK_TIMEOUT_MS / 2,
+  )
   answersAfterMs = 0
 })
 
@@ -198,23 +228,43 @@ const metric = async (name: RegExp): Promise<string> => {
   return text.split('\n').find((line) => name.test(line)) ?? ''
 }
 const reloads = (status: string): Promise<string> =>
-  metric(new RegExp(`^apiserver_authorization_config_controller_automatic_reloads_total.*status="${status}"`))
+  metric(
+    new RegExp(
+      `^apiserver_authorization_config_controller_automatic_reloads_total.*status="${status}"`,
+    ),
+  )
 
 test('a changed configuration is used from then on; a bad one changes nothing', async () => {
   says = () => ({ allowed: true })
   assert.match(await reloads('success'), / 1$/)
   writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))
-  await until(async () => (await read('elsewhere')).status === 404, 'elsewhere is answered with 404', WATCHED_MS)
+  await until(
+    async () => (await read('elsewhere')).status === 404,
+    'elsewhere is answered with 404',
+    WATCHED_MS,
+  )
   assert.equal((await read('guarded')).status, 403)
   assert.match(await reloads('success'), / 2$/)
   writeFileSync(configPath, configOf('Whatever', 'guarded'))
-  await until(async () => (await reloads('failure')).endsWith(' 1'), '1 failures are counted', WATCHED_MS)
+  await until(
+    async () => (await reloads('failure')).endsWith(' 1'),
+    '1 failures are counted',
+    WATCHED_MS,
+  )
   assert.equal((await read('elsewhere')).status, 404)
   writeFileSync(
     configPath,
-    configOf('NoOpinion', 'guarded', '- {type: AlwaysAllow, name: alwaysallow}\n- {type: ABAC, name: abac}\n'),
+    configOf(
+      'NoOpinion',
+      'guarded',
+      '- {type: AlwaysAllow, name: alwaysallow}\n- {type: ABAC, name: abac}\n',
+    ),
   )
-  await until(async () => (await reloads('failure')).endsWith(' 2'), '2 failures are counted', WATCHED_MS)
+  await until(
+    async () => (await reloads('failure')).endsWith(' 2'),
+    '2 failures are counted',
+    WATCHED_MS,
+  )
   assert.equal((await read('guarded')).status, 403)
   assert.deepEqual(
     server.complaints
@@ -228,8 +278,15 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
 })
 
 test('with the policy Deny an error ends the chain', async () => {
-  writeFileSync(configPath, configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'))
+  writeFileSync(
+    configPath,
+    configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'),
+  )
   says = () => 403
-  await until(async () => (await read('anywhere')).status === 404, 'anywhere is answered with 404', WATCHED_MS)
+  await until(
+    async () => (await read('anywhere')).status === 404,
+    'anywhere is answered with 404',
+    WATCHED_MS,
+  )
   assert.equal((await read('strict')).status, 500)
 })

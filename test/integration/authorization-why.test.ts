@@ -46,10 +46,14 @@ test('it tells the binding that allows, and the nearest one where none does', as
   const { authorizers, ...rest } = JSON.parse(allowed.text)
   assert.equal(rest.allowed, true)
   assert.equal(authorizers[1].grantedBy.binding.name, 'readers')
-  const refused = JSON.parse((await why('user=alice&verb=delete&resource=pods&namespace=shop')).text)
+  const refused = JSON.parse(
+    (await why('user=alice&verb=delete&resource=pods&namespace=shop')).text,
+  )
   assert.equal(refused.allowed, false)
   assert.equal(refused.authorizers[1].nearest[0].differs, 'verb')
-  const deployments = JSON.parse((await why('user=alice&verb=get&resource=deployments&namespace=shop')).text)
+  const deployments = JSON.parse(
+    (await why('user=alice&verb=get&resource=deployments&namespace=shop')).text,
+  )
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
@@ -86,7 +90,12 @@ for (const [query, message] of [
 }
 
 test('only that path is served, and only read', async () => {
-  const { status } = await client.call({ method: 'POST', path: '/debug/authorization', token: adminToken, body: {} })
+  const { status } = await client.call({
+    method: 'POST',
+    path: '/debug/authorization',
+    token: adminToken,
+    body: {},
+  })
   assert.equal(status, 405)
   assert.equal((await client.call({ path: '/debug/other', token: adminToken })).status, 404)
 })
@@ -96,9 +105,14 @@ function run(...args: readonly string[]): Promise<{ code: number; out: string; e
   const how = [`--server=${server.url}`, '--insecure-skip-tls-verify', `--token=${adminToken}`]
   const main = new URL('../../src/main.ts', import.meta.url).pathname
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, 'auth', 'why', ...how, ...args], { timeout: 60_000 }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err })
-    })
+    execFile(
+      process.execPath,
+      [main, 'auth', 'why', ...how, ...args],
+      { timeout: 60_000 },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code), out, err })
+      },
+    )
   })
 }
 
@@ -117,5 +131,9 @@ test('the command prints it as a tree', async () => {
 })
 
 test('it says what is wrong with a question', async () => {
-  assert.deepEqual(await run('get', 'pods'), { code: 2, out: '', err: 'keelson: --as is missing: --as alice\n' })
+  assert.deepEqual(await run('get', 'pods'), {
+    code: 2,
+    out: '',
+    err: 'keelson: --as is missing: --as alice\n',
+  })
 })

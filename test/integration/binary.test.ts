@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { get } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -46,7 +54,11 @@ class Running implements AsyncDisposable {
   readonly process: ChildProcess
   told = ''
 
-  constructor(program: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  constructor(
+    program: string,
+    args: readonly string[],
+    options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  ) {
     this.process = spawn(program, args, { env, ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [this.process.stdout, this.process.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => (this.told += text))
@@ -65,7 +77,8 @@ class Running implements AsyncDisposable {
 
   /** The status with which it ended. */
   async stop(): Promise<number | null> {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode
+    if (this.process.exitCode !== null || this.process.signalCode !== null)
+      return this.process.exitCode
     const gone = once(this.process, 'exit')
     this.process.kill('SIGTERM')
     await gone
@@ -83,7 +96,9 @@ type Told = { readonly status: number; readonly text: string }
 function ask(options: RequestOptions, body?: string): Promise<Told> {
   return new Promise((resolve) => {
     const headers =
-      body === undefined ? {} : { 'content-type': body.startsWith('{') ? 'application/json' : 'application/yaml' }
+      body === undefined
+        ? {}
+        : { 'content-type': body.startsWith('{') ? 'application/json' : 'application/yaml' }
     request({ host: '127.0.0.1', agent: false, headers, ...options }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (more: string) => (text += more))
@@ -105,7 +120,10 @@ const isReady = async (port: number): Promise<boolean> =>
 
 test('it says its version', async () => {
   const { stdout } = await run(binary, ['--version'], { env, timeout: COMMAND_MS_MAX })
-  assert.equal(stdout, `${JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version}\n`)
+  assert.equal(
+    stdout,
+    `${JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version}\n`,
+  )
 })
 
 test('keelson dev serves with an empty PATH, and its threads work', async () => {
@@ -127,7 +145,11 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
     // The thread that matches long texts.
-    const definition = await call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definitionOfTexts)
+    const definition = await call(
+      'POST',
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      definitionOfTexts,
+    )
     assert.equal(definition.status, 201, definition.text)
     const path = '/apis/example.com/v1/texts'
     await server.has(async () => (await call('GET', path)).status === 200, 'the kind is served')
@@ -186,18 +208,29 @@ test('keelson serve keeps its process and gets what a server wants of the C libr
   const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]
   await using server = new Running(binary, [...args, '--bind-address=127.0.0.1'])
   await server.has(() => isReady(port), 'the server is ready')
-  assert.match(readFileSync(`/proc/${server.process.pid}/environ`, 'utf8'), /\0?MALLOC_ARENA_MAX=2\0/)
+  assert.match(
+    readFileSync(`/proc/${server.process.pid}/environ`, 'utf8'),
+    /\0?MALLOC_ARENA_MAX=2\0/,
+  )
   assert.equal(await server.stop(), 0, server.told)
 })
 
 test('keelson assets has programs for envtest', async () => {
-  const { stdout } = await run(binary, ['assets', `--dir=${join(dir, 'assets')}`], { env, timeout: COMMAND_MS_MAX })
+  const { stdout } = await run(binary, ['assets', `--dir=${join(dir, 'assets')}`], {
+    env,
+    timeout: COMMAND_MS_MAX,
+  })
   const folder = stdout.trimEnd()
   const [etcdPort = 0, port = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${etcdPort}`
   await using etcd = new Running(join(folder, 'etcd'), [`--listen-client-urls=${url}`])
   await etcd.has(() => answers(`${url}/health`), 'what stands in for etcd answers')
-  const args = [`--etcd-servers=${url}`, `--secure-port=${port}`, `--cert-dir=${dir}`, '--bind-address=127.0.0.1']
+  const args = [
+    `--etcd-servers=${url}`,
+    `--secure-port=${port}`,
+    `--cert-dir=${dir}`,
+    '--bind-address=127.0.0.1',
+  ]
   await using server = new Running(join(folder, 'kube-apiserver'), args)
   await server.has(() => isReady(port), 'kube-apiserver is ready')
 })
@@ -233,9 +266,15 @@ test('as an image, if this machine can build one', async (t) => {
   const buildah = findOnPath('buildah')
   if (buildah === undefined || !(await canMount())) return t.skip('needs buildah, and root')
   // All of it in the folder of this test, as files: what else is on the machine is not touched.
-  const storage = ['--storage-driver=vfs', `--root=${join(dir, 'storage')}`, `--runroot=${join(dir, 'storage-run')}`]
+  const storage = [
+    '--storage-driver=vfs',
+    `--root=${join(dir, 'storage')}`,
+    `--runroot=${join(dir, 'storage-run')}`,
+  ]
   const command = async (...args: string[]): Promise<string> =>
-    (await run(buildah, [...storage, ...args], { timeout: COMMAND_MS_MAX, maxBuffer: 1 << 24 })).stdout.trim()
+    (
+      await run(buildah, [...storage, ...args], { timeout: COMMAND_MS_MAX, maxBuffer: 1 << 24 })
+    ).stdout.trim()
   await command('build', '--isolation=chroot', '--tag=keelson-test', imageFolder())
   const { OCIv1: image } = JSON.parse(await command('inspect', '--type=image', 'keelson-test'))
   assert.equal(image.config.User, `${USER_ID}:${USER_ID}`)
@@ -254,14 +293,22 @@ async function serveFrom(root: string): Promise<void> {
   await using server = new Running('unshare', script, { env: { PATH: process.env['PATH'] } })
   await server.has(() => isReady(port), 'the server is ready')
   const folder = `/proc/${server.process.pid}`
-  assert.match(readFileSync(`${folder}/status`, 'utf8'), new RegExp(`^Uid:\\s+${USER_ID}\\s+${USER_ID}\\s`, 'm'))
+  assert.match(
+    readFileSync(`${folder}/status`, 'utf8'),
+    new RegExp(`^Uid:\\s+${USER_ID}\\s+${USER_ID}\\s`, 'm'),
+  )
   assert.match(readFileSync(`${folder}/mountinfo`, 'utf8'), /^\d+ \d+ \S+ \S+ \/ ro,/m)
   await createFirst(port, join(volume, 'dev'))
   assert.equal(await server.stop(), 0, server.told)
 }
 
 async function createFirst(port: number, folder: string): Promise<void> {
-  const options = { port, method: 'POST', path: '/api/v1/namespaces/default/configmaps', ...adminOf(folder) }
+  const options = {
+    port,
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    ...adminOf(folder),
+  }
   const made = await ask(options, JSON.stringify({ metadata: { name: 'first' } }))
   assert.equal(made.status, 201, made.text)
 }
@@ -276,7 +323,10 @@ function imageFolder(): string {
   const folder = join(dir, 'image')
   if (!existsSync(folder)) fillImage(folder, binary)
   assert.ok(existsSync(join(folder, 'Containerfile')))
-  assert.match(readFileSync(join(folder, 'root/etc/ssl/cert.pem'), 'utf8'), /^-----BEGIN CERTIFICATE-----$/m)
+  assert.match(
+    readFileSync(join(folder, 'root/etc/ssl/cert.pem'), 'utf8'),
+    /^-----BEGIN CERTIFICATE-----$/m,
+  )
   return folder
 }
 

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../harness/until.ts'
-import { adminToken, type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Answer,
+  type Client,
+  clients,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 let server: TestServer
 let client: Client
@@ -31,13 +38,19 @@ async function write(id: string, more: { readonly [key: string]: string } = {}):
     body: {
       metadata: { name: `bootstrap-token-${id}` },
       type: 'bootstrap.kubernetes.io/token',
-      stringData: { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true', ...more },
+      stringData: {
+        'token-id': id,
+        'token-secret': secret,
+        'usage-bootstrap-authentication': 'true',
+        ...more,
+      },
     },
   })
   assert.equal(status, 201, text)
 }
 
-const whoami = (token: string): Promise<Answer> => client.call({ method: 'POST', path: review, token, body: {} })
+const whoami = (token: string): Promise<Answer> =>
+  client.call({ method: 'POST', path: review, token, body: {} })
 
 test('a token counts from the answer to its write to the answer to its deletion', async () => {
   assert.equal((await whoami(`aaaaaa.${secret}`)).status, 401)

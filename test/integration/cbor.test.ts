@@ -20,21 +20,41 @@ after(async () => {
 const cbor = 'application/cbor'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-type Call = { readonly method?: string; readonly accept?: string; readonly type?: string; readonly body?: unknown }
-type Answer = { readonly status: number | undefined; readonly type: string | undefined; readonly bytes: Buffer }
+type Call = {
+  readonly method?: string
+  readonly accept?: string
+  readonly type?: string
+  readonly body?: unknown
+}
+type Answer = {
+  readonly status: number | undefined
+  readonly type: string | undefined
+  readonly bytes: Buffer
+}
 
-function ask(path: string, { method = 'GET', accept = cbor, type = cbor, body }: Call = {}): Promise<Answer> {
+function ask(
+  path: string,
+  { method = 'GET', accept = cbor, type = cbor, body }: Call = {},
+): Promise<Answer> {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(encode(body))
   const authorization = `Bearer ${adminToken}`
   const headers = { authorization, accept, 'content-type': type, 'content-length': bytes.length }
   return new Promise((resolve, reject) => {
-    const asked = request(`${server.url}${path}`, { method, headers, rejectUnauthorized: false }, (answer) => {
-      const parts: Buffer[] = []
-      answer.on('data', (part: Buffer) => parts.push(part))
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode, type: answer.headers['content-type'], bytes: Buffer.concat(parts) }),
-      )
-    })
+    const asked = request(
+      `${server.url}${path}`,
+      { method, headers, rejectUnauthorized: false },
+      (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part: Buffer) => parts.push(part))
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode,
+            type: answer.headers['content-type'],
+            bytes: Buffer.concat(parts),
+          }),
+        )
+      },
+    )
     asked.on('error', reject)
     asked.end(bytes)
   })
@@ -56,7 +76,10 @@ function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (Array.isArray(value)) return value.map(plain)
   if (!(value instanceof Map)) return value
-  const fields: [string, unknown][] = [...value].map(([key, field]) => [String(plain(key)), plain(field)])
+  const fields: [string, unknown][] = [...value].map(([key, field]) => [
+    String(plain(key)),
+    plain(field),
+  ])
   return Object.fromEntries(fields)
 }
 
@@ -87,7 +110,10 @@ test('an object is made from CBOR and shown in it', async () => {
 })
 
 /** The server itself writes meanwhile, so two lists are of two versions. */
-const unversioned = (list: unknown): object => ({ ...(typeof list === 'object' ? list : {}), metadata: {} })
+const unversioned = (list: unknown): object => ({
+  ...(typeof list === 'object' ? list : {}),
+  metadata: {},
+})
 
 test('lists, metadata alone and watches are CBOR', async () => {
   assert.deepEqual(unversioned(read(await ask(configMaps))), unversioned(await asJson(configMaps)))
@@ -95,14 +121,21 @@ test('lists, metadata alone and watches are CBOR', async () => {
   const list = await ask(configMaps, { accept: `${cbor}${partial}` })
   const json = await ask(configMaps, { accept: `application/json${partial}` })
   assert.deepEqual(unversioned(read(list)), unversioned(JSON.parse(json.bytes.toString())))
-  const watched = await ask(`${configMaps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Done`)
+  const watched = await ask(
+    `${configMaps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Done`,
+  )
   assert.equal(watched.type, 'application/cbor-seq')
   const object = await asJson(`${configMaps}/one`)
   assert.deepEqual([...documents(watched.bytes)], [{ type: 'ADDED', object }])
 })
 
 test('an apply, and options of a delete', async () => {
-  const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'applied' }, data: { a: '1' } }
+  const body = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'applied' },
+    data: { a: '1' },
+  }
   const type = 'application/apply-patch+cbor'
   const applied = await ask(`${configMaps}/applied?fieldManager=m`, { method: 'PATCH', type, body })
   assert.equal(applied.status, 201, applied.bytes.toString('latin1'))

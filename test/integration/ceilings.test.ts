@@ -42,9 +42,17 @@ function hang(
   token: string,
   { said, sent }: { readonly said: number; readonly sent: number },
 ): () => void {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': `${said}` }
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': `${said}`,
+  }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-  const request = httpsRequest(new URL(path, url), { method: 'POST', headers, rejectUnauthorized: false })
+  const request = httpsRequest(new URL(path, url), {
+    method: 'POST',
+    headers,
+    rejectUnauthorized: false,
+  })
   request.on('error', () => undefined)
   request.on('response', (response) => response.resume())
   if (sent > 0) request.write(Buffer.alloc(sent, ' '))
@@ -52,7 +60,8 @@ function hang(
   return () => request.destroy()
 }
 
-const used = (client: Client): Promise<number> => metric(client, 'keelson_request_memory_bytes{state="used"}')
+const used = (client: Client): Promise<number> =>
+  metric(client, 'keelson_request_memory_bytes{state="used"}')
 const largeBody = (name: string) => ({ metadata: { name }, data: { x: 'x'.repeat(900_000) } })
 
 test('bodies beyond the budget are refused before they are read', async () => {
@@ -60,7 +69,11 @@ test('bodies beyond the budget are refused before they are read', async () => {
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
   await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
-  const small = await client.call({ method: 'POST', path: maps, body: { metadata: { name: 'small' } } })
+  const small = await client.call({
+    method: 'POST',
+    path: maps,
+    body: { metadata: { name: 'small' } },
+  })
   assert.equal(small.status, 201, 'what fits is served')
   const refused = await client.call({ method: 'POST', path: maps, body: largeBody('large') })
   assert.equal(refused.status, 429, refused.text)
@@ -68,17 +81,25 @@ test('bodies beyond the budget are refused before they are read', async () => {
   assert.equal(JSON.parse(refused.text).reason, 'TooManyRequests')
   end()
   await until(async () => (await used(client)) < 1 << 20, 'it is given back')
-  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
+    201,
+  )
 })
 
 test('who only says that much will come takes nothing from others', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
-  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }))
+  const ends = Array.from({ length: 30 }, () =>
+    hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }),
+  )
   const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
   // Each has ten seats of its level, and says what half of the budget would be held for.
   await until(async () => (await metric(client, executing)) >= 3, 'several have begun')
-  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
+    201,
+  )
   assert.equal((await client.call({ path: '/openapi/v2' })).status, 200)
   for (const end of ends) end()
 })
@@ -86,13 +107,18 @@ test('who only says that much will come takes nothing from others', async () => 
 test('who sends much has his part of it, and no more', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
-  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 1_500_000, sent: 1_000_000 }))
+  const ends = Array.from({ length: 30 }, () =>
+    hang(server.url, 'bob-token', { said: 1_500_000, sent: 1_000_000 }),
+  )
   await until(
     async () => (await metric(client, 'keelson_request_memory_refused_total')) > 0,
     'he has all that he may have',
   )
   assert.ok((await used(client)) <= (64 << 20) / 4 + (10 << 20), `${await used(client)}`)
-  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
+    201,
+  )
   for (const end of ends) end()
 })
 
@@ -106,13 +132,21 @@ test('the stored object that a write changes counts', async () => {
   const patch = async (name: string, query = ''): Promise<number> => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     const body = { metadata: { labels: { a: `${performance.now()}` } } }
-    return (await client.call({ method: 'PATCH', path: `${maps}/${name}${query}`, headers, body })).status
+    return (await client.call({ method: 'PATCH', path: `${maps}/${name}${query}`, headers, body }))
+      .status
   }
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
   await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
-  assert.deepEqual([await patch('large'), await patch('large', '?dryRun=All'), await patch('small')], [429, 429, 200])
+  assert.deepEqual(
+    [await patch('large'), await patch('large', '?dryRun=All'), await patch('small')],
+    [429, 429, 200],
+  )
   assert.equal((await client.call({ method: 'DELETE', path: `${maps}/large` })).status, 429)
-  assert.equal((await client.call({ method: 'DELETE', path: maps })).status, 200, 'one after the other')
+  assert.equal(
+    (await client.call({ method: 'DELETE', path: maps })).status,
+    200,
+    'one after the other',
+  )
   end()
 })
 
@@ -120,7 +154,10 @@ test('bodies that do not say how long they are, too', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
-  const fields = [field('authorization', `Bearer ${adminToken}`), field('content-type', 'application/json')]
+  const fields = [
+    field('authorization', `Bearer ${adminToken}`),
+    field('content-type', 'application/json'),
+  ]
   await raw.send(headersFrame(1, requestFields('POST', maps, ...fields), END_HEADERS))
   // Ten times as much, within the first window of the stream.
   await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
@@ -137,7 +174,10 @@ test('bodies that do not say how long they are, too', async () => {
 })
 
 test('a resource that does not fit is read from the database', async () => {
-  await using server = await startTestServer(['--cache-memory-max=16Mi', '--request-memory-max=32Mi'])
+  await using server = await startTestServer([
+    '--cache-memory-max=16Mi',
+    '--request-memory-max=32Mi',
+  ])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const data = { text: 'x'.repeat(700_000) }
   for (let at = 0; at < 20; at++) {
@@ -158,7 +198,11 @@ test('a resource that does not fit is read from the database', async () => {
   assert.equal(JSON.parse(one.text).metadata.name, 'large-7')
   const watched = await client.call({ path: `${maps}?watch=1&resourceVersion=0&timeoutSeconds=1` })
   assert.match(watched.text, /--cache-memory-max.*"code":429/)
-  assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200, 'others are in memory')
+  assert.equal(
+    (await client.call({ path: '/api/v1/namespaces' })).status,
+    200,
+    'others are in memory',
+  )
   // A quarter of what all requests may hold is less than the list: it is refused before it is in memory, and pages of it are not.
   const binding = {
     metadata: { name: 'bob' },
@@ -168,7 +212,10 @@ test('a resource that does not fit is read from the database', async () => {
   const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   assert.equal((await client.call({ method: 'POST', path: bindings, body: binding })).status, 201)
   const token = 'bob-token'
-  await until(async () => (await client.call({ path: `${maps}/large-7`, token })).status === 200, 'the binding counts')
+  await until(
+    async () => (await client.call({ path: `${maps}/large-7`, token })).status === 200,
+    'the binding counts',
+  )
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*ask for less by limit/)
@@ -197,7 +244,12 @@ test('one client has a limited number of connections', async () => {
   })
   await listener.listen(0, '127.0.0.1')
   const open = async (): Promise<boolean> => {
-    const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+    const socket = connect({
+      port: listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: ['h2'],
+    })
     sockets.push(socket)
     socket.on('error', () => undefined)
     const ended = new Promise((resolve) => socket.once('close', resolve))
@@ -205,7 +257,10 @@ test('one client has a limited number of connections', async () => {
     return !socket.destroyed
   }
   const sockets: ReturnType<typeof connect>[] = []
-  assert.deepEqual([await open(), await open(), await open(), await open()], [true, true, true, false])
+  assert.deepEqual(
+    [await open(), await open(), await open(), await open()],
+    [true, true, true, false],
+  )
   sockets[0]?.destroy()
   await until(async () => open(), 'another one may come when one has gone')
   for (const socket of sockets) socket.destroy()
@@ -226,7 +281,10 @@ test('a write that was done is never answered with a refusal', async () => {
     return { status: 200, headers: {}, body: Buffer.alloc(100_000) }
   })
   using raw = await RawHttp2.open(listener.port)
-  await raw.send(headersFrame(1, requestFields('GET', '/')), headersFrame(3, requestFields('PATCH', '/')))
+  await raw.send(
+    headersFrame(1, requestFields('GET', '/')),
+    headersFrame(3, requestFields('PATCH', '/')),
+  )
   for (const [stream, bytes] of [
     [1, 43],
     // What the window of the connection has left.
@@ -234,7 +292,8 @@ test('a write that was done is never answered with a refusal', async () => {
   ]) {
     const received = (): number =>
       raw.received.reduce(
-        (sum, { type, stream: id, payload }) => sum + (type === 0 && id === stream ? payload.length : 0),
+        (sum, { type, stream: id, payload }) =>
+          sum + (type === 0 && id === stream ? payload.length : 0),
         0,
       )
     await until(() => received() === bytes, `the answer to ${stream}`)
@@ -253,11 +312,16 @@ test('short answers count while their client does not take them', async () => {
   // A client has a quarter.
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   await raw.send(headersFrame(1001, requestFields('POST', '/')))
-  assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1001), 'a write was done')
+  assert.ok(
+    await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1001),
+    'a write was done',
+  )
   await raw.send(...[1, 3, 1001].map((id) => frame(FRAME.WINDOW_UPDATE, 0, id, uint32(100_000))))
   await raw.send(frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(10_000_000)))
   assert.ok(
-    await raw.until(({ stream, flags, type }) => type === FRAME.DATA && stream === 1001 && flags === END_STREAM),
+    await raw.until(
+      ({ stream, flags, type }) => type === FRAME.DATA && stream === 1001 && flags === END_STREAM,
+    ),
   )
   raw.socket.destroy()
   await until(() => budget.used === 0, 'it is given back')
@@ -281,7 +345,8 @@ test('bodies count that nobody reads yet', async () => {
   for (const id of ids) await raw.send(headersFrame(id, requestFields('POST', '/'), END_HEADERS))
   await until(() => listener.openRequests === ids.length, 'all have begun')
   for (const id of ids) {
-    for (let at = 0; at < 10; at++) await raw.send(frame(FRAME.DATA, 0, id, Buffer.alloc(16_000, ' ')))
+    for (let at = 0; at < 10; at++)
+      await raw.send(frame(FRAME.DATA, 0, id, Buffer.alloc(16_000, ' ')))
   }
   await until(() => budget.refused > 0, 'there is no room for all of them')
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
@@ -333,7 +398,9 @@ test('what a watch keeps of its head counts', async () => {
   for (const [at, head] of heads.entries()) {
     const before = budget.used
     await raw.send(longHeaders(1 + 2 * at, head))
-    assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1 + 2 * at))
+    assert.ok(
+      await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1 + 2 * at),
+    )
     assert.ok(budget.used - before > 500_000, `${budget.used - before}`)
   }
   raw.socket.destroy()

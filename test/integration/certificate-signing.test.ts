@@ -9,7 +9,16 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAuthority } from '../../src/lib/x509/certificates.ts'
-import { bits, context, integer, objectId, pem, sequence, set, text as derText } from '../../src/lib/x509/der.ts'
+import {
+  bits,
+  context,
+  integer,
+  objectId,
+  pem,
+  sequence,
+  set,
+  text as derText,
+} from '../../src/lib/x509/der.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let dir: string
@@ -44,7 +53,12 @@ async function read(path: string) {
 }
 
 async function send(method: string, path: string, body: object, type = 'application/json') {
-  const { status, text } = await client.call({ method, path, body, headers: { 'content-type': type } })
+  const { status, text } = await client.call({
+    method,
+    path,
+    body,
+    headers: { 'content-type': type },
+  })
   assert.ok(status < 300, text)
   return JSON.parse(text)
 }
@@ -59,7 +73,8 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
   }
 }
 
-const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), derText(value)))
+const part = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), derText(value)))
 
 function requestOf(publicKey: KeyObject, privateKey: KeyObject): string {
   const subject = sequence(part([2, 5, 4, 10], 'dev'), part([2, 5, 4, 3], 'jane'))
@@ -115,12 +130,21 @@ function whoIs(cert: string, key: string): Promise<{ username: string; groups: s
 test('an approved request becomes a certificate with which its owner is known', async () => {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await approve('good', ['client auth', 'digital signature'], keys)
-  const base64 = await until('it is signed', async () => (await read(`${csrs}/good`)).status.certificate)
+  const base64 = await until(
+    'it is signed',
+    async () => (await read(`${csrs}/good`)).status.certificate,
+  )
   const certificatePem = Buffer.from(base64, 'base64').toString()
   const certificate = new X509Certificate(certificatePem)
   assert.ok(certificate.verify(new X509Certificate(authority.certificatePem).publicKey))
-  assert.equal(certificate.validToDate.getTime() - certificate.validFromDate.getTime(), 125 * 60_000)
-  const who = await whoIs(certificatePem, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+  assert.equal(
+    certificate.validToDate.getTime() - certificate.validFromDate.getTime(),
+    125 * 60_000,
+  )
+  const who = await whoIs(
+    certificatePem,
+    keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  )
   assert.deepEqual([who.username, who.groups], ['jane', ['dev', 'system:authenticated']])
 })
 
@@ -143,7 +167,9 @@ test('issued certificates count by the duration that was requested', async () =>
 test('a request that its signer does not sign fails', async () => {
   await approve('bad', ['server auth'])
   const failed = await until('it fails', async () =>
-    (await read(`${csrs}/bad`)).status.conditions.find(({ type }: { type: string }) => type === 'Failed'),
+    (await read(`${csrs}/bad`)).status.conditions.find(
+      ({ type }: { type: string }) => type === 'Failed',
+    ),
   )
   assert.equal(failed.message, 'invalid usage for client certificate: server auth')
 })
@@ -152,18 +178,28 @@ test('cluster-info is signed by each token that may, until the token is gone', a
   const configMaps = '/api/v1/namespaces/kube-public/configmaps'
   const secrets = '/api/v1/namespaces/kube-system/secrets'
   const kubeconfig = 'apiVersion: v1\nkind: Config\n'
-  const stringData = { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true' }
+  const stringData = {
+    'token-id': 'abcdef',
+    'token-secret': '0123456789abcdef',
+    'usage-bootstrap-signing': 'true',
+  }
   await send('POST', configMaps, { metadata: { name: 'cluster-info' }, data: { kubeconfig } })
   const metadata = { name: 'bootstrap-token-abcdef' }
   await send('POST', secrets, { metadata, type: 'bootstrap.kubernetes.io/token', stringData })
-  const signature = () => read(`${configMaps}/cluster-info`).then(({ data }) => data['jws-kubeconfig-abcdef'])
+  const signature = () =>
+    read(`${configMaps}/cluster-info`).then(({ data }) => data['jws-kubeconfig-abcdef'])
   const [header = '', none, mac] = (await until('it is signed', signature)).split('.')
-  assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'HS256', kid: 'abcdef' })
+  assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
+    alg: 'HS256',
+    kid: 'abcdef',
+  })
   assert.equal(none, '')
   const signed = `${header}.${Buffer.from(kubeconfig).toString('base64url')}`
   assert.equal(mac, createHmac('sha256', '0123456789abcdef').update(signed).digest('base64url'))
   await client.call({ method: 'DELETE', path: `${secrets}/bootstrap-token-abcdef` })
-  await until('the signature is gone', async () => ((await signature()) === undefined ? true : undefined))
+  await until('the signature is gone', async () =>
+    (await signature()) === undefined ? true : undefined,
+  )
 })
 
 test('nothing failed', () => assert.deepEqual(server.complaints, []))

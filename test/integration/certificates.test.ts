@@ -22,8 +22,11 @@ const nowMs = Date.now()
 const authority = createAuthority('test-ca', nowMs)
 const serving = (commonName: string): Certificate =>
   issue(authority, { commonName, usage: 'server', hosts: ['127.0.0.1'], nowMs })
-const client = (commonName: string, organizations: readonly string[], by = authority): Certificate =>
-  issue(by, { commonName, organizations, usage: 'client', hosts: [], nowMs })
+const client = (
+  commonName: string,
+  organizations: readonly string[],
+  by = authority,
+): Certificate => issue(by, { commonName, organizations, usage: 'client', hosts: [], nowMs })
 
 let dir: string
 let etcd: EtcdProcess
@@ -60,16 +63,30 @@ type Answer = { readonly status: number; readonly body: { readonly [field: strin
 
 /** The authority is trusted: a server certificate that it did not issue would fail. */
 function call(path: string, certificate: Certificate | undefined, body?: unknown): Promise<Answer> {
-  const shown = certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
+  const shown =
+    certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
   const { hostname, port } = new URL(server.url)
   const method = body === undefined ? 'GET' : 'POST'
   return new Promise((resolve, reject) => {
-    const options = { hostname, port, path, method, ca: authority.certificatePem, agent: false, ...shown }
-    const request = httpsRequest({ ...options, headers: { 'content-type': 'application/json' } }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }))
-    })
+    const options = {
+      hostname,
+      port,
+      path,
+      method,
+      ca: authority.certificatePem,
+      agent: false,
+      ...shown,
+    }
+    const request = httpsRequest(
+      { ...options, headers: { 'content-type': 'application/json' } },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }),
+        )
+      },
+    )
     request.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
   })
 }
@@ -103,7 +120,12 @@ test('a certificate of somebody else’s authority is refused, none at all is an
 
 test('old versions of TLS are refused', async () => {
   const { hostname, port } = new URL(server.url)
-  const socket = connect({ host: hostname, port: Number(port), ca: authority.certificatePem, maxVersion: 'TLSv1.2' })
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    ca: authority.certificatePem,
+    maxVersion: 'TLSv1.2',
+  })
   await assert.rejects(once(socket, 'secureConnect'), /alert protocol version/)
 })
 
@@ -154,7 +176,8 @@ test('client authorities are read again: who was trusted by another one has to c
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
   // His connection may be among those that are closed.
-  const isKnown = async (): Promise<boolean> => (await whoami(joe).catch(() => undefined))?.status === 201
+  const isKnown = async (): Promise<boolean> =>
+    (await whoami(joe).catch(() => undefined))?.status === 201
   await until(isKnown, 'the new authority is used', WATCHED_MS)
   await leaving
   assert.equal((await whoami(jane)).status, 401)
@@ -162,7 +185,9 @@ test('client authorities are read again: who was trusted by another one has to c
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   await until(async () => {
     const told = JSON.stringify((await call(path, joe)).body)
-    return [authority, next].every(({ certificatePem }) => told.includes(certificatePem.split('\n')[3] ?? 'none'))
+    return [authority, next].every(({ certificatePem }) =>
+      told.includes(certificatePem.split('\n')[3] ?? 'none'),
+    )
   }, 'both are published')
   await writeFile(join(dir, 'ca.crt'), 'nonsense')
   await server.reloadCertificate()
@@ -176,12 +201,19 @@ test('clients may use the cipher suites of --tls-cipher-suites and no others', a
   ])
   assert.ok(checked.kind === 'config')
   const tlsCiphers = checked.config.tlsCiphers ?? undefined
-  const listening = createTlsServer(tlsOptions({ ...serving('suites'), tlsCiphers }, defaultLimits)).listen(0)
+  const listening = createTlsServer(
+    tlsOptions({ ...serving('suites'), tlsCiphers }, defaultLimits),
+  ).listen(0)
   await once(listening, 'listening')
   const address = listening.address()
   assert.ok(typeof address === 'object' && address !== null)
   const shake = async (options: ConnectionOptions): Promise<string> => {
-    const socket = connect({ host: '127.0.0.1', port: address.port, ca: authority.certificatePem, ...options })
+    const socket = connect({
+      host: '127.0.0.1',
+      port: address.port,
+      ca: authority.certificatePem,
+      ...options,
+    })
     try {
       await once(socket, 'secureConnect')
       return `${socket.getProtocol()} ${socket.getCipher().name}`
@@ -193,7 +225,10 @@ test('clients may use the cipher suites of --tls-cipher-suites and no others', a
     assert.match(await shake({ maxVersion: 'TLSv1.2' }), /^TLSv1\.2 ECDHE-(ECDSA|RSA)-AES128-SHA$/)
     assert.match(await shake({}), /^TLSv1\.3 /)
     const other = 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384'
-    await assert.rejects(shake({ maxVersion: 'TLSv1.2', ciphers: other }), /alert handshake failure/)
+    await assert.rejects(
+      shake({ maxVersion: 'TLSv1.2', ciphers: other }),
+      /alert handshake failure/,
+    )
   } finally {
     listening.close()
   }

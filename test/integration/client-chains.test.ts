@@ -18,15 +18,26 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
 import { Metrics } from '../../src/lib/metrics.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
+import {
+  authorityExtensions,
+  CertificateTree,
+  type TreeCertificate,
+} from '../harness/certificate-tree.ts'
 
 const tree = new CertificateTree()
 after(() => tree[Symbol.dispose]())
 const clientAuth = 'extendedKeyUsage=clientAuth'
 const authority = (name: string, by?: TreeCertificate, ...extensions: string[]): TreeCertificate =>
-  tree.make(name, { ...(by === undefined ? {} : { by }), extensions: [...authorityExtensions, ...extensions] })
+  tree.make(name, {
+    ...(by === undefined ? {} : { by }),
+    extensions: [...authorityExtensions, ...extensions],
+  })
 const leaf = (name: string, by: TreeCertificate, ...extensions: string[]): TreeCertificate =>
-  tree.make(name, { by, subject: `/O=system:masters/CN=${name}`, extensions: [clientAuth, ...extensions] })
+  tree.make(name, {
+    by,
+    subject: `/O=system:masters/CN=${name}`,
+    extensions: [clientAuth, ...extensions],
+  })
 
 const root = authority('root')
 const plain = authority('plain', root)
@@ -37,7 +48,10 @@ const noMore = tree.make('no-more', {
 })
 const below = authority('below', noMore)
 const named = authority('named', root, 'nameConstraints=critical,permitted;DNS:.inside.example')
-const noAuthority = tree.make('no-authority', { by: root, extensions: ['basicConstraints=critical,CA:false'] })
+const noAuthority = tree.make('no-authority', {
+  by: root,
+  extensions: ['basicConstraints=critical,CA:false'],
+})
 
 const clock = { aheadMs: 0 }
 const seen: string[] = []
@@ -87,7 +101,10 @@ async function taken({ port }: Listener, client: Shown): Promise<string> {
   const [answer] = await once(asked, 'response')
   answer.resume()
   await once(answer, 'end')
-  const session = connectHttp2(`https://127.0.0.1:${port}`, { ...client, rejectUnauthorized: false })
+  const session = connectHttp2(`https://127.0.0.1:${port}`, {
+    ...client,
+    rejectUnauthorized: false,
+  })
   const stream = session.request({ ':path': '/' }).resume()
   await once(stream, 'end')
   session.destroy()
@@ -112,14 +129,38 @@ describe('chains', () => {
     ['of the root', 'a', () => shown(leaf('a', root))],
     ['of an intermediate', 'b', () => shown(leaf('b', plain), plain)],
     ['of an intermediate that was not sent', 'refused', () => shown(leaf('c', plain))],
-    ['of an intermediate for servers only', 'refused', () => shown(leaf('d', serverOnly), serverOnly)],
-    ['of an authority below one that may have none', 'refused', () => shown(leaf('e', below), below, noMore)],
+    [
+      'of an intermediate for servers only',
+      'refused',
+      () => shown(leaf('d', serverOnly), serverOnly),
+    ],
+    [
+      'of an authority below one that may have none',
+      'refused',
+      () => shown(leaf('e', below), below, noMore),
+    ],
     ['at the end of its path length', 'f', () => shown(leaf('f', noMore), noMore)],
-    ['with a name that its authority may not give', 'refused', () => outside('g', 'DNS:a.outside.example')],
+    [
+      'with a name that its authority may not give',
+      'refused',
+      () => outside('g', 'DNS:a.outside.example'),
+    ],
     ['with a name that its authority may give', 'h', () => outside('h', 'DNS:a.inside.example')],
-    ['of a certificate that is no authority', 'refused', () => shown(leaf('i', noAuthority), noAuthority)],
-    ['for servers', 'refused', () => shown(tree.make('j', { by: root, extensions: ['extendedKeyUsage=serverAuth'] }))],
-    ['for anything', 'k', () => shown(tree.make('k', { by: root, extensions: ['basicConstraints=CA:false'] }))],
+    [
+      'of a certificate that is no authority',
+      'refused',
+      () => shown(leaf('i', noAuthority), noAuthority),
+    ],
+    [
+      'for servers',
+      'refused',
+      () => shown(tree.make('j', { by: root, extensions: ['extendedKeyUsage=serverAuth'] })),
+    ],
+    [
+      'for anything',
+      'k',
+      () => shown(tree.make('k', { by: root, extensions: ['basicConstraints=CA:false'] })),
+    ],
     [
       'that has run out',
       'refused',
@@ -157,7 +198,11 @@ test('a connection may outlive its certificate, which then no longer counts', as
   session.destroy()
 })
 
-type Visit = Shown & { readonly session?: Buffer; readonly maxVersion: SecureVersion; readonly port: number }
+type Visit = Shown & {
+  readonly session?: Buffer
+  readonly maxVersion: SecureVersion
+  readonly port: number
+}
 
 /** One request on a connection of its own, and the session to resume it by. */
 async function visitWith(options: Visit) {
@@ -173,7 +218,12 @@ async function visitWith(options: Visit) {
 
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   const visit = (listener: Listener, client: Shown, session?: Buffer) =>
-    visitWith({ ...client, ...(session === undefined ? {} : { session }), maxVersion, port: listener.port })
+    visitWith({
+      ...client,
+      ...(session === undefined ? {} : { session }),
+      maxVersion,
+      port: listener.port,
+    })
 
   describe(`${maxVersion}, a resumed session`, () => {
     test('has the verdict of its first handshake', async () => {

@@ -15,7 +15,12 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 async function askCompressed(url: string, accept: string) {
   const session = connect(url, { rejectUnauthorized: false })
   try {
-    const headers = { ':path': path, authorization: `Bearer ${adminToken}`, accept, 'accept-encoding': 'gzip' }
+    const headers = {
+      ':path': path,
+      authorization: `Bearer ${adminToken}`,
+      accept,
+      'accept-encoding': 'gzip',
+    }
     const stream = session.request(headers)
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -35,10 +40,15 @@ test('a compressed table has the ages of the moment it is asked for', async () =
   await using client = open(server.url)
   for (let i = 0; i < OBJECTS; i++) {
     const body = { metadata: { name: `a${i}` }, data: { text: 'x'.repeat(10_000) } }
-    const { status } = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body })
+    const { status } = await client.call({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/configmaps',
+      body,
+    })
     assert.equal(status, 201)
   }
-  const ageOf = async (): Promise<string> => (await askCompressed(server.url, table)).rows[0].cells[2]
+  const ageOf = async (): Promise<string> =>
+    (await askCompressed(server.url, table)).rows[0].cells[2]
   const first = await ageOf()
   await sleep(1_500)
   assert.notEqual(await ageOf(), first)

@@ -66,14 +66,20 @@ test('a Lease that a killed run left in a data folder is free at once', async ()
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(folder, { recursive: true }))
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${folder}`] }
-  const call = async (args: readonly string[], act: (client: SoakClient) => Promise<void>): Promise<void> => {
+  const call = async (
+    args: readonly string[],
+    act: (client: SoakClient) => Promise<void>,
+  ): Promise<void> => {
     await using server = await startKeelson({ ...inFolder, args: [...inFolder.args, ...args] })
     using client = new SoakClient(server.url)
     await act(client)
   }
   await call([], async (client) => {
     const spec = { holderIdentity: 'killed', leaseDurationSeconds: 3600 }
-    assert.equal((await client.call('POST', leases, { metadata: { name: ownLease }, spec })).status, 201)
+    assert.equal(
+      (await client.call('POST', leases, { metadata: { name: ownLease }, spec })).status,
+      201,
+    )
   })
   await call([flag], async (client) => {
     const isTaken = async (): Promise<boolean> => {

@@ -13,9 +13,16 @@ const CLUSTER_IP = '127.0.77.9'
 
 function converted(body: string): string {
   const { uid, desiredAPIVersion, objects } = JSON.parse(body).request
-  const convertedObjects = objects.map((object: object) => ({ ...object, apiVersion: desiredAPIVersion }))
+  const convertedObjects = objects.map((object: object) => ({
+    ...object,
+    apiVersion: desiredAPIVersion,
+  }))
   const response = { uid, result: { status: 'Success' }, convertedObjects }
-  return JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response })
+  return JSON.stringify({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'ConversionReview',
+    response,
+  })
 }
 
 const version = (name: string, storage: boolean): object => ({
@@ -26,7 +33,11 @@ const version = (name: string, storage: boolean): object => ({
 })
 
 test('the Service is resolved without DNS', { timeout: 120_000 }, async () => {
-  const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['hook.default.svc'], Date.now())
+  const { certificatePem: cert, keyPem: key } = createSelfSigned(
+    'hook',
+    ['hook.default.svc'],
+    Date.now(),
+  )
   const hosts: (string | undefined)[] = []
   const webhook = createServer({ cert, key }, (request, response) => {
     hosts.push(request.headers.host)
@@ -61,11 +72,19 @@ test('the Service is resolved without DNS', { timeout: 120_000 }, async () => {
       scope: 'Cluster',
       names: { plural: 'wheels', kind: 'Wheel' },
       versions: [version('v1', true), version('v2', false)],
-      conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig, conversionReviewVersions: ['v1'] },
+      },
     },
   })
-  while ((await client.call({ path: '/apis/example.com/v2/wheels' })).status !== 200) await sleep(20)
-  await post('/apis/example.com/v1/wheels', { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name: 'w' } })
+  while ((await client.call({ path: '/apis/example.com/v2/wheels' })).status !== 200)
+    await sleep(20)
+  await post('/apis/example.com/v1/wheels', {
+    apiVersion: 'example.com/v1',
+    kind: 'Wheel',
+    metadata: { name: 'w' },
+  })
   const found = await client.call({ path: '/apis/example.com/v2/wheels/w' })
   assert.equal(found.status, 200, found.text)
   assert.equal(JSON.parse(found.text).apiVersion, 'example.com/v2')

@@ -49,13 +49,19 @@ async function startWidgets(answer: HookAnswer) {
       versions: [version('v1', 'first'), version('v2', 'second')],
       conversion: {
         strategy: 'Webhook',
-        webhook: { conversionReviewVersions: ['v1'], clientConfig: { url, caBundle: hooks.caBundle } },
+        webhook: {
+          conversionReviewVersions: ['v1'],
+          clientConfig: { url, caBundle: hooks.caBundle },
+        },
       },
     },
   }
   const post = async (path: string, body: object): Promise<number> =>
     (await client.call({ method: 'POST', path, body: Buffer.from(JSON.stringify(body)) })).status
-  assert.equal(await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition), 201)
+  assert.equal(
+    await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition),
+    201,
+  )
   while ((await client.call({ path: v2 })).status !== 200) await sleep(20)
   const create = async (name: string, labels = {}): Promise<void> => {
     const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, labels } }
@@ -79,13 +85,18 @@ test('a watch that comes to an object that cannot be converted', { timeout: 120_
   ])
 })
 
-test('a watch with a selector tells only of objects that are or were selected', { timeout: 120_000 }, async () => {
+test('a watch with a selector tells only of objects that are or were selected', {
+  timeout: 120_000,
+}, async () => {
   await using widgets = await startWidgets(convert)
   const { client, create } = widgets
   const relabel = async (name: string, colour: string): Promise<void> => {
     const body = { metadata: { labels: { colour } } }
     const headers = { 'content-type': 'application/merge-patch+json' }
-    assert.equal((await client.call({ method: 'PATCH', path: `${v1}/${name}`, body, headers })).status, 200)
+    assert.equal(
+      (await client.call({ method: 'PATCH', path: `${v1}/${name}`, body, headers })).status,
+      200,
+    )
   }
   await create('other', { colour: 'blue' })
   await create('mine', { colour: 'red' })
@@ -98,7 +109,9 @@ test('a watch with a selector tells only of objects that are or were selected', 
   const query = `watch=true&labelSelector=colour%3Dred&resourceVersion=${metadata.resourceVersion}`
   for await (const line of client.lines({ path: `${v2}?${query}` })) {
     const { type, object } = JSON.parse(line)
-    events.push(`${type} ${object.metadata.name} ${object.metadata.labels.colour} ${object.apiVersion}`)
+    events.push(
+      `${type} ${object.metadata.name} ${object.metadata.labels.colour} ${object.apiVersion}`,
+    )
     if (events.length === 2) break
   }
   assert.deepEqual(events, ['DELETED mine red example.com/v2', 'ADDED mine red example.com/v2'])
@@ -122,7 +135,9 @@ test('an object is converted once, and a page of selected objects does not conve
   while (names.length > 0) {
     await Promise.all(names.splice(0, 50).map((name) => create(name, { colour: 'red' })))
   }
-  const page = JSON.parse((await client.call({ path: `${v2}?labelSelector=colour%3Dred&limit=10` })).text)
+  const page = JSON.parse(
+    (await client.call({ path: `${v2}?labelSelector=colour%3Dred&limit=10` })).text,
+  )
   assert.equal(page.items.length, 10)
   assert.ok(reviewed <= 500, `${reviewed} were converted for a page of 10`)
   const watch = async (): Promise<number> => {

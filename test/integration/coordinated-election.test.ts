@@ -29,8 +29,18 @@ async function read(path: string) {
   return status === 200 ? JSON.parse(text) : undefined
 }
 
-async function stand(name: string, leaseName: string, version: string, renewedMs = Date.now()): Promise<void> {
-  const spec = { leaseName, strategy: 'OldestEmulationVersion', binaryVersion: version, emulationVersion: version }
+async function stand(
+  name: string,
+  leaseName: string,
+  version: string,
+  renewedMs = Date.now(),
+): Promise<void> {
+  const spec = {
+    leaseName,
+    strategy: 'OldestEmulationVersion',
+    binaryVersion: version,
+    emulationVersion: version,
+  }
   const renewTime = new Date(renewedMs).toISOString().replace('Z', '000Z')
   const body = { metadata: { name }, spec: { ...spec, renewTime } }
   const { status, text } = await client.call({ method: 'POST', path: candidates, body })
@@ -47,9 +57,16 @@ async function answerPings(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const spec = (await read(`${candidates}/${name}`))?.spec
     if (spec?.pingTime === undefined || spec.pingTime <= spec.renewTime) continue
-    const renewTime = new Date(Math.max(Date.now(), Date.parse(spec.pingTime) + 1)).toISOString().replace('Z', '000Z')
+    const renewTime = new Date(Math.max(Date.now(), Date.parse(spec.pingTime) + 1))
+      .toISOString()
+      .replace('Z', '000Z')
     const headers = { 'content-type': 'application/merge-patch+json' }
-    await client.call({ method: 'PATCH', path: `${candidates}/${name}`, headers, body: { spec: { renewTime } } })
+    await client.call({
+      method: 'PATCH',
+      path: `${candidates}/${name}`,
+      headers,
+      body: { spec: { renewTime } },
+    })
   }
 }
 

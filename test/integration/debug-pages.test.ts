@@ -78,7 +78,9 @@ test('a profile of the processor is read by go tool pprof and by Chrome', async 
       const profile = gunzipSync(body)
       return profile.includes('nanoseconds') && profile.includes('/src/')
     }, 'a profile with a function of the server')
-    const chrome = JSON.parse((await bytesOf('/debug/pprof/profile?seconds=0.5&format=chrome')).body.toString())
+    const chrome = JSON.parse(
+      (await bytesOf('/debug/pprof/profile?seconds=0.5&format=chrome')).body.toString(),
+    )
     assert.ok(chrome.nodes.length > 1 && chrome.samples.length > 0)
     const { body: heap } = await bytesOf('/debug/pprof/allocs?seconds=1')
     assert.ok(gunzipSync(heap).includes('alloc_space'))
@@ -98,7 +100,10 @@ test('a profile of the processor is read by go tool pprof and by Chrome', async 
 
 function readByGo(file: string): string | undefined {
   try {
-    return execFileSync('go', ['tool', 'pprof', '-top', '-nodecount=5', file], { encoding: 'utf8', stdio: 'pipe' })
+    return execFileSync('go', ['tool', 'pprof', '-top', '-nodecount=5', file], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
@@ -124,7 +129,10 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
     [wrong.status, wrong.text, wrong.headers['content-type']],
     [406, 'unsupported http method\n', 'text/plain'],
   )
-  assert.match((await client.call({ path: '/debug/flags' })).text, /^<html>\n<head>\n<title>\/debug\/flags/)
+  assert.match(
+    (await client.call({ path: '/debug/flags' })).text,
+    /^<html>\n<head>\n<title>\/debug\/flags/,
+  )
   // What the reference says to each.
   const answers = {
     '4': '200 successfully set klog.logging.verbosity to 4',
@@ -138,7 +146,8 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
     '': '400 strconv.ParseUint: parsing "": invalid syntax',
     '0': '200 successfully set klog.logging.verbosity to 0',
   }
-  for (const [value, answer] of Object.entries(answers)) assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
+  for (const [value, answer] of Object.entries(answers))
+    assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
   // `level` would take the place of that of the entry.
   assert.ok(server.remarks.includes('the verbosity was changed {"v":4}'), server.remarks.join('\n'))
 })
@@ -149,13 +158,19 @@ const modulesChanged = (): number =>
 test('the verbosity of parts is changed while the server runs, by a PUT', async () => {
   const flag = '/debug/flags/vmodule'
   assert.equal((await client.call({ path: flag })).status, 406)
-  assert.equal((await client.call({ method: 'PUT', path: flag, body: 'x', token: 'bob-token' })).status, 403)
+  assert.equal(
+    (await client.call({ method: 'PUT', path: flag, body: 'x', token: 'bob-token' })).status,
+    403,
+  )
   assert.equal(
     await bySocket('PUT', flag, 'handle'),
     '400 failed set vmodule handle: "handle" does not have the pattern=N format\n',
   )
   assert.equal(modulesChanged(), 0)
-  assert.equal(await bySocket('PUT', flag, 'handle=4,a*=2'), '200 successfully set vmodule to handle=4,a*=2\n')
+  assert.equal(
+    await bySocket('PUT', flag, 'handle=4,a*=2'),
+    '200 successfully set vmodule to handle=4,a*=2\n',
+  )
   assert.equal(await bySocket('PUT', flag, ''), '200 successfully set vmodule to \n')
   assert.equal(modulesChanged(), 2)
 })
@@ -169,27 +184,41 @@ test('the debug socket is for its owner, and has these pages alone', async () =>
 
 test('without profiles there is none of it', async () => {
   const otherPath = join(folder, 'other.sock')
-  await using bare = await startTestServer(['--profiling=false', `--debug-socket-path=${otherPath}`])
+  await using bare = await startTestServer([
+    '--profiling=false',
+    `--debug-socket-path=${otherPath}`,
+  ])
   await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
   for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
     assert.equal((await own.call({ path })).status, 404, path)
   // The socket has them all the same, as upstream, and nobody else takes it while it is served.
   assert.match(await bySocket('GET', '/debug/pprof/', '', otherPath), /^200 <html>/)
-  await assert.rejects(startTestServer([`--debug-socket-path=${otherPath}`]), /another process serves/)
+  await assert.rejects(
+    startTestServer([`--debug-socket-path=${otherPath}`]),
+    /another process serves/,
+  )
 })
 
 test('a slow request is logged with where its time went', async () => {
   await using slow = await startTestServer()
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
   // What the server does for itself at its start would be slow, too, and only so many are told.
-  await until(async () => (await own.call({ path: '/readyz' })).status === 200, 'a server that is ready')
-  const told = (): string | undefined => slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
+  await until(
+    async () => (await own.call({ path: '/readyz' })).status === 200,
+    'a server that is ready',
+  )
+  const told = (): string | undefined =>
+    slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
   // A line may be left out among those of the server's own requests, and a busy machine may send late: it is tried again.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }
     slow.pauseEtcd()
-    const sent = own.call({ method: 'POST', path: '/api/v1/namespaces/default/secrets?token=x', body })
+    const sent = own.call({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/secrets?token=x',
+      body,
+    })
     const resume = setTimeout(() => slow.resumeEtcd(), 1_500)
     await sent
     clearTimeout(resume)

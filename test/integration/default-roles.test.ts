@@ -15,7 +15,10 @@ const first = '/registry/clusterroles/admin'
 const existing = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',
-  metadata: { name: 'admin', annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
+  metadata: {
+    name: 'admin',
+    annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' },
+  },
 }
 
 type Stored = { readonly key: string; readonly value: string; readonly version: string }
@@ -25,8 +28,14 @@ const encode = (text: string): string => Buffer.from(text).toString('base64')
 async function storedRoles(url: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const resource of ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings']) {
-    const range = { key: encode(`/registry/${resource}/`), range_end: encode(`/registry/${resource}0`) }
-    const answer = await fetch(`${url}/v3/kv/range`, { method: 'POST', body: JSON.stringify(range) })
+    const range = {
+      key: encode(`/registry/${resource}/`),
+      range_end: encode(`/registry/${resource}0`),
+    }
+    const answer = await fetch(`${url}/v3/kv/range`, {
+      method: 'POST',
+      body: JSON.stringify(range),
+    })
     const { kvs }: { readonly kvs: readonly Stored[] } = JSON.parse(await answer.text())
     for (const { key, value, version } of kvs) {
       const name = Buffer.from(key, 'base64').toString()
@@ -55,16 +64,29 @@ for (const media of ['application/json', 'application/vnd.kubernetes.protobuf'])
 test('the binding of public information begins as a copy of that of discovery, if an operator has changed that one', async () => {
   const folder = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const flags = ['--authorization-mode=RBAC']
-  const subjects = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' }]
-  const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false', 'example.com/by': 'operator' }
+  const subjects = [
+    { kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' },
+  ]
+  const annotations = {
+    'rbac.authorization.kubernetes.io/autoupdate': 'false',
+    'example.com/by': 'operator',
+  }
   await using server = await startTestServer(flags)
   {
     await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
     const headers = { 'content-type': 'application/merge-patch+json' }
     const body = { metadata: { annotations }, subjects }
-    const patched = await client.call({ method: 'PATCH', path: `${folder}/system:discovery`, headers, body })
+    const patched = await client.call({
+      method: 'PATCH',
+      path: `${folder}/system:discovery`,
+      headers,
+      body,
+    })
     assert.equal(patched.status, 200, patched.text)
-    const deleted = await client.call({ method: 'DELETE', path: `${folder}/system:public-info-viewer` })
+    const deleted = await client.call({
+      method: 'DELETE',
+      path: `${folder}/system:public-info-viewer`,
+    })
     assert.equal(deleted.status, 200, deleted.text)
   }
   await using replica = await startReplica(server, flags)

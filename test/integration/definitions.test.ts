@@ -11,7 +11,10 @@ const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unkno
 
 /** Until it answers so. */
 const answers = (client: Client, path: string, status: number): Promise<void> =>
-  until(async () => (await client.call({ path })).status === status, `${path} is answered with ${status}`)
+  until(
+    async () => (await client.call({ path })).status === status,
+    `${path} is answered with ${status}`,
+  )
 
 async function define(client: Client, spec: object): Promise<void> {
   const names = { kind: 'Wheel', plural: 'wheels' }
@@ -32,11 +35,18 @@ test('a definition goes with its objects although its webhook is gone already', 
       { name: 'v1', served: true, storage: false, schema },
       { name: 'v2', served: true, storage: true, schema },
     ],
-    conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
+    conversion: {
+      strategy: 'Webhook',
+      webhook: { clientConfig, conversionReviewVersions: ['v1'] },
+    },
   })
   await answers(client, '/apis/example.com/v2/wheels', 200)
   const wheel = { apiVersion: 'example.com/v2', kind: 'Wheel', metadata: { name: 'w' } }
-  const made = await client.call({ method: 'POST', path: '/apis/example.com/v2/wheels', body: wheel })
+  const made = await client.call({
+    method: 'POST',
+    path: '/apis/example.com/v2/wheels',
+    body: wheel,
+  })
   assert.equal(made.status, 201)
   assert.equal((await client.call({ path: '/apis/example.com/v1/wheels/w' })).status, 500)
   await client.call({ method: 'DELETE', path: `${root}/wheels.example.com` })
@@ -48,7 +58,11 @@ const schemaOf = (spec: object) => ({
     type: 'object',
     properties: {
       spec: { type: 'object', properties: spec },
-      status: { type: 'object', default: { isReady: false }, properties: { isReady: { type: 'boolean' } } },
+      status: {
+        type: 'object',
+        default: { isReady: false },
+        properties: { isReady: { type: 'boolean' } },
+      },
     },
   },
 })
@@ -61,12 +75,20 @@ const read = ({ text }: { readonly text: string }): unknown => {
 test('a status that is not taken and does not fit leaves no owners', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
-  const versions = [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: schemaOf({}) }]
+  const versions = [
+    { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: schemaOf({}) },
+  ]
   await define(client, { versions })
   const path = '/apis/example.com/v1/wheels'
   await answers(client, path, 200)
   const made = async (name: string, status: unknown): Promise<boolean> => {
-    const body = { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name }, spec: {}, status }
+    const body = {
+      apiVersion: 'example.com/v1',
+      kind: 'Wheel',
+      metadata: { name },
+      spec: {},
+      status,
+    }
     const { text } = await client.call({ method: 'POST', path, body })
     return text.includes('"managedFields"')
   }
@@ -80,14 +102,26 @@ test('a dry run answers with what would be stored', async () => {
   const size = { type: 'integer' }
   const subresources = { status: {} }
   const versions = [
-    { name: 'v1', served: true, storage: false, subresources, schema: schemaOf({ size, colour: { type: 'string' } }) },
+    {
+      name: 'v1',
+      served: true,
+      storage: false,
+      subresources,
+      schema: schemaOf({ size, colour: { type: 'string' } }),
+    },
     { name: 'v2', served: true, storage: true, subresources, schema: schemaOf({ size }) },
   ]
   await define(client, { versions })
   const path = '/apis/example.com/v1/wheels'
   await answers(client, path, 200)
   const spec = { size: 1, colour: 'red' }
-  const wheel = { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name: 'w' }, spec, status: {} }
+  const wheel = {
+    apiVersion: 'example.com/v1',
+    kind: 'Wheel',
+    metadata: { name: 'w' },
+    spec,
+    status: {},
+  }
   const tried = await client.call({ method: 'POST', path: `${path}?dryRun=All`, body: wheel })
   assert.deepEqual(read(tried), { spec: { size: 1 }, status: { isReady: false } })
   const made = await client.call({ method: 'POST', path, body: wheel })
@@ -139,7 +173,12 @@ test('of two definitions that want one name at the same time one is accepted', a
     pairs.flatMap((at) =>
       [client, otherClient].map(async (through, side) => {
         const plural = `wheels${at}x${side}`
-        const spec = { group: 'example.com', scope: 'Cluster', names: { plural, kind: `Wheel${at}` }, versions }
+        const spec = {
+          group: 'example.com',
+          scope: 'Cluster',
+          names: { plural, kind: `Wheel${at}` },
+          versions,
+        }
         const body = { metadata: { name: `${plural}.example.com` }, spec }
         assert.equal((await through.call({ method: 'POST', path: root, body })).status, 201)
       }),
@@ -148,14 +187,18 @@ test('of two definitions that want one name at the same time one is accepted', a
   const accepted = async (name: string): Promise<string> => {
     for (;;) {
       const { text } = await client.call({ path: `${root}/${name}` })
-      const { status }: { status: { conditions?: readonly { type: string; status: string }[] } } = JSON.parse(text)
+      const { status }: { status: { conditions?: readonly { type: string; status: string }[] } } =
+        JSON.parse(text)
       const told = status.conditions?.find(({ type }) => type === 'NamesAccepted')
       if (told !== undefined) return told.status
       await sleep(20)
     }
   }
   for (const at of pairs) {
-    const both = [await accepted(`wheels${at}x0.example.com`), await accepted(`wheels${at}x1.example.com`)]
+    const both = [
+      await accepted(`wheels${at}x0.example.com`),
+      await accepted(`wheels${at}x1.example.com`),
+    ]
     assert.deepEqual(both.toSorted(), ['False', 'True'], `pair ${at}`)
   }
 })

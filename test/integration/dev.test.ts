@@ -35,7 +35,10 @@ class DevProcess implements AsyncDisposable {
     // What it notes about itself and what it merges with are not this user's.
     const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-    this.child = spawn(keelsonProgram, ['dev', ...args], { stdio, env: { ...process.env, ...own, ...env } })
+    this.child = spawn(keelsonProgram, ['dev', ...args], {
+      stdio,
+      env: { ...process.env, ...own, ...env },
+    })
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.out += text))
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
   }
@@ -72,10 +75,18 @@ async function flagsFor(name: string): Promise<string[]> {
   return [`--data-dir=${join(dir, name)}`, `--secure-port=${port}`]
 }
 
-const withEtcd = async (name: string): Promise<string[]> => [...(await flagsFor(name)), `--etcd=${toolPath('etcd')}`]
+const withEtcd = async (name: string): Promise<string[]> => [
+  ...(await flagsFor(name)),
+  `--etcd=${toolPath('etcd')}`,
+]
 
 const kubectl = async (folder: string, ...args: readonly string[]): Promise<string> => {
-  const flags = ['--kubeconfig', join(dir, folder, 'kubeconfig'), '--cache-dir', join(dir, 'kubectl-cache')]
+  const flags = [
+    '--kubeconfig',
+    join(dir, folder, 'kubeconfig'),
+    '--cache-dir',
+    join(dir, 'kubectl-cache'),
+  ]
   return (await run(toolPath('kubectl'), [...flags, ...args], { timeout: 120_000 })).stdout
 }
 
@@ -100,7 +111,10 @@ test('one command gives a cluster without etcd; what was acknowledged outlives a
     const other = new DevProcess(flags)
     await once(other.child, 'close')
     assert.equal(other.child.exitCode, 1)
-    assert.match(other.err, /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/)
+    assert.match(
+      other.err,
+      /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/,
+    )
     await dev.stop('SIGKILL')
   }
   await using again = new DevProcess(flags)
@@ -117,11 +131,20 @@ test('with etcd: Ctrl-C ends all of it; the next start finds the data', async ()
     await using dev = new DevProcess(flags)
     await dev.ready()
     assert.equal(dev.out, `export KUBECONFIG='${kubeconfig}'\nkubectl get ns\n`)
-    assert.match(dev.told, /keelson: etcd runs \(.*\n.*keelson: serving at https:\/\/127.0.0.1:\d+ after \d+ ms\n/)
+    assert.match(
+      dev.told,
+      /keelson: etcd runs \(.*\n.*keelson: serving at https:\/\/127.0.0.1:\d+ after \d+ ms\n/,
+    )
     etcdPid = pidIn(join(dir, 'first', 'etcd.pid'))
-    assert.match(await kubectl('first', 'get', 'ns', '-o', 'name'), /namespace\/default\n.*namespace\/kube-system/s)
+    assert.match(
+      await kubectl('first', 'get', 'ns', '-o', 'name'),
+      /namespace\/default\n.*namespace\/kube-system/s,
+    )
     const manifest = join(dir, 'kept.yaml')
-    await writeFile(manifest, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {a: b}\n')
+    await writeFile(
+      manifest,
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {a: b}\n',
+    )
     await kubectl('first', 'create', '-f', manifest)
     assert.equal((await stat(kubeconfig)).mode & 0o077, 0)
     assert.equal(await dev.stop('SIGINT'), 0, dev.err)
@@ -135,19 +158,26 @@ test('with etcd: Ctrl-C ends all of it; the next start finds the data', async ()
 /** Whether a process listens on a TCP port. */
 function listensOnPort(pid: number): boolean {
   const own = new Set(
-    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
+    readdirSync(`/proc/${pid}/fd`).map(
+      (fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1],
+    ),
   )
-  const rows = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+  const rows = ['tcp', 'tcp6'].flatMap((file) =>
+    readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1),
+  )
   // Fields of proc(5): the fourth is the state, 0A if it listens, the tenth the inode.
   return rows.map((row) => row.trim().split(/ +/)).some((row) => row[3] === '0A' && own.has(row[9]))
 }
 
 const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    const sent = httpRequest({ socketPath, path, method: body === '' ? 'GET' : 'POST' }, (response) => {
-      response.resume()
-      resolve(response.statusCode)
-    })
+    const sent = httpRequest(
+      { socketPath, path, method: body === '' ? 'GET' : 'POST' },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      },
+    )
     sent.on('error', reject).end(body)
   })
 
@@ -183,13 +213,19 @@ test('a folder whose etcd listened on ports goes on with its data', async () => 
   await mkdir(join(folder, 'etcd'), { recursive: true, mode: 0o700 })
   const args = Object.entries(etcdFlags).map(([flag, value]) => `--${flag}=${value}`)
   const etcd = spawn(toolPath('etcd'), args, { stdio: 'ignore' })
-  const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'old', namespace: 'default', uid: 'u' } }
+  const object = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'old', namespace: 'default', uid: 'u' },
+  }
   const body = JSON.stringify({
     key: encode('/registry/configmaps/default/old'),
     value: encode(JSON.stringify({ ...object, data: { a: 'b' } })),
   })
   await until(
-    async () => (await fetch(`${clientUrl}/v3/kv/put`, { method: 'POST', body }).catch(() => ({ ok: false }))).ok,
+    async () =>
+      (await fetch(`${clientUrl}/v3/kv/put`, { method: 'POST', body }).catch(() => ({ ok: false })))
+        .ok,
     'the older etcd takes the object',
   )
   const gone = once(etcd, 'exit')
@@ -212,7 +248,9 @@ const hasNetwork = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ internal, family }) => !internal && family === 'IPv4'),
 )
 
-test('the service kubernetes has an endpoint, as that of any cluster', { skip: !hasNetwork }, async () => {
+test('the service kubernetes has an endpoint, as that of any cluster', {
+  skip: !hasNetwork,
+}, async () => {
   await shared()
   const wanted = [
     'get',
@@ -223,7 +261,10 @@ test('the service kubernetes has an endpoint, as that of any cluster', { skip: !
     'jsonpath={.endpoints[0].addresses[0]}',
   ]
   let address = ''
-  await until(async () => (address = await kubectl('shared', ...wanted)) !== '', 'the endpoint is there')
+  await until(
+    async () => (address = await kubectl('shared', ...wanted)) !== '',
+    'the endpoint is there',
+  )
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
@@ -240,14 +281,28 @@ test('every namespace has a service account and the CA; a pod has its token in a
   // Of several objects kubectl waits for none that is not there.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
     await kubectl('shared', 'wait', '--for=create', object)
-  const published = await kubectl('shared', 'get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
+  const published = await kubectl(
+    'shared',
+    'get',
+    'configmap',
+    'kube-root-ca.crt',
+    '-o',
+    'jsonpath={.data.ca\\.crt}',
+  )
   assert.equal(published, readFileSync(join(dir, 'shared', 'ca.crt'), 'utf8'))
   const token = await kubectl('shared', 'create', 'token', 'default')
   assert.match(token, /^[\w-]+\.[\w-]+\.[\w-]+$/)
   const review = join(dir, 'review.yaml')
   const spec = `spec: {token: ${token}}`
   await writeFile(review, `apiVersion: authentication.k8s.io/v1\nkind: TokenReview\n${spec}\n`)
-  const who = await kubectl('shared', 'create', '-f', review, '-o', 'jsonpath={.status.user.username}')
+  const who = await kubectl(
+    'shared',
+    'create',
+    '-f',
+    review,
+    '-o',
+    'jsonpath={.status.user.username}',
+  )
   assert.equal(who, 'system:serviceaccount:default:default')
   await kubectl('shared', 'run', 'p', '--image=i')
   const volume = 'jsonpath={.spec.volumes[0].name} {.spec.containers[0].volumeMounts[0].mountPath}'
@@ -262,7 +317,10 @@ test('two in one folder do not get in each other’s way; an etcd that was left 
   const other = new DevProcess(flags)
   await once(other.child, 'close')
   assert.equal(other.child.exitCode, 1)
-  assert.match(other.err, /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/)
+  assert.match(
+    other.err,
+    /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/,
+  )
 
   const etcdPid = pidIn(join(dir, 'second', 'etcd.pid'))
   await dev.stop('SIGKILL')
@@ -277,7 +335,11 @@ test('an etcd that runs is used and left alone', async () => {
   await using etcd = await startEtcd()
   const [port = 0] = await freePorts(1)
   const folder = `--data-dir=${join(dir, 'third')}`
-  await using dev = new DevProcess([folder, `--etcd-servers=${etcd.clientUrl}`, `--secure-port=${port}`])
+  await using dev = new DevProcess([
+    folder,
+    `--etcd-servers=${etcd.clientUrl}`,
+    `--secure-port=${port}`,
+  ])
   await dev.ready()
   assert.match(await kubectl('third', 'get', 'ns', '-o', 'name'), /namespace\/default/)
   assert.equal(await dev.stop('SIGTERM'), 0)
@@ -287,7 +349,13 @@ test('an etcd that runs is used and left alone', async () => {
 test('several at once choose ports of their own; status lists them, stop ends them', async () => {
   const env = { XDG_CACHE_HOME: join(dir, 'several') }
   const keelson = async (...args: readonly string[]): Promise<string> =>
-    (await run(keelsonProgram, args, { timeout: 120_000, env: { ...process.env, ...env }, cwd: dir })).stdout
+    (
+      await run(keelsonProgram, args, {
+        timeout: 120_000,
+        env: { ...process.env, ...env },
+        cwd: dir,
+      })
+    ).stdout
   assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
   await assert.rejects(keelson('stop'), /no keelson dev runs in .*\.keelson: nothing runs/)
   await using one = new DevProcess([`--data-dir=${join(dir, 'one')}`], env)
@@ -302,9 +370,14 @@ test('several at once choose ports of their own; status lists them, stop ends th
   const told = await keelson('status')
   assert.match(told, /^PROCESS +URL +AGE +STORE +FOLDER\n/)
   for (const port of ports) assert.ok(told.includes(`https://127.0.0.1:${port} `), told)
-  const listed: { pid: number; store: string }[] = JSON.parse(await keelson('status', '--output=json'))
+  const listed: { pid: number; store: string }[] = JSON.parse(
+    await keelson('status', '--output=json'),
+  )
   assert.deepEqual(listed.map(({ store }) => store).toSorted(), ['memory', 'sqlite', 'sqlite'])
-  assert.deepEqual(new Set(listed.map(({ pid }) => pid)), new Set(all.map(({ child }) => child.pid)))
+  assert.deepEqual(
+    new Set(listed.map(({ pid }) => pid)),
+    new Set(all.map(({ child }) => child.pid)),
+  )
 
   assert.match(
     await keelson('stop', `--data-dir=${join(dir, 'one')}`),
@@ -366,14 +439,21 @@ test('kubectl finds it at the address that it was told to listen at', async () =
   const flags = [...(await flagsFor('elsewhere')), '--bind-address=127.0.0.2']
   await using dev = new DevProcess(flags)
   await dev.ready()
-  assert.match(readFileSync(join(dir, 'elsewhere', 'kubeconfig'), 'utf8'), /server: https:\/\/127\.0\.0\.2:/)
+  assert.match(
+    readFileSync(join(dir, 'elsewhere', 'kubeconfig'), 'utf8'),
+    /server: https:\/\/127\.0\.0\.2:/,
+  )
   assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
 test('a certificate that is none is told as such', async () => {
   await writeFile(join(dir, 'none.pem'), 'none')
   const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)
-  const { code, stderr } = await failure([`--data-dir=${join(dir, 'uncertain')}`, '--secure-port=0', ...tls])
+  const { code, stderr } = await failure([
+    `--data-dir=${join(dir, 'uncertain')}`,
+    '--secure-port=0',
+    ...tls,
+  ])
   assert.equal(code, 1, stderr)
   assert.match(stderr, /^keelson: .*\n$/)
 })
@@ -396,7 +476,9 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
   assert.equal(dev.out, 'kubectl config use-context mine\nkubectl get ns\n')
   assert.equal(readFileSync(join(dir, 'reset', 'ca.crt'), 'utf8'), certificate)
   const own = ['--kubeconfig', merged, '--cache-dir', join(dir, 'kubectl-cache')]
-  const { stdout } = await run(toolPath('kubectl'), [...own, 'get', 'configmap', '-o', 'name'], { timeout: 120_000 })
+  const { stdout } = await run(toolPath('kubectl'), [...own, 'get', 'configmap', '-o', 'name'], {
+    timeout: 120_000,
+  })
   assert.doesNotMatch(stdout, /old/)
   const { stdout: contexts } = await run(toolPath('kubectl'), [...own, 'config', 'get-clusters'])
   assert.match(contexts, /^work$/m)
@@ -409,7 +491,11 @@ test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is some
   await writeFile(merged, text)
   const flags = ['--ephemeral', '--secure-port=0', '--kubeconfig-merge']
   const config = async (...args: readonly string[]): Promise<string> =>
-    (await run(toolPath('kubectl'), ['--kubeconfig', merged, 'config', ...args], { timeout: 120_000 })).stdout
+    (
+      await run(toolPath('kubectl'), ['--kubeconfig', merged, 'config', ...args], {
+        timeout: 120_000,
+      })
+    ).stdout
   {
     await using first = new DevProcess([...flags, '--context=a'], { KUBECONFIG: merged })
     await first.ready()
@@ -425,7 +511,10 @@ test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is some
   assert.equal(await config('get-contexts', '-o', 'name'), 'work\n')
   const { code, stderr } = await failure([...flags, '--context=prod'], { KUBECONFIG: merged })
   assert.equal(code, 1)
-  assert.match(stderr, /has a cluster "prod" of another server, and was left as it is: give another name as --context/)
+  assert.match(
+    stderr,
+    /has a cluster "prod" of another server, and was left as it is: give another name as --context/,
+  )
   assert.match(await config('view'), /https:\/\/prod\.example\.com/)
 })
 
@@ -467,7 +556,13 @@ test('dev logs the warnings of serve about deprecated flags and gates, each once
 })
 
 test('the flags about logging apply to dev', async () => {
-  const flags = ['--ephemeral', '--secure-port=0', '--logging-format=text', '--v=2', '--apiserver-count=2']
+  const flags = [
+    '--ephemeral',
+    '--secure-port=0',
+    '--logging-format=text',
+    '--v=2',
+    '--apiserver-count=2',
+  ]
   await using dev = new DevProcess(flags)
   await dev.ready()
   assert.match(dev.err, /^\S+ WARN Flag --apiserver-count has been deprecated/m)
@@ -477,8 +572,15 @@ test('the flags about logging apply to dev', async () => {
 test('--authorization-config decides instead of Node,RBAC', async () => {
   const file = join(dir, 'authorization.yaml')
   const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
-  await writeFile(file, `${head}authorizers: [{type: Node, name: node}, {type: RBAC, name: rbac}]\n`)
-  await using dev = new DevProcess(['--ephemeral', '--secure-port=0', `--authorization-config=${file}`])
+  await writeFile(
+    file,
+    `${head}authorizers: [{type: Node, name: node}, {type: RBAC, name: rbac}]\n`,
+  )
+  await using dev = new DevProcess([
+    '--ephemeral',
+    '--secure-port=0',
+    `--authorization-config=${file}`,
+  ])
   await dev.ready()
 })
 
@@ -487,10 +589,21 @@ test('mistakes are told before anything starts', async () => {
   assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
   const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])
   assert.equal(wrong.code, 2)
-  assert.match(wrong.stderr, /unknown flag: --nope[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/)
-  const both = await failure(['--ephemeral', '--etcd=etcd', '--context=a b', `--data-dir=${join(dir, 'fifth')}`])
+  assert.match(
+    wrong.stderr,
+    /unknown flag: --nope[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/,
+  )
+  const both = await failure([
+    '--ephemeral',
+    '--etcd=etcd',
+    '--context=a b',
+    `--data-dir=${join(dir, 'fifth')}`,
+  ])
   assert.equal(both.code, 2)
-  assert.match(both.stderr, /--ephemeral keeps objects in memory[\s\S]*--context "a b" is no name of a context/)
+  assert.match(
+    both.stderr,
+    /--ephemeral keeps objects in memory[\s\S]*--context "a b" is no name of a context/,
+  )
   await assert.rejects(stat(join(dir, 'fifth')), { code: 'ENOENT' })
 })
 
@@ -499,7 +612,10 @@ async function failure(
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: unknown; stderr: string }> {
   try {
-    await run(keelsonProgram, ['dev', ...args], { timeout: 120_000, env: { ...process.env, ...env } })
+    await run(keelsonProgram, ['dev', ...args], {
+      timeout: 120_000,
+      env: { ...process.env, ...env },
+    })
   } catch (error) {
     if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
     return { code: error.code, stderr: String(error.stderr) }

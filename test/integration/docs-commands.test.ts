@@ -78,7 +78,11 @@ async function installPackages(folder: string): Promise<void> {
   if (packageFolder !== root) return symlink(packageFolder, own)
   await mkdir(own)
   await symlink(join(root, 'src'), join(own, 'src'))
-  const manifest = { name: 'keelson', type: 'module', exports: { './testing': './src/testing/index.ts' } }
+  const manifest = {
+    name: 'keelson',
+    type: 'module',
+    exports: { './testing': './src/testing/index.ts' },
+  }
   await writeFile(join(own, 'package.json'), JSON.stringify(manifest))
 }
 
@@ -118,10 +122,13 @@ function lacks(need: string, folder: string): string | undefined {
       return undefined
     case 'java':
       if (!isThere('java --version')) return 'no Java on the PATH'
-      return existsSync(fabric8) ? undefined : 'fabric8 is not there: node test/clients/field.ts --only fabric8'
+      return existsSync(fabric8)
+        ? undefined
+        : 'fabric8 is not there: node test/clients/field.ts --only fabric8'
     case 'rust':
       if (!isThere('cargo --version')) return 'no Rust on the PATH'
-      if (!existsSync(join(clientsCache, 'rust'))) return 'kube is not built: node test/clients/field.ts --only rust'
+      if (!existsSync(join(clientsCache, 'rust')))
+        return 'kube is not built: node test/clients/field.ts --only rust'
       // Stands for the reader's own crate.
       for (const file of ['Cargo.toml', 'Cargo.lock'])
         copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
@@ -129,7 +136,9 @@ function lacks(need: string, folder: string): string | undefined {
     case 'python3':
       return isThere('python3 --version') ? undefined : 'no Python on the PATH'
     case 'python':
-      return isThere("python3 -c 'import kubernetes'") ? undefined : 'no Python with the package kubernetes'
+      return isThere("python3 -c 'import kubernetes'")
+        ? undefined
+        : 'no Python with the package kubernetes'
     default:
       assert.fail(`a page needs ${need}, which nobody knows`)
   }

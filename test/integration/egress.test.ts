@@ -11,11 +11,22 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/certificates.ts'
-import { type EgressProxyServer, startConnectProxy, startGrpcProxy } from '../harness/egress-proxies.ts'
+import {
+  type EgressProxyServer,
+  startConnectProxy,
+  startGrpcProxy,
+} from '../harness/egress-proxies.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
 import { portOf } from '../harness/port-of.ts'
-import { adminToken, type Answer, type Client, clients, startOn, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Answer,
+  type Client,
+  clients,
+  startOn,
+  type TestServer,
+} from './support.ts'
 
 /** On this machine, so that the test can listen there. */
 const CLUSTER_IP = '127.0.91.9'
@@ -26,10 +37,15 @@ let server: TestServer
 let client: Client
 let kubelet: Kubelet
 let hookPort: number
-let proxies: { etcd: EgressProxyServer; controlplane: EgressProxyServer; cluster: EgressProxyServer }
+let proxies: {
+  etcd: EgressProxyServer
+  controlplane: EgressProxyServer
+  cluster: EgressProxyServer
+}
 
 const hookCertificate = createSelfSigned('hook', ['hook.default.svc', '127.0.0.1'], Date.now())
-const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
+const post = (path: string, body: object): Promise<Answer> =>
+  client.call({ method: 'POST', path, body })
 const at = (name: string): string => join(dir, name)
 
 /** Denies, so that its words show that it was asked; TokenReviews are answered with a name. */
@@ -39,10 +55,17 @@ function createHook(): Server {
     void text(request).then((body) => {
       const { apiVersion, kind, request: asking } = JSON.parse(body)
       if (kind === 'TokenReview') {
-        const status = { authenticated: true, user: { username: 'from-afar', groups: ['system:masters'] } }
+        const status = {
+          authenticated: true,
+          user: { username: 'from-afar', groups: ['system:masters'] },
+        }
         return response.end(JSON.stringify({ apiVersion, kind, status }))
       }
-      const answer = { uid: asking.uid, allowed: false, status: { message: `no, at ${request.url?.split('?')[0]}` } }
+      const answer = {
+        uid: asking.uid,
+        allowed: false,
+        status: { message: `no, at ${request.url?.split('?')[0]}` },
+      }
       return response.end(JSON.stringify({ apiVersion, kind, response: answer }))
     })
   })
@@ -54,14 +77,21 @@ before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-egress-'))
   stack.defer(() => rm(dir, { recursive: true }))
   const authority = createAuthority('clients', Date.now())
-  const own = issue(authority, { commonName: 'keelson', usage: 'client', hosts: [], nowMs: Date.now() })
+  const own = issue(authority, {
+    commonName: 'keelson',
+    usage: 'client',
+    hosts: [],
+    nowMs: Date.now(),
+  })
   const { certificatePem: cert, keyPem: key } = createSelfSigned('proxy', ['127.0.0.1'], Date.now())
   await Promise.all([
     writeFile(at('ca.pem'), cert),
     writeFile(at('client.pem'), own.certificatePem),
     writeFile(at('client.key'), own.keyPem),
   ])
-  const etcd = stack.use(await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } }))
+  const etcd = stack.use(
+    await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } }),
+  )
   const controlplane = stack.use(await startConnectProxy({ path: at('controlplane.sock') }))
   const cluster = stack.use(await startGrpcProxy({ path: at('cluster.sock') }))
   proxies = { etcd, controlplane, cluster }
@@ -72,13 +102,25 @@ before(async () => {
   })
   await once(hook, 'listening')
   hookPort = portOf(hook)
-  const tlsConfig = { caBundle: at('ca.pem'), clientCert: at('client.pem'), clientKey: at('client.key') }
+  const tlsConfig = {
+    caBundle: at('ca.pem'),
+    clientCert: at('client.pem'),
+    clientKey: at('client.key'),
+  }
   const config = {
     apiVersion: 'apiserver.k8s.io/v1beta1',
     kind: 'EgressSelectorConfiguration',
     egressSelections: [
-      { name: 'etcd', connection: via('HTTPConnect', { tcp: { url: `https://127.0.0.1:${etcd.port}`, tlsConfig } }) },
-      { name: 'controlplane', connection: via('HTTPConnect', { uds: { udsName: at('controlplane.sock') } }) },
+      {
+        name: 'etcd',
+        connection: via('HTTPConnect', {
+          tcp: { url: `https://127.0.0.1:${etcd.port}`, tlsConfig },
+        }),
+      },
+      {
+        name: 'controlplane',
+        connection: via('HTTPConnect', { uds: { udsName: at('controlplane.sock') } }),
+      },
       { name: 'cluster', connection: via('GRPC', { uds: { udsName: at('cluster.sock') } }) },
     ],
   }
@@ -90,7 +132,9 @@ before(async () => {
         name: 'c',
         cluster: {
           server: `https://127.0.0.1:${hookPort}/tokens`,
-          'certificate-authority-data': Buffer.from(hookCertificate.certificatePem).toString('base64'),
+          'certificate-authority-data': Buffer.from(hookCertificate.certificatePem).toString(
+            'base64',
+          ),
         },
       },
     ],
@@ -121,11 +165,16 @@ test('etcd is reached through its proxy alone', async () => {
 async function configured(name: string, clientConfig: object): Promise<void> {
   const hook = {
     name: `${name}.example.com`,
-    clientConfig: { ...clientConfig, caBundle: Buffer.from(hookCertificate.certificatePem).toString('base64') },
+    clientConfig: {
+      ...clientConfig,
+      caBundle: Buffer.from(hookCertificate.certificatePem).toString('base64'),
+    },
     sideEffects: 'None',
     timeoutSeconds: 2,
     admissionReviewVersions: ['v1'],
-    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    rules: [
+      { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+    ],
     objectSelector: { matchLabels: { for: name } },
   }
   const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
@@ -141,7 +190,10 @@ const reviewed = async (name: string): Promise<string> => {
 
 test('a webhook that is given by a URL is one of the control plane', async () => {
   await configured('by-url', { url: `https://127.0.0.1:${hookPort}/by-url` })
-  assert.equal(await reviewed('by-url'), 'admission webhook "by-url.example.com" denied the request: no, at /by-url')
+  assert.equal(
+    await reviewed('by-url'),
+    'admission webhook "by-url.example.com" denied the request: no, at /by-url',
+  )
   assert.ok(proxies.controlplane.dialed.includes(`127.0.0.1:${hookPort}`))
 })
 
@@ -149,7 +201,9 @@ test('a webhook behind a Service is one of the cluster', async () => {
   const ports = [{ port: hookPort }]
   const service = { metadata: { name: 'hook' }, spec: { clusterIP: CLUSTER_IP, ports } }
   assert.equal((await post('/api/v1/namespaces/default/services', service)).status, 201)
-  await configured('by-service', { service: { namespace: 'default', name: 'hook', port: hookPort, path: '/it' } })
+  await configured('by-service', {
+    service: { namespace: 'default', name: 'hook', port: hookPort, path: '/it' },
+  })
   assert.equal(
     await reviewed('by-service'),
     'admission webhook "by-service.example.com" denied the request: no, at /it',
@@ -159,7 +213,10 @@ test('a webhook behind a Service is one of the cluster', async () => {
 
 test('tokens are reviewed by the control plane', async () => {
   const dialedBefore = proxies.controlplane.dialed.length
-  const { status } = await client.call({ path: '/api/v1/namespaces/default', token: 'nobody-knows-it' })
+  const { status } = await client.call({
+    path: '/api/v1/namespaces/default',
+    token: 'nobody-knows-it',
+  })
   assert.equal(status, 200)
   assert.ok(proxies.controlplane.dialed.length > dialedBefore)
 })
@@ -171,7 +228,10 @@ test('logs and commands reach the kubelet through the proxy of the cluster', asy
   }
   assert.equal((await post('/api/v1/nodes', { metadata: { name: 'n' }, status })).status, 201)
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
-  assert.equal((await post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec })).status, 201)
+  assert.equal(
+    (await post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec })).status,
+    201,
+  )
   const pod = '/api/v1/namespaces/default/pods/p'
   assert.equal((await client.call({ path: `${pod}/log` })).text, 'first line\nsecond line\n')
   assert.equal((await client.call({ path: '/api/v1/nodes/n/proxy/x' })).status, 418)

@@ -20,15 +20,25 @@ const isGone = (line: string): boolean =>
 /** Gates of features that Keelson does not have are off. */
 const absent = /name="(?:ContextualLogging|PortForwardWebsockets|TranslateStream\w+)"/
 
-const shown = (lines: readonly string[]): string[] => lines.filter((line) => !isGone(line)).toSorted()
-const gatesOf = (lines: readonly string[]): string[] => lines.filter((line) => !absent.test(line)).toSorted()
+const shown = (lines: readonly string[]): string[] =>
+  lines.filter((line) => !isGone(line)).toSorted()
+const gatesOf = (lines: readonly string[]): string[] =>
+  lines.filter((line) => !absent.test(line)).toSorted()
 
-async function startEmulated(args: readonly string[], stack: AsyncDisposableStack): Promise<string> {
+async function startEmulated(
+  args: readonly string[],
+  stack: AsyncDisposableStack,
+): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-emulation-'))
   stack.defer(() => rm(dir, { recursive: true }))
   const tokens = join(dir, 'tokens.csv')
   await writeFile(tokens, `${adminToken},admin,admin-uid,system:masters\n`)
-  const usual = ['--store=memory', '--bind-address=127.0.0.1', `--cert-dir=${dir}`, `--token-auth-file=${tokens}`]
+  const usual = [
+    '--store=memory',
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${dir}`,
+    `--token-auth-file=${tokens}`,
+  ]
   const checked = checkArgs([...usual, '--disable-admission-plugins=ServiceAccount', ...args])
   if (checked.kind !== 'config') assert.fail(checked.faults.join('\n'))
   return stack.use(await startServer({ ...checked.config, port: 0 }, realSurroundings(silent))).url
@@ -57,7 +67,10 @@ test('fields of gates that are locked by now can be turned off in an older versi
   const gates = `--feature-gates=${off.map((name) => `${name}=false`).join(',')}`
   const url = await startEmulated(['--emulated-version=1.31', gates], stack)
   const client = stack.use((clients['HTTP/2'] ?? assert.fail())(url))
-  const specOf = async (path: string, body: object): Promise<{ readonly [field: string]: unknown }> => {
+  const specOf = async (
+    path: string,
+    body: object,
+  ): Promise<{ readonly [field: string]: unknown }> => {
     const { status, text } = await client.call({ method: 'POST', path, body })
     assert.equal(status, 201, text)
     return JSON.parse(text).spec
@@ -88,13 +101,23 @@ test('fields of gates that are locked by now can be turned off in an older versi
     method: 'PATCH',
     path: '/api/v1/namespaces/default/services/s/status',
     headers: { 'content-type': 'application/merge-patch+json' },
-    body: { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] } } },
+    body: {
+      status: {
+        loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] },
+      },
+    },
   })
   assert.deepEqual(JSON.parse(balanced.text).status.loadBalancer, {
     ingress: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
   })
   const schema = { openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } } }
-  const version = { name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.colour' }] }
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema,
+    selectableFields: [{ jsonPath: '.colour' }],
+  }
   const definition = await specOf('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'things.example.com' },
     spec: {

@@ -13,7 +13,9 @@ import { startEtcd } from '../harness/etcd.ts'
 import { clients, startOn } from './support.ts'
 
 const recordedPath = join(import.meta.dirname, '../encryption/recorded.json')
-const recorded: { readonly [phase: string]: readonly Shown[] } = JSON.parse(readFileSync(recordedPath, 'utf8'))
+const recorded: { readonly [phase: string]: readonly Shown[] } = JSON.parse(
+  readFileSync(recordedPath, 'utf8'),
+)
 
 /** The cache of the reference begins anew with each value that it cannot read, and is away for a moment. */
 const isOfMoment = ({ step, status, message }: Shown): boolean =>
@@ -23,12 +25,17 @@ const isOfMoment = ({ step, status, message }: Shown): boolean =>
 test('keys are rotated and unreadable values answered as by the reference', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-sequences-'))
   await using etcd = await startEtcd()
-  await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }))
+  await using engine = new EtcdEngine(
+    new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }),
+  )
   for (const phase of phases) {
     const config = configOf(phase)
     const path = join(folder, 'config.json')
     if (config !== undefined) writeFileSync(path, config)
-    await using server = await startOn(etcd, config === undefined ? [] : [`--encryption-provider-config=${path}`])
+    await using server = await startOn(
+      etcd,
+      config === undefined ? [] : [`--encryption-provider-config=${path}`],
+    )
     await using client = clients['HTTP/2']?.(server.url)
     assert.ok(client !== undefined)
     const ask: Ask = ({ type, ...call }) =>
@@ -43,7 +50,8 @@ test('keys are rotated and unreadable values answered as by the reference', asyn
       expected.map(({ step }) => step),
       'record the sequences again: node test/encryption/record.ts --reference',
     )
-    for (const [at, one] of expected.entries()) if (!isOfMoment(one)) assert.deepEqual(shown[at], one, phase.name)
+    for (const [at, one] of expected.entries())
+      if (!isOfMoment(one)) assert.deepEqual(shown[at], one, phase.name)
   }
   rmSync(folder, { recursive: true })
 })

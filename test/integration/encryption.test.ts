@@ -44,18 +44,29 @@ function write(config: string, path = at('config.yaml')): string {
 
 const engineOf = (server: { readonly clientUrl: string }): EtcdEngine =>
   new EtcdEngine(
-    new EtcdClient({ endpoints: [server.clientUrl], tls: undefined, clock: systemClock, log: () => undefined }),
+    new EtcdClient({
+      endpoints: [server.clientUrl],
+      tls: undefined,
+      clock: systemClock,
+      log: () => undefined,
+    }),
   )
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
 
-async function storedIn(etcd: Etcd, prefix = '/registry/'): Promise<Map<string, { text: string; revision: number }>> {
+async function storedIn(
+  etcd: Etcd,
+  prefix = '/registry/',
+): Promise<Map<string, { text: string; revision: number }>> {
   await using engine = engineOf(etcd)
   const { values } = await engine.range(rangeOf(prefix))
-  return new Map(values.map(({ key, value, revision }) => [key, { text: value.toString('latin1'), revision }]))
+  return new Map(
+    values.map(({ key, value, revision }) => [key, { text: value.toString('latin1'), revision }]),
+  )
 }
 
-const prefixOf = (text: string | undefined): string => /^k8s:enc:\w+:v\d:[^:]*:/.exec(text ?? '')?.[0] ?? 'plain'
+const prefixOf = (text: string | undefined): string =>
+  /^k8s:enc:\w+:v\d:[^:]*:/.exec(text ?? '')?.[0] ?? 'plain'
 
 const secrets = '/api/v1/namespaces/default/secrets'
 const hidden = 'nobody is to see this'
@@ -95,7 +106,8 @@ const withConfig = (path: string): readonly string[] => [`--encryption-provider-
 test('from plain to one key, to another, to another provider, and back', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
-  const stored = async (key: string): Promise<string> => prefixOf((await storedIn(etcd, key)).get(key)?.text)
+  const stored = async (key: string): Promise<string> =>
+    prefixOf((await storedIn(etcd, key)).get(key)?.text)
   await during(etcd, [], async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
     assert.equal(await stored(a), 'plain')
@@ -106,17 +118,29 @@ test('from plain to one key, to another, to another provider, and back', async (
     assert.equal(await stored(b), 'k8s:enc:aesgcm:v1:k1:')
     assert.equal(await stored(a), 'plain')
     await putUnchanged(client, 'a')
-    assert.equal(await stored(a), 'k8s:enc:aesgcm:v1:k1:', 'an update without a change writes it again')
+    assert.equal(
+      await stored(a),
+      'k8s:enc:aesgcm:v1:k1:',
+      'an update without a change writes it again',
+    )
     const before = (await storedIn(etcd, b)).get(b)?.revision
     await putUnchanged(client, 'b')
-    assert.equal((await storedIn(etcd, b)).get(b)?.revision, before, 'what is current is not written again')
+    assert.equal(
+      (await storedIn(etcd, b)).get(b)?.revision,
+      before,
+      'what is current is not written again',
+    )
     const { body } = await call(client, 'GET', secrets)
     assert.deepEqual(
-      body.items.map((item: { data: { text: string } }) => Buffer.from(item.data.text, 'base64').toString()),
+      body.items.map((item: { data: { text: string } }) =>
+        Buffer.from(item.data.text, 'base64').toString(),
+      ),
       [hidden, hidden],
     )
   })
-  const second = write(configOf(['secrets'], { secretbox: keys('k2') }, { aesgcm: keys('k3', 'k1') }))
+  const second = write(
+    configOf(['secrets'], { secretbox: keys('k2') }, { aesgcm: keys('k3', 'k1') }),
+  )
   await during(etcd, withConfig(second), async (client) => {
     await putUnchanged(client, 'a')
     assert.equal(await stored(a), 'k8s:enc:secretbox:v1:k2:')
@@ -183,7 +207,12 @@ test('everything is encrypted, but for the records of the server', async () => {
   assert.match(again.stdout, /^rewrote 0 of /, 'nothing is left to do')
   const wrong = write(configOf(['*.*'], { aesgcm: keys('other') }, { identity: {} }))
   await assert.rejects(
-    run(keelsonProgram, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(wrong)]),
+    run(keelsonProgram, [
+      'store',
+      'rewrite',
+      `--etcd-servers=${etcd.clientUrl}`,
+      ...withConfig(wrong),
+    ]),
     /cannot be read: add the key or the provider that wrote them to the file\n {2}\/registry\//,
   )
 })
@@ -192,7 +221,9 @@ test('a plugin is killed and its key replaced while objects are written', async 
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
+  const kms = {
+    kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' },
+  }
   const path = write(configOf(['secrets', 'configmaps'], kms, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
     const answers: number[] = []
@@ -242,15 +273,20 @@ test('two servers see the writes of each other, in order, also those whose seed 
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
+  const kms = {
+    kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' },
+  }
   const path = write(configOf(['secrets'], kms, { identity: {} }))
   await during(etcd, withConfig(path), async (one) => {
     const { body } = await call(one, 'GET', secrets)
-    const lines = one.lines({ path: `${secrets}?watch=true&resourceVersion=${body.metadata.resourceVersion}` })
+    const lines = one.lines({
+      path: `${secrets}?watch=true&resourceVersion=${body.metadata.resourceVersion}`,
+    })
     await during(etcd, withConfig(path), async (other) => {
       const paused = Promise.withResolvers<void>()
       plugin.pause = paused.promise
-      for (const name of ['a', 'b', 'c']) assert.equal((await call(other, 'POST', secrets, secret(name))).status, 201)
+      for (const name of ['a', 'b', 'c'])
+        assert.equal((await call(other, 'POST', secrets, secret(name))).status, 201)
       setImmediate(paused.resolve)
       const seen: string[] = []
       for await (const line of lines) {
@@ -268,7 +304,9 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
+  const kms = {
+    kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' },
+  }
   const path = write(configOf(['secrets'], kms))
   await during(etcd, withConfig(path), async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
@@ -299,7 +337,10 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
       async () => (await client.call({ path: '/readyz/kms-providers' })).status === 200,
       'the server asks the plugin again',
     )
-    await until(async () => (await client.call({ path: secrets })).status === 200, 'the list can be read')
+    await until(
+      async () => (await client.call({ path: secrets })).status === 200,
+      'the list can be read',
+    )
     assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
   })
 })
@@ -308,7 +349,9 @@ test('if the plugin of its roles and policies is away, too, a server listens and
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const kms = {
+    kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' },
+  }
   const args = withConfig(write(configOf(['*.*'], kms)))
   await during(etcd, args, async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
@@ -333,10 +376,20 @@ test('if the plugin of its roles and policies is away, too, a server listens and
       429,
       /^storage is \(re\)initializing: failed to list \*rbac.Role: unable to transform key /,
     ],
-    ['POST', secrets, 503, /^the server cannot read its roles, policies, webhooks and definitions yet/],
+    [
+      'POST',
+      secrets,
+      503,
+      /^the server cannot read its roles, policies, webhooks and definitions yet/,
+    ],
     ['GET', '/apis', 503, /^the server cannot read its roles/],
     ['GET', '/apis/example.com/v1/gears', 503, /^the server cannot read its roles/],
-    ['GET', '/api/v1/namespaces/default/pods/a/exec?command=x', 503, /^the server cannot read its roles/],
+    [
+      'GET',
+      '/api/v1/namespaces/default/pods/a/exec?command=x',
+      503,
+      /^the server cannot read its roles/,
+    ],
   ] as const) {
     const answer = await call(client, method, path, method === 'POST' ? secret('b') : undefined)
     if (typeof message === 'string') assert.equal(answer.body.message, message)
@@ -361,7 +414,11 @@ test('a file that changes is used without a restart', async () => {
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
   await during(etcd, args, async (client, { complaints }) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
-    assert.equal((await client.call({ path: '/healthz/kms-providers' })).text, 'ok', 'there is none, and that is fine')
+    assert.equal(
+      (await client.call({ path: '/healthz/kms-providers' })).text,
+      'ok',
+      'there is none, and that is fine',
+    )
     write(configOf(['secrets'], { aesgcm: keys('k2', 'k1') }), path)
     const key = '/registry/secrets/default/a'
     await until(async () => {
@@ -383,8 +440,10 @@ test('a key that is taken away too early is noticed without a restart', async ()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
   await during(etcd, args, async (client, { complaints }) => {
-    for (const name of ['a', 'b']) assert.equal((await call(client, 'POST', secrets, secret(name))).status, 201)
-    const statusOf = async (method: string, to: string): Promise<number> => (await call(client, method, to)).status
+    for (const name of ['a', 'b'])
+      assert.equal((await call(client, 'POST', secrets, secret(name))).status, 201)
+    const statusOf = async (method: string, to: string): Promise<number> =>
+      (await call(client, method, to)).status
     assert.equal(await statusOf('GET', secrets), 200)
     write(configOf(['secrets'], { aescbc: keys('k1') }), path)
     await until(async () => (await statusOf('GET', `${secrets}/a`)) === 500, 'it cannot be read')
@@ -413,12 +472,19 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
   const first = write(configOf([group], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(first), async (client) => {
     const apiVersion = 'admissionregistration.k8s.io/v1'
-    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
+    const rules = [
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+    ]
     const spec = {
       matchConstraints: { resourceRules: rules },
       validations: [{ expression: 'object.metadata.name != "forbidden"' }],
     }
-    const policy = { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name: 'deny' }, spec }
+    const policy = {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'deny' },
+      spec,
+    }
     assert.equal((await call(client, 'POST', policies, policy)).status, 201)
     const binding = {
       apiVersion,
@@ -427,16 +493,27 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
       spec: { policyName: 'deny', validationActions: ['Deny'] },
     }
     assert.equal((await call(client, 'POST', bindings, binding)).status, 201)
-    const { status } = await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)
+    const { status } = await call(
+      client,
+      'POST',
+      '/api/v1/namespaces/default/configmaps',
+      forbidden,
+    )
     assert.equal(status, 422)
     // Under a running server.
     const key = '/registry/validatingadmissionpolicies/deny'
     await using engine = engineOf(etcd)
     const [stored] = (await engine.range(rangeOf(key))).values
     assert.ok(stored !== undefined)
-    const broken = Buffer.concat([stored.value.subarray(0, -1), Buffer.from([(stored.value.at(-1) ?? 0) ^ 1])])
+    const broken = Buffer.concat([
+      stored.value.subarray(0, -1),
+      Buffer.from([(stored.value.at(-1) ?? 0) ^ 1]),
+    ])
     await engine.change({ key, expected: stored.revision, write: { put: broken } })
-    await until(async () => (await call(client, 'GET', `${policies}/deny`)).status === 500, 'it is broken')
+    await until(
+      async () => (await call(client, 'GET', `${policies}/deny`)).status === 500,
+      'it is broken',
+    )
     await refused(client)
   })
   const second = write(configOf([group], { aesgcm: keys('k2') }, { identity: {} }))
@@ -455,7 +532,9 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
     const [stored] = (await engine.range(rangeOf(key))).values
     await engine.change({ key, expected: stored?.revision ?? 0, write: 'delete' })
     await until(
-      async () => (await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)).status === 201,
+      async () =>
+        (await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)).status ===
+        201,
       'a policy that is gone refuses nothing',
     )
   })
@@ -464,7 +543,12 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
 /** By whatever is in force; it must not be created. */
 async function refused(client: Client): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
-    const { status } = await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)
+    const { status } = await call(
+      client,
+      'POST',
+      '/api/v1/namespaces/default/configmaps',
+      forbidden,
+    )
     assert.ok(status >= 400, `${status}`)
   }
 }
@@ -483,17 +567,27 @@ test('a server that cannot read its roles yet goes on after SIGHUP and ends afte
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const kms = {
+    kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' },
+  }
   const args = withConfig(write(configOf(['*.*'], kms)))
   await during(etcd, args, async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
   })
   await plugin.stop()
   const [port = 0] = await freePorts(1)
-  const where = [`--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${at('certificates')}`]
-  const child = spawn(keelsonProgram, ['serve', `--etcd-servers=${etcd.clientUrl}`, ...where, ...args], {
-    stdio: 'ignore',
-  })
+  const where = [
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${at('certificates')}`,
+  ]
+  const child = spawn(
+    keelsonProgram,
+    ['serve', `--etcd-servers=${etcd.clientUrl}`, ...where, ...args],
+    {
+      stdio: 'ignore',
+    },
+  )
   try {
     const ended = once(child, 'exit')
     await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()

@@ -17,7 +17,10 @@ before(async () => {
   assert.ok(made)
   client = parts.use(made)
   for (const name of ['own', 'victim']) await make('/api/v1/namespaces', { metadata: { name } })
-  await make('/api/v1/namespaces/victim/secrets', { metadata: { name: 'hidden' }, stringData: { a: 'treasure' } })
+  await make('/api/v1/namespaces/victim/secrets', {
+    metadata: { name: 'hidden' },
+    stringData: { a: 'treasure' },
+  })
 })
 
 after(async () => {
@@ -34,7 +37,10 @@ type Sent = {
 }
 
 /** As bob, unless another token is given. */
-async function call(path: string, { method = 'GET', body, type, token = 'bob-token', headers = {} }: Sent = {}) {
+async function call(
+  path: string,
+  { method = 'GET', body, type, token = 'bob-token', headers = {} }: Sent = {},
+) {
   const all = { ...headers, ...(type === undefined ? {} : { 'content-type': type }) }
   return client.call({ method, path, token, headers: all, ...(body === undefined ? {} : { body }) })
 }
@@ -73,7 +79,11 @@ async function withRules(
   }
 }
 
-async function refused(path: string, sent: Sent = {}, statuses: readonly number[] = [403]): Promise<void> {
+async function refused(
+  path: string,
+  sent: Sent = {},
+  statuses: readonly number[] = [403],
+): Promise<void> {
   const { status, text } = await call(path, sent)
   assert.ok(statuses.includes(status), `${sent.method ?? 'GET'} ${path}: ${status} ${text}`)
   assert.doesNotMatch(text, /treasure|dHJlYXN1cmU/)
@@ -83,18 +93,36 @@ test('aggregation: who may write cluster roles cannot put rights into those that
   const aggregates = (to: string) => ({ [`${group}/aggregate-to-${to}`]: 'true' })
   const writes = may('create,update,patch,get', 'clusterroles', { apiGroups: [group] })
   await withRules('cluster', [writes], async () => {
-    const body = { metadata: { name: 'more', labels: aggregates('view') }, rules: [may('get', 'secrets')] }
+    const body = {
+      metadata: { name: 'more', labels: aggregates('view') },
+      rules: [may('get', 'secrets')],
+    }
     await refused(`${rbac}/clusterroles`, { method: 'POST', body })
     await refused(`${rbac}/clusterroles/more`, { method: 'PUT', body })
     const full = { apiVersion: `${group}/v1`, kind: 'ClusterRole', ...body }
-    await refused(`${rbac}/clusterroles/more?fieldManager=m`, { method: 'PATCH', type: apply, body: full })
+    await refused(`${rbac}/clusterroles/more?fieldManager=m`, {
+      method: 'PATCH',
+      type: apply,
+      body: full,
+    })
     const labelled = { metadata: { labels: aggregates('view') } }
-    await refused(`${rbac}/clusterroles/system:node`, { method: 'PATCH', type: merge, body: labelled })
+    await refused(`${rbac}/clusterroles/system:node`, {
+      method: 'PATCH',
+      type: merge,
+      body: labelled,
+    })
     const all = { aggregationRule: { clusterRoleSelectors: [{}] } }
     await refused(`${rbac}/clusterroles/granted`, { method: 'PATCH', type: merge, body: all })
-    await refused(`${rbac}/clusterroles`, { method: 'POST', body: { metadata: { name: 'sum' }, ...all } })
+    await refused(`${rbac}/clusterroles`, {
+      method: 'POST',
+      body: { metadata: { name: 'sum' }, ...all },
+    })
     const own = { metadata: { labels: aggregates('view') } }
-    assert.equal((await call(`${rbac}/clusterroles/granted`, { method: 'PATCH', type: merge, body: own })).status, 200)
+    assert.equal(
+      (await call(`${rbac}/clusterroles/granted`, { method: 'PATCH', type: merge, body: own }))
+        .status,
+      200,
+    )
   })
 })
 
@@ -107,16 +135,33 @@ test('bindings: to another role, to other subjects, by a role that grows later',
       roleRef: { apiGroup: group, kind, name },
       subjects: [{ apiGroup: group, kind: 'User', name: 'bob' }],
     })
-    await refused(`${path}/rolebindings`, { method: 'POST', body: binding('ClusterRole', 'cluster-admin') })
-    await refused(`${path}/rolebindings`, { method: 'POST', body: binding('ClusterRole', 'system:node') })
+    await refused(`${path}/rolebindings`, {
+      method: 'POST',
+      body: binding('ClusterRole', 'cluster-admin'),
+    })
+    await refused(`${path}/rolebindings`, {
+      method: 'POST',
+      body: binding('ClusterRole', 'system:node'),
+    })
     const ghost = { method: 'POST', body: binding('Role', 'not-yet') }
     await refused(`${path}/rolebindings`, ghost, [404])
-    assert.equal((await call(`${path}/rolebindings`, { method: 'POST', body: binding('Role', 'granted') })).status, 201)
+    assert.equal(
+      (await call(`${path}/rolebindings`, { method: 'POST', body: binding('Role', 'granted') }))
+        .status,
+      201,
+    )
     const roleRef = { roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' } }
-    await refused(`${path}/rolebindings/b`, { method: 'PATCH', type: merge, body: roleRef }, [403, 422])
+    await refused(
+      `${path}/rolebindings/b`,
+      { method: 'PATCH', type: merge, body: roleRef },
+      [403, 422],
+    )
     const more = { rules: [writes, may('get', 'secrets')] }
     await refused(`${path}/roles/granted`, { method: 'PATCH', type: merge, body: more })
-    await refused(`${rbac}/namespaces/victim/rolebindings`, { method: 'POST', body: binding('Role', 'granted') })
+    await refused(`${rbac}/namespaces/victim/rolebindings`, {
+      method: 'POST',
+      body: binding('Role', 'granted'),
+    })
     await call(`${path}/rolebindings/b`, { method: 'DELETE', token: adminToken })
   })
 })
@@ -157,18 +202,26 @@ test('subresources: each needs its own right, and gives none over the object', a
     spec: { containers, serviceAccountName: 'strong' },
   })
   const own = '/api/v1/namespaces/own'
-  await withRules('own', [may('*', 'pods,serviceaccounts'), may('update,patch', 'pods/status')], async () => {
-    await refused(`${own}/serviceaccounts/strong/token`, { method: 'POST', body: { spec: {} } })
-    for (const part of ['exec', 'attach', 'portforward', 'proxy', 'log']) {
-      await refused(`${own}/pods/p/${part}`)
-      await refused(`${own}/pods/p/${part}`, { method: 'POST' })
-    }
-    await refused(`${own}/pods/p/eviction`, { method: 'POST', body: { metadata: { name: 'p' } } })
-    await refused(`${own}/pods/p/binding`, { method: 'POST', body: { target: { name: 'n' } } })
-    await refused(`${own}/pods/p/ephemeralcontainers`, { method: 'PATCH', type: merge, body: {} })
-  })
+  await withRules(
+    'own',
+    [may('*', 'pods,serviceaccounts'), may('update,patch', 'pods/status')],
+    async () => {
+      await refused(`${own}/serviceaccounts/strong/token`, { method: 'POST', body: { spec: {} } })
+      for (const part of ['exec', 'attach', 'portforward', 'proxy', 'log']) {
+        await refused(`${own}/pods/p/${part}`)
+        await refused(`${own}/pods/p/${part}`, { method: 'POST' })
+      }
+      await refused(`${own}/pods/p/eviction`, { method: 'POST', body: { metadata: { name: 'p' } } })
+      await refused(`${own}/pods/p/binding`, { method: 'POST', body: { target: { name: 'n' } } })
+      await refused(`${own}/pods/p/ephemeralcontainers`, { method: 'PATCH', type: merge, body: {} })
+    },
+  )
   await withRules('own', [may('update,patch', 'pods/status')], async () => {
-    await refused(`${own}/pods/p`, { method: 'PATCH', type: merge, body: { metadata: { labels: { a: 'b' } } } })
+    await refused(`${own}/pods/p`, {
+      method: 'PATCH',
+      type: merge,
+      body: { metadata: { labels: { a: 'b' } } },
+    })
     const body = { spec: { containers: [{ name: 'c', image: 'evil' }] } }
     await call(`${own}/pods/p/status`, { method: 'PATCH', type: merge, body })
     const { text } = await call(`${own}/pods/p`, { token: adminToken })
@@ -230,14 +283,26 @@ test('names: a right on one object reaches no other', async () => {
       await refused(`${secrets}${query}`)
     }
     // The first name counts for authorization; what is listed has to have both.
-    await refused(`${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`, {}, [200, 403])
-    await refused(`${secrets}?fieldSelector=metadata.name%3Dshown&fieldSelector=metadata.name%3Dhidden`, {}, [200, 403])
+    await refused(
+      `${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`,
+      {},
+      [200, 403],
+    )
+    await refused(
+      `${secrets}?fieldSelector=metadata.name%3Dshown&fieldSelector=metadata.name%3Dhidden`,
+      {},
+      [200, 403],
+    )
     await refused(`${secrets}/hidden`)
     await refused(`${secrets}/shown/../hidden`, {}, [400, 403, 404])
     await refused(`${secrets}/shown%2F..%2Fhidden`, {}, [400, 403, 404])
     const renamed = { metadata: { name: 'hidden' }, data: {} }
     await refused(`${secrets}/shown`, { method: 'PUT', body: renamed }, [400])
-    await refused('/api/v1/secrets?fieldSelector=metadata.name%3Dshown,metadata.namespace%3Dvictim', {}, [403, 200])
+    await refused(
+      '/api/v1/secrets?fieldSelector=metadata.name%3Dshown,metadata.namespace%3Dvictim',
+      {},
+      [403, 200],
+    )
   })
 })
 
@@ -263,17 +328,32 @@ test('paths: a right on one path reaches no other', async () => {
 test('reviews: who may ask about himself does not ask as or about others', async () => {
   const reviews = '/apis/authorization.k8s.io/v1'
   const about = { resourceAttributes: { namespace: 'victim', verb: 'get', resource: 'secrets' } }
-  await refused(`${reviews}/subjectaccessreviews`, { method: 'POST', body: { spec: { user: 'admin', ...about } } })
+  await refused(`${reviews}/subjectaccessreviews`, {
+    method: 'POST',
+    body: { spec: { user: 'admin', ...about } },
+  })
   const local = { metadata: { namespace: 'own' }, spec: { user: 'admin', ...about } }
-  await refused(`${reviews}/namespaces/own/localsubjectaccessreviews`, { method: 'POST', body: local })
+  await refused(`${reviews}/namespaces/own/localsubjectaccessreviews`, {
+    method: 'POST',
+    body: local,
+  })
   const spec = { user: 'admin', groups: ['system:masters'], ...about }
   const sent = { method: 'POST', body: { spec, status: { allowed: true } } }
   const { text } = await call(`${reviews}/selfsubjectaccessreviews`, sent)
   assert.equal(JSON.parse(text).status?.allowed, false, text)
-  const allReviews = may('create', 'localsubjectaccessreviews', { apiGroups: ['authorization.k8s.io'] })
+  const allReviews = may('create', 'localsubjectaccessreviews', {
+    apiGroups: ['authorization.k8s.io'],
+  })
   await withRules('own', [allReviews], async () => {
-    await refused(`${reviews}/namespaces/own/localsubjectaccessreviews`, { method: 'POST', body: local }, [422])
-    await refused(`${reviews}/namespaces/victim/localsubjectaccessreviews`, { method: 'POST', body: local })
+    await refused(
+      `${reviews}/namespaces/own/localsubjectaccessreviews`,
+      { method: 'POST', body: local },
+      [422],
+    )
+    await refused(`${reviews}/namespaces/victim/localsubjectaccessreviews`, {
+      method: 'POST',
+      body: local,
+    })
   })
 })
 

@@ -36,7 +36,8 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-const ask = (spec: object = {}) => client.call({ method: 'POST', path: `${accounts}/sa/token`, body: { spec } })
+const ask = (spec: object = {}) =>
+  client.call({ method: 'POST', path: `${accounts}/sa/token`, body: { spec } })
 
 async function issue(spec: object = {}): Promise<string> {
   const { status, text } = await ask(spec)
@@ -50,8 +51,10 @@ async function whoAmI(token: string) {
   return status === 201 ? JSON.parse(text).status.userInfo.username : status
 }
 
-const headOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
-const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+const headOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
+const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
 test('tokens are signed by the signer and believed', async () => {
   const token = await issue()
@@ -65,7 +68,10 @@ test('tokens are signed by the signer and believed', async () => {
 test('lifetimes are those that the signer supports', async () => {
   const { text, headers } = await ask({ expirationSeconds: 86_400 })
   assert.equal(JSON.parse(text).spec.expirationSeconds, 7200)
-  assert.match(String(headers['warning']), /requested expiration of 86400 seconds shortened to 7200 seconds/)
+  assert.match(
+    String(headers['warning']),
+    /requested expiration of 86400 seconds shortened to 7200 seconds/,
+  )
 })
 
 test('others verify tokens by what the server publishes, for as long as the signer said', async () => {
@@ -81,7 +87,14 @@ test('others verify tokens by what the server publishes, for as long as the sign
   const [head = '', claims = '', signature = ''] = token.split('.')
   const key = createPublicKey({ key: keys[0], format: 'jwk' })
   const options = { key, dsaEncoding: 'ieee-p1363' } as const
-  assert.ok(verify('sha256', Buffer.from(`${head}.${claims}`), options, Buffer.from(signature, 'base64url')))
+  assert.ok(
+    verify(
+      'sha256',
+      Buffer.from(`${head}.${claims}`),
+      options,
+      Buffer.from(signature, 'base64url'),
+    ),
+  )
   const { text: configuration } = await client.call({ path: '/.well-known/openid-configuration' })
   assert.deepEqual(JSON.parse(configuration).id_token_signing_alg_values_supported, ['ES256'])
 })
@@ -91,7 +104,8 @@ test('its keys are rotated while clients keep working', async () => {
   signer.rotate('second')
   const token = await issue()
   assert.equal(headOf(token).kid, 'second')
-  for (const one of [token, old]) assert.equal(await whoAmI(one), 'system:serviceaccount:default:sa')
+  for (const one of [token, old])
+    assert.equal(await whoAmI(one), 'system:serviceaccount:default:sa')
   const { text } = await client.call({ path: '/openid/v1/jwks' })
   assert.deepEqual(
     JSON.parse(text).keys.map(({ kid }: { kid: string }) => kid),
@@ -104,7 +118,8 @@ test('a header with more than it should have is not given to clients', async () 
   const { status, text } = await ask()
   signer.extraHeader = {}
   assert.equal(status, 500)
-  const why = 'failed to generate token: while validating header: while parsing header JSON: json: unknown field "jku"'
+  const why =
+    'failed to generate token: while validating header: while parsing header JSON: json: unknown field "jku"'
   assert.equal(JSON.parse(text).message, why)
 })
 
@@ -117,7 +132,11 @@ test('calls of the signer are counted', async () => {
 })
 
 const faultsOf = (...more: readonly string[]): readonly string[] => {
-  const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', '--service-account-issuer=https://a', ...more])
+  const checked = checkArgs([
+    '--etcd-servers=http://127.0.0.1:1',
+    '--service-account-issuer=https://a',
+    ...more,
+  ])
   return checked.kind === 'faults' ? checked.faults : []
 }
 
@@ -142,7 +161,11 @@ test('a server without its signer says what to do; flags that exclude each other
     /^invalid value "s" passed for `--service-account-signing-endpoint`/,
   )
   const both = faultsOf(`${endpoint}=/s`, gate, '--service-account-signing-key-file=/none')
-  assert.ok(both.some((fault) => fault.endsWith('are mutually exclusive and cannot be set at the same time')))
+  assert.ok(
+    both.some((fault) =>
+      fault.endsWith('are mutually exclusive and cannot be set at the same time'),
+    ),
+  )
   const verifying = faultsOf(`${endpoint}=/s`, gate, '--service-account-key-file=/none')
   assert.ok(verifying.some((fault) => fault.endsWith('(They are mutually exclusive)')))
 })

@@ -17,7 +17,10 @@ before(async () => {
   const made = clients['HTTP/2']?.(server.url)
   assert.ok(made)
   client = made
-  await until(async () => (await client.call({ path: '/readyz' })).status === 200, 'the server is ready')
+  await until(
+    async () => (await client.call({ path: '/readyz' })).status === 200,
+    'the server is ready',
+  )
 })
 
 after(async () => {
@@ -28,7 +31,9 @@ after(async () => {
 test('without APIServerIdentity the server keeps no Lease and readyz has no check of it', async () => {
   const { text } = await client.call({ path: '/readyz?verbose' })
   assert.doesNotMatch(text, /identity-lease/)
-  const leases = await client.call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' })
+  const leases = await client.call({
+    path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases',
+  })
   const names = itemsOf(fieldsOf(parseText(leases.text))['items']).map(({ metadata }) =>
     textOf(fieldsOf(metadata)['name']),
   )
@@ -41,7 +46,9 @@ test('without APIServerIdentity the server keeps no Lease and readyz has no chec
 test('without KubeletFineGrainedAuthz the role of kubelet administrators has no rule for single endpoints', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kubelet-api-admin'
   const { text } = await client.call({ path })
-  const resources = itemsOf(fieldsOf(parseText(text))['rules']).flatMap((rule) => textsOf(rule['resources']))
+  const resources = itemsOf(fieldsOf(parseText(text))['rules']).flatMap((rule) =>
+    textsOf(rule['resources']),
+  )
   assert.ok(resources.includes('nodes/proxy'))
   assert.ok(!resources.includes('nodes/pods'))
 })

@@ -29,7 +29,8 @@ before(async () => {
   server = await startTestServer(['--feature-gates=WatchList=true'])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await until(
-    async () => (await metric('nominal_limit_seats', 'priority_level="global-default"')) !== undefined,
+    async () =>
+      (await metric('nominal_limit_seats', 'priority_level="global-default"')) !== undefined,
     'levels',
   )
 })
@@ -41,7 +42,9 @@ after(async () => {
 
 async function metric(name: string, labels: string): Promise<number | undefined> {
   const { text } = await client.call({ path: '/metrics' })
-  const line = text.split('\n').find((one) => one.startsWith(`apiserver_flowcontrol_${name}{`) && one.includes(labels))
+  const line = text
+    .split('\n')
+    .find((one) => one.startsWith(`apiserver_flowcontrol_${name}{`) && one.includes(labels))
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')))
 }
 
@@ -61,7 +64,9 @@ async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
     metadata,
     spec: { type: 'Limited', limited },
   })
-  const resourceRules = [{ verbs: ['*'], apiGroups: ['authentication.k8s.io'], resources: ['*'], clusterScope: true }]
+  const resourceRules = [
+    { verbs: ['*'], apiGroups: ['authentication.k8s.io'], resources: ['*'], clusterScope: true },
+  ]
   await make(`${flow}/flowschemas`, {
     apiVersion,
     kind: 'FlowSchema',
@@ -88,7 +93,10 @@ async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
 
 /** A request that holds its seats until its body is sent. */
 async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>> {
-  const fields = [field('authorization', `Bearer ${bob}`), field('content-type', 'application/json')]
+  const fields = [
+    field('authorization', `Bearer ${bob}`),
+    field('content-type', 'application/json'),
+  ]
   await raw.send(headersFrame(stream, requestFields('POST', review, ...fields), END_HEADERS))
   return async () => raw.send(frame(FRAME.DATA, END_STREAM, stream, Buffer.from('{}')))
 }
@@ -104,7 +112,10 @@ test('a level without queues refuses what finds no seat', async () => {
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
   const release = await hold(raw, 1)
   const executing = 'flow_schema="rejecting",priority_level="rejecting"'
-  await until(async () => (await metric('current_executing_requests', executing)) === 1, 'the first has its seat')
+  await until(
+    async () => (await metric('current_executing_requests', executing)) === 1,
+    'the first has its seat',
+  )
   const refused = await ask()
   assert.equal(refused.status, 429)
   assert.equal(refused.text, 'Too many requests, please try again later.\n')
@@ -114,7 +125,11 @@ test('a level without queues refuses what finds no seat', async () => {
   assert.ok(refused.headers['x-kubernetes-pf-prioritylevel-uid'])
   const reason = `${executing},reason="concurrency-limit"`
   assert.equal(await metric('rejected_requests_total', reason), 1)
-  assert.equal((await client.call({ method: 'POST', path: review, body: {} })).status, 201, 'another level')
+  assert.equal(
+    (await client.call({ method: 'POST', path: review, body: {} })).status,
+    201,
+    'another level',
+  )
   await release()
   await until(async () => (await ask()).status === 201, 'the seat is free again')
 })
@@ -129,8 +144,13 @@ test('requests wait in queues, until a seat is free or their time is up; full qu
   const seats = (await metric('nominal_limit_seats', 'priority_level="queuing"')) ?? 0
   assert.ok(seats >= 1 && seats <= 5, `${seats}`)
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
-  const releases = await Promise.all(Array.from({ length: seats }, (__, at) => hold(raw, 1 + 2 * at)))
-  await until(async () => (await metric('current_executing_seats', labels)) === seats, 'all seats are taken')
+  const releases = await Promise.all(
+    Array.from({ length: seats }, (__, at) => hold(raw, 1 + 2 * at)),
+  )
+  await until(
+    async () => (await metric('current_executing_seats', labels)) === seats,
+    'all seats are taken',
+  )
 
   const late = await ask(`${review}?timeout=400ms`)
   assert.equal(late.status, 429, 'a quarter of its time is over')
@@ -141,14 +161,18 @@ test('requests wait in queues, until a seat is free or their time is up; full qu
   assert.equal((await ask()).status, 429)
   assert.equal(await metric('rejected_requests_total', `${labels},reason="queue-full"`), 1)
 
-  const dumped = await client.call({ path: '/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1' })
+  const dumped = await client.call({
+    path: '/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1',
+  })
   assert.match(
     dumped.text,
     /^queuing, +queuing, +0, +1, +, +20\S+Z, +1, +0, +0s, +0001-01-01T00:00:00Z, +bob, +create,/m,
   )
   const queues = await client.call({ path: '/debug/api_priority_and_fairness/dump_queues' })
   assert.match(queues.text, new RegExp(`^queuing, +0, +2, +${seats}, +${seats}, `, 'm'))
-  const levels = await client.call({ path: '/debug/api_priority_and_fairness/dump_priority_levels' })
+  const levels = await client.call({
+    path: '/debug/api_priority_and_fairness/dump_priority_levels',
+  })
   assert.match(levels.text, new RegExp(`^queuing, +1, +false, +false, +2, +${seats}, `, 'm'))
 
   const [first] = releases
@@ -168,7 +192,10 @@ test('a client that goes away leaves its queue', async () => {
   {
     using raw = await RawHttp2.open(Number(new URL(server.url).port))
     for (let at = 0; at < seats; at++) await hold(raw, 1 + 2 * at)
-    await until(async () => (await metric('current_executing_seats', labels)) === seats, 'all seats are taken')
+    await until(
+      async () => (await metric('current_executing_seats', labels)) === seats,
+      'all seats are taken',
+    )
     {
       using gone = await RawHttp2.open(Number(new URL(server.url).port))
       await hold(gone, 1)
@@ -189,22 +216,37 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
       metadata: { name: 'bob' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'cluster-admin',
+      },
       subjects: [{ kind: 'User', name: 'bob', apiGroup: 'rbac.authorization.k8s.io' }],
     },
   })
   const maps = '/api/v1/namespaces/default/configmaps'
-  const streaming = '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  const streaming =
+    '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
   const watches = Array.from({ length: 20 }, (_, at) =>
     client.lines({ path: `${maps}?watch=1${at % 2 === 0 ? '' : streaming}`, token: bob }),
   )
   const started = watches.map((watch) => watch.next())
   await until(
-    async () => ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >= counted + 20,
+    async () =>
+      ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >=
+      counted + 20,
     'all began',
   )
-  await until(async () => (await metric('current_executing_seats', labels)) === 0, 'no seat is taken')
-  const made = await client.call({ method: 'POST', path: maps, token: bob, body: { metadata: { name: 'wide' } } })
+  await until(
+    async () => (await metric('current_executing_seats', labels)) === 0,
+    'no seat is taken',
+  )
+  const made = await client.call({
+    method: 'POST',
+    path: maps,
+    token: bob,
+    body: { metadata: { name: 'wide' } },
+  })
   assert.equal(made.status, 201, made.text)
   assert.equal(await metric('watch_count_samples_sum', labels), 20)
   await Promise.all(started)
@@ -223,18 +265,25 @@ const handle: HandleAs = async ({ method, path, query, body, headers }) => {
   return { status, headers: {}, body: Buffer.from(text) }
 }
 
-const keep = (): Promise<void> => keepFlowControl(handle, flowControlObjects, new AbortController().signal)
+const keep = (): Promise<void> =>
+  keepFlowControl(handle, flowControlObjects, new AbortController().signal)
 
 async function read(path: string): Promise<KubeObject> {
   const { text } = await client.call({ path: `${flow}/${path}` })
   return JSON.parse(text)
 }
 
-const precedence = async (path: string): Promise<unknown> => fieldsOf((await read(path)).spec)['matchingPrecedence']
+const precedence = async (path: string): Promise<unknown> =>
+  fieldsOf((await read(path)).spec)['matchingPrecedence']
 
 async function change(path: string, patch: Fields): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
-  const { status, text } = await client.call({ method: 'PATCH', path: `${flow}/${path}`, body: patch, headers })
+  const { status, text } = await client.call({
+    method: 'PATCH',
+    path: `${flow}/${path}`,
+    body: patch,
+    headers,
+  })
   assert.equal(status, 200, text)
 }
 
@@ -243,7 +292,10 @@ test("objects of the server itself are kept as upstream's are", async () => {
     const { text } = await client.call({ path: `${flow}/flowschemas` })
     const levels = await client.call({ path: `${flow}/prioritylevelconfigurations` })
     const items: KubeObject[] = [...JSON.parse(text).items, ...JSON.parse(levels.text).items]
-    return items.map(({ metadata }) => `${metadata.name} ${metadata.generation} ${metadata.annotations?.[autoUpdate]}`)
+    return items.map(
+      ({ metadata }) =>
+        `${metadata.name} ${metadata.generation} ${metadata.annotations?.[autoUpdate]}`,
+    )
   }
   const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
   const first = await all()
@@ -257,7 +309,9 @@ test("objects of the server itself are kept as upstream's are", async () => {
     spec: { matchingPrecedence: 499 },
     metadata: { annotations: { [autoUpdate]: 'false' } },
   })
-  await change('prioritylevelconfigurations/exempt', { spec: { exempt: { nominalConcurrencyShares: 7 } } })
+  await change('prioritylevelconfigurations/exempt', {
+    spec: { exempt: { nominalConcurrencyShares: 7 } },
+  })
   await change('flowschemas/exempt', { metadata: { annotations: { [autoUpdate]: 'false' } } })
   const old = {
     ...(await read('flowschemas/probes')),
@@ -266,11 +320,18 @@ test("objects of the server itself are kept as upstream's are", async () => {
   await make(`${flow}/flowschemas`, old)
   await keep()
   assert.equal(await precedence('flowschemas/catch-all'), 10_000)
-  assert.equal((await read('prioritylevelconfigurations/workload-low')).kind, 'PriorityLevelConfiguration')
+  assert.equal(
+    (await read('prioritylevelconfigurations/workload-low')).kind,
+    'PriorityLevelConfiguration',
+  )
   assert.equal(await precedence('flowschemas/probes'), 2)
   assert.equal(await precedence('flowschemas/system-nodes'), 499, 'somebody has taken it over')
   const spec = fieldsOf((await read('prioritylevelconfigurations/exempt')).spec)
-  assert.deepEqual(spec['exempt'], { nominalConcurrencyShares: 7, lendablePercent: 0 }, 'for operators to choose')
+  assert.deepEqual(
+    spec['exempt'],
+    { nominalConcurrencyShares: 7, lendablePercent: 0 },
+    'for operators to choose',
+  )
   assert.equal((await read('flowschemas/exempt')).metadata.annotations?.[autoUpdate], 'true')
   assert.equal((await read('flowschemas/old')).kind, 'Status', 'of another release')
 })

@@ -38,7 +38,11 @@ after(async () => {
 })
 
 type Headers = { readonly [name: string]: string | string[] }
-type Sent = { readonly certificate?: IssuedCertificate; readonly headers?: Headers; readonly path?: string }
+type Sent = {
+  readonly certificate?: IssuedCertificate
+  readonly headers?: Headers
+  readonly path?: string
+}
 type Seen = { readonly status: number; readonly text: string }
 
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
@@ -46,10 +50,19 @@ const usual = { 'content-type': 'application/json' }
 
 function overHttp1({ certificate, headers = {}, path = review }: Sent): Promise<Seen> {
   const { hostname, port } = new URL(server.url)
-  const shown = certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
+  const shown =
+    certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
   const method = path === review ? 'POST' : 'GET'
   return new Promise((resolve, reject) => {
-    const options = { hostname, port, path, method, rejectUnauthorized: false, agent: false, ...shown }
+    const options = {
+      hostname,
+      port,
+      path,
+      method,
+      rejectUnauthorized: false,
+      agent: false,
+      ...shown,
+    }
     const request = httpsRequest({ ...options, headers: { ...usual, ...headers } }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
@@ -60,7 +73,8 @@ function overHttp1({ certificate, headers = {}, path = review }: Sent): Promise<
 }
 
 async function overHttp2({ certificate, headers = {}, path = review }: Sent): Promise<Seen> {
-  const shown = certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
+  const shown =
+    certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
   const session = connectHttp2(server.url, { rejectUnauthorized: false, ...shown })
   try {
     return await new Promise<Seen>((resolve, reject) => {
@@ -110,7 +124,9 @@ for (const [protocol, call] of [
         groups: ['a, b', 'c', 'd', 'e', 'system:authenticated'],
         extra: { 'example.org/scope': ['1', '2'] },
       })
-      const { username } = Object(await whoami({ certificate: proxy, headers: { 'x-login': 'joe' } }))
+      const { username } = Object(
+        await whoami({ certificate: proxy, headers: { 'x-login': 'joe' } }),
+      )
       assert.equal(username, 'joe')
     })
 
@@ -122,10 +138,18 @@ for (const [protocol, call] of [
 
     test('a proxy that names nobody is nobody', async () => {
       assert.equal(await whoami({ certificate: proxy }), 401)
-      assert.equal(await whoami({ certificate: proxy, headers: { 'x-remote-group': 'system:masters' } }), 401)
+      assert.equal(
+        await whoami({ certificate: proxy, headers: { 'x-remote-group': 'system:masters' } }),
+        401,
+      )
     })
 
-    const masters = { ...jane, 'x-remote-group': 'system:masters', 'x-remote-extra-a': 'b', 'x-login': 'joe' }
+    const masters = {
+      ...jane,
+      'x-remote-group': 'system:masters',
+      'x-remote-extra-a': 'b',
+      'x-login': 'joe',
+    }
 
     test('attack: headers without a certificate', async () => {
       assert.equal(await whoami({ headers: masters }), 'anonymous')
@@ -175,7 +199,10 @@ for (const [protocol, call] of [
 
 async function publishedMap(): Promise<{ readonly [key: string]: string }> {
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
-  const { status, text } = await overHttp1({ path, headers: { authorization: `Bearer ${adminToken}` } })
+  const { status, text } = await overHttp1({
+    path,
+    headers: { authorization: `Bearer ${adminToken}` },
+  })
   return status === 200 ? JSON.parse(text).data : {}
 }
 
@@ -197,7 +224,8 @@ test('the authorities of proxies are read again when their file changes', async 
   const certificate = renewed.issue({ cn: 'proxy' })
   assert.equal((await overHttp2({ certificate, headers: jane })).status, 401)
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
-  const isUsed = async (): Promise<boolean> => (await overHttp2({ certificate, headers: jane })).status === 201
+  const isUsed = async (): Promise<boolean> =>
+    (await overHttp2({ certificate, headers: jane })).status === 201
   // A handshake that the change meets is cut off.
   await until(() => isUsed().catch(() => false), 'the new authority is used', WATCHED_MS)
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)

@@ -9,7 +9,10 @@ let server: TestServer
 let client: Client
 
 before(async () => {
-  server = await startTestServer(['--controllers=garbage-collector-controller', '--authorization-mode=RBAC'])
+  server = await startTestServer([
+    '--controllers=garbage-collector-controller',
+    '--authorization-mode=RBAC',
+  ])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail()
 })
 after(async () => {
@@ -45,14 +48,19 @@ const create = (name: string, metadata: object = {}): Promise<Owner> =>
   post(configMaps, { metadata: { name, ...metadata } })
 
 const remove = (path: string, propagationPolicy?: string) =>
-  client.call({ method: 'DELETE', path, body: propagationPolicy === undefined ? undefined : { propagationPolicy } })
+  client.call({
+    method: 'DELETE',
+    path,
+    body: propagationPolicy === undefined ? undefined : { propagationPolicy },
+  })
 
 async function read(path: string) {
   const { status, text } = await client.call({ path })
   return status === 200 ? JSON.parse(text) : undefined
 }
 
-const isGone = (name: string) => async (): Promise<boolean> => (await read(`${configMaps}/${name}`)) === undefined
+const isGone = (name: string) => async (): Promise<boolean> =>
+  (await read(`${configMaps}/${name}`)) === undefined
 
 test('dependents of all generations go after their owner; what has another owner stays, without the one that is gone', async () => {
   const owner = await create('root')
@@ -66,12 +74,18 @@ test('dependents of all generations go after their owner; what has another owner
     async () => (await read(`${configMaps}/shared`)).metadata.ownerReferences.length === 1,
     'the reference is gone',
   )
-  assert.equal((await read(`${configMaps}/shared`)).metadata.ownerReferences[0].uid, other.metadata.uid)
+  assert.equal(
+    (await read(`${configMaps}/shared`)).metadata.ownerReferences[0].uid,
+    other.metadata.uid,
+  )
 })
 
 test('in the foreground the owner goes after what blocks it', async () => {
   const owner = await create('front')
-  await create('blocking', { ...ownedBy([owner], { blockOwnerDeletion: true }), finalizers: ['example.com/hold'] })
+  await create('blocking', {
+    ...ownedBy([owner], { blockOwnerDeletion: true }),
+    finalizers: ['example.com/hold'],
+  })
   await create('other-dependent', ownedBy([owner]))
   await remove(`${configMaps}/front`, 'Foreground')
   await until(isGone('other-dependent'), 'what does not block goes')
@@ -116,7 +130,11 @@ test('orphans stay, without their owner', async () => {
 test('an owner that never was is no owner; one of a kind that is not served may be one', async () => {
   const absent = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'never', uid: 'none' } }
   await create('garbage', ownedBy([absent]))
-  const unknown = { apiVersion: 'example.com/v1', kind: 'Nobody', metadata: { name: 'x', uid: 'unknown' } }
+  const unknown = {
+    apiVersion: 'example.com/v1',
+    kind: 'Nobody',
+    metadata: { name: 'x', uid: 'unknown' },
+  }
   await create('doubted', ownedBy([unknown]))
   await create('half', ownedBy([absent, unknown]))
   await until(isGone('garbage'), 'it is gone')
@@ -131,7 +149,9 @@ test('an owner that never was is no owner; one of a kind that is not served may 
 })
 
 test('an owner in another namespace is none, and an event says so; a cluster-scoped one is', async () => {
-  const owner = await post('/api/v1/namespaces/kube-public/configmaps', { metadata: { name: 'far' } })
+  const owner = await post('/api/v1/namespaces/kube-public/configmaps', {
+    metadata: { name: 'far' },
+  })
   const node = await post('/api/v1/nodes', { metadata: { name: 'node' } })
   await create('on-node', ownedBy([node]))
   await create('near', ownedBy([owner]))
@@ -153,7 +173,14 @@ test('custom kinds own and are owned as they come, and go with their definition'
       group: 'example.com',
       scope: 'Namespaced',
       names: { plural: 'lamps', kind: 'Lamp' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
     },
   })
   const lamps = '/apis/example.com/v1/namespaces/default/lamps'
@@ -164,7 +191,11 @@ test('custom kinds own and are owned as they come, and go with their definition'
     kind: 'Lamp',
     metadata: { name: 'l', ...ownedBy([owner]) },
   })
-  const other = await post(lamps, { apiVersion: 'example.com/v1', kind: 'Lamp', metadata: { name: 'm' } })
+  const other = await post(lamps, {
+    apiVersion: 'example.com/v1',
+    kind: 'Lamp',
+    metadata: { name: 'm' },
+  })
   await create('of-lamp', ownedBy([lamp]))
   await create('of-other', ownedBy([other]))
   await remove(`${configMaps}/of-lamps`)

@@ -32,7 +32,10 @@ const CANCEL = 8
 
 /** A handler that answers when the test says so. */
 async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
-  const asked: { readonly request: ApiRequest; readonly answer: (response: ApiResponse) => void }[] = []
+  const asked: {
+    readonly request: ApiRequest
+    readonly answer: (response: ApiResponse) => void
+  }[] = []
   let onAsked: (() => void) | undefined
   const complaints: string[] = []
   const listener = new Listener({
@@ -44,7 +47,8 @@ async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
         asked.push({ request, answer })
         onAsked?.()
       }),
-    log: (level, message, fields) => level === 'error' && complaints.push(`${message} ${JSON.stringify(fields)}`),
+    log: (level, message, fields) =>
+      level === 'error' && complaints.push(`${message} ${JSON.stringify(fields)}`),
   })
   await listener.listen(0, '127.0.0.1')
   return {
@@ -105,7 +109,12 @@ test('a watch whose client has gone before it began is not kept', async () => {
 })
 
 async function upgrade(port: number): Promise<TLSSocket> {
-  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+  })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
@@ -161,7 +170,8 @@ class Places {
 }
 
 const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
-const windowUpdate = (stream: number, bytes: number): Buffer => frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
+const windowUpdate = (stream: number, bytes: number): Buffer =>
+  frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
 
 test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_000 }, async () => {
   await using server = await start()
@@ -195,7 +205,9 @@ test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_0
   await places.gone()
 })
 
-test('a place is left once when its client stands still: HTTP/2', { timeout: 120_000 }, async () => {
+test('a place is left once when its client stands still: HTTP/2', {
+  timeout: 120_000,
+}, async () => {
   await using server = await start({ stallMsMax: 400 })
   const places = new Places()
   using client = await RawHttp2.open(server.listener.port, noWindow)
@@ -214,11 +226,17 @@ test('a place is left once when its client stands still: HTTP/2', { timeout: 120
   await places.gone()
 })
 
-test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 120_000 }, async () => {
+test('a place is left once, whoever ends the exchange: HTTP/1.1', {
+  timeout: 120_000,
+}, async () => {
   await using server = await start()
   const places = new Places()
   const ask = async (): Promise<TLSSocket> => {
-    const socket = connect({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    const socket = connect({
+      port: server.listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+    })
     socket.on('error', () => undefined)
     await once(socket, 'secureConnect')
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -255,7 +273,9 @@ test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 120
   refused.destroy()
 })
 
-test('what a request makes the server hold counts until it has been handled', { timeout: 120_000 }, async () => {
+test('what a request makes the server hold counts until it has been handled', {
+  timeout: 120_000,
+}, async () => {
   const budget = new ByteBudget(64 << 20)
   await using server = await start({}, budget)
   using client = await RawHttp2.open(server.listener.port)

@@ -46,7 +46,13 @@ test('an object that is applied to again and again does not keep all the bodies'
   const name = 'applied-to'
   const big = longText().slice(0, 900_000)
   assert.equal(
-    (await cluster.request({ method: 'POST', path: configMaps, body: { metadata: { name }, data: { big } } })).status,
+    (
+      await cluster.request({
+        method: 'POST',
+        path: configMaps,
+        body: { metadata: { name }, data: { big } },
+      })
+    ).status,
     201,
   )
   // Of each only a short text is stored.

@@ -34,7 +34,9 @@ const definition = {
                   berths: { type: 'integer', minimum: 1 },
                   flag: { type: 'string', default: 'plain' },
                 },
-                'x-kubernetes-validations': [{ rule: 'self.berths <= 900', message: 'too many berths' }],
+                'x-kubernetes-validations': [
+                  { rule: 'self.berths <= 900', message: 'too many berths' },
+                ],
               },
               status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
             },

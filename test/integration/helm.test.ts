@@ -28,13 +28,21 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-const get = (what: string, path: string): Promise<string> => kubectl.out('get', what, '-o', `jsonpath=${path}`)
+const get = (what: string, path: string): Promise<string> =>
+  kubectl.out('get', what, '-o', `jsonpath=${path}`)
 
 test('install makes every object of the chart', async () => {
   const printed = await helm('install', 'web', chart, '--create-namespace')
   assert.match(printed, /^NAME: web$[\s\S]*^STATUS: deployed$[\s\S]*^REVISION: 1$/m)
   assert.equal(
-    await kubectl.out('get', 'deploy,svc,cm,secret,ingress', '-l', 'app.kubernetes.io/managed-by=Helm', '-o', 'name'),
+    await kubectl.out(
+      'get',
+      'deploy,svc,cm,secret,ingress',
+      '-l',
+      'app.kubernetes.io/managed-by=Helm',
+      '-o',
+      'name',
+    ),
     'deployment.apps/web\nservice/web\nconfigmap/web\nsecret/web\ningress.networking.k8s.io/web\n',
   )
   assert.equal(await get('secret/web', '{.data.password}'), Buffer.from('cmVk').toString('base64'))

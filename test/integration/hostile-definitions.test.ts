@@ -34,7 +34,10 @@ for (const [at, hostile] of hostileDefinitions.entries()) {
 
 test('names that every object has, as groups, plurals and kinds', () =>
   bounded(async () => {
-    const hostile = { name: '', schema: '{"type":"object","x-kubernetes-preserve-unknown-fields":true}' }
+    const hostile = {
+      name: '',
+      schema: '{"type":"object","x-kubernetes-preserve-unknown-fields":true}',
+    }
     const names = ['Constructor', 'ToString', 'HasOwnProperty', 'ValueOf', 'Prototype']
     for (const kind of names) {
       const plural = kind.toLowerCase()
@@ -44,18 +47,27 @@ test('names that every object has, as groups, plurals and kinds', () =>
       )
     }
     await attack({ ...hostile, isAccepted: false }, { plural: '__proto__', kind: '__proto__' })
-    await attack({ ...hostile, isAccepted: false }, { plural: 'things', kind: 'Thing', ofGroup: '__proto__' })
+    await attack(
+      { ...hostile, isAccepted: false },
+      { plural: 'things', kind: 'Thing', ofGroup: '__proto__' },
+    )
   }))
 
 /**
  * Runs it and looks at what it cost. Code that is not compiled yet, a collection and neighbours on the machine make a turn longer now and then,
  * what the server does in one piece makes it so each time: of three runs the one with the shortest longest turn counts.
  */
-async function bounded(run: (time: number) => Promise<void>, turnMsMax = TURN_MS_MAX): Promise<void> {
+async function bounded(
+  run: (time: number) => Promise<void>,
+  turnMsMax = TURN_MS_MAX,
+): Promise<void> {
   const turnsMs: number[] = []
   do turnsMs.push(await boundedOnce(() => run(turnsMs.length)))
   while (Math.min(...turnsMs) >= turnMsMax && turnsMs.length < RUNS_MAX)
-  assert.ok(Math.min(...turnsMs) < turnMsMax, `turns took ${turnsMs.map((ms) => ms.toFixed(0)).join(', ')} ms`)
+  assert.ok(
+    Math.min(...turnsMs) < turnMsMax,
+    `turns took ${turnsMs.map((ms) => ms.toFixed(0)).join(', ')} ms`,
+  )
 }
 
 /** Returns the longest turn. */
@@ -106,9 +118,13 @@ function expect({ status, text }: Answer, isAccepted: boolean | undefined): void
 const post = (path: string, body: string): Promise<Answer> =>
   call({ method: 'POST', path, body: Buffer.from(body), headers })
 
-function bodyOf({ schema, otherVersions = [] }: HostileDefinition, { plural, kind, ofGroup = group }: Names): string {
+function bodyOf(
+  { schema, otherVersions = [] }: HostileDefinition,
+  { plural, kind, ofGroup = group }: Names,
+): string {
   const versions = [schema, ...otherVersions].map(
-    (text, at) => `{"name":"v${at + 1}","served":true,"storage":${at === 0},"schema":{"openAPIV3Schema":${text}}}`,
+    (text, at) =>
+      `{"name":"v${at + 1}","served":true,"storage":${at === 0},"schema":{"openAPIV3Schema":${text}}}`,
   )
   const names = `{"plural":"${plural}","kind":"${kind}"}`
   const spec = `{"group":"${ofGroup}","scope":"Namespaced","names":${names},"versions":[${versions.join(',')}]}`

@@ -1,12 +1,21 @@
 /** A whole server, spoken to over both versions of HTTP: objects, Status errors, lists and watches. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Answer, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import {
+  type Answer,
+  type Call,
+  type Client,
+  clients,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 let server: TestServer
 
 before(async () => {
-  server = await startTestServer(['--strict-transport-security-directives=max-age=60,includeSubDomains'])
+  server = await startTestServer([
+    '--strict-transport-security-directives=max-age=60,includeSubDomains',
+  ])
 })
 
 after(async () => {
@@ -21,7 +30,14 @@ const withoutOwners = (text: string): string => text.replace(/,"managedFields":\
 const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
   items.map(({ metadata }) => metadata.name)
 const status = (message: string, reason: string, code: number, details?: object): string => {
-  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason }
+  const head = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+  }
   return `${JSON.stringify({ ...head, ...(details === undefined ? {} : { details }), code })}\n`
 }
 
@@ -33,7 +49,11 @@ for (const [version, connect] of Object.entries(clients)) {
 
     before(async () => {
       client = connect(server.url)
-      await client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: space } } })
+      await client.call({
+        method: 'POST',
+        path: '/api/v1/namespaces',
+        body: { metadata: { name: space } },
+      })
     })
     after(() => client[Symbol.asyncDispose]())
 
@@ -41,7 +61,15 @@ for (const [version, connect] of Object.entries(clients)) {
       client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
 
     test('Strict-Transport-Security is on answers of every sort', async () => {
-      for (const asked of ['/', '/healthz', '/apis', '/openapi/v2', '/api/v1/namespaces', '/nope', '/api/v1/nope']) {
+      for (const asked of [
+        '/',
+        '/healthz',
+        '/apis',
+        '/openapi/v2',
+        '/api/v1/namespaces',
+        '/nope',
+        '/api/v1/nope',
+      ]) {
         const { headers } = await client.call({ path: asked })
         assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains', asked)
       }
@@ -64,7 +92,8 @@ for (const [version, connect] of Object.entries(clients)) {
       const read = await client.call({ path: `${path}/life` })
       assert.equal(read.text, made.text)
 
-      const put = (body: object): Promise<Answer> => client.call({ method: 'PUT', path: `${path}/life`, body })
+      const put = (body: object): Promise<Answer> =>
+        client.call({ method: 'PUT', path: `${path}/life`, body })
       const replaced = await put({
         metadata: { name: 'life', resourceVersion: metadata.resourceVersion },
         data: { a: '2' },
@@ -77,7 +106,9 @@ for (const [version, connect] of Object.entries(clients)) {
       const again = await put({ metadata: { name: 'life' }, data: { a: '2' } })
       assert.equal(again.text, replaced.text, 'an update that changes nothing writes nothing')
 
-      const late = await put({ metadata: { name: 'life', resourceVersion: metadata.resourceVersion } })
+      const late = await put({
+        metadata: { name: 'life', resourceVersion: metadata.resourceVersion },
+      })
       assert.equal(late.status, 409)
       assert.match(
         json(late).message,
@@ -87,19 +118,37 @@ for (const [version, connect] of Object.entries(clients)) {
       const removed = await client.call({ method: 'DELETE', path: `${path}/life` })
       assert.equal(removed.status, 200)
       const details = { name: 'life', kind: 'configmaps', uid: metadata.uid }
-      assert.deepEqual(json(removed), { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+      assert.deepEqual(json(removed), {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Success',
+        details,
+      })
       const gone = await client.call({ path: `${path}/life` })
       assert.equal(
         gone.text,
-        status('configmaps "life" not found', 'NotFound', 404, { name: 'life', kind: 'configmaps' }),
+        status('configmaps "life" not found', 'NotFound', 404, {
+          name: 'life',
+          kind: 'configmaps',
+        }),
       )
     })
 
     test('a namespace is created with a finalizer and stays Terminating when it is deleted', async () => {
       const name = `${space}-going`
-      const made = json(await client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } }))
+      const made = json(
+        await client.call({
+          method: 'POST',
+          path: '/api/v1/namespaces',
+          body: { metadata: { name } },
+        }),
+      )
       assert.deepEqual(made.metadata.labels, { 'kubernetes.io/metadata.name': name })
-      assert.deepEqual([made.spec, made.status], [{ finalizers: ['kubernetes'] }, { phase: 'Active' }])
+      assert.deepEqual(
+        [made.spec, made.status],
+        [{ finalizers: ['kubernetes'] }, { phase: 'Active' }],
+      )
       const marked = await client.call({ method: 'DELETE', path: `/api/v1/namespaces/${name}` })
       assert.equal(marked.status, 200)
       assert.equal(json(marked).status.phase, 'Terminating')
@@ -109,7 +158,12 @@ for (const [version, connect] of Object.entries(clients)) {
     })
 
     const refusals: readonly [string, Call, number, string | RegExp][] = [
-      ['no token', { path, token: null }, 403, /User \\"system:anonymous\\" cannot list resource \\"configmaps\\"/],
+      [
+        'no token',
+        { path, token: null },
+        403,
+        /User \\"system:anonymous\\" cannot list resource \\"configmaps\\"/,
+      ],
       ['a wrong token', { path, token: 'wrong' }, 401, status('Unauthorized', 'Unauthorized', 401)],
       [
         'no rights',
@@ -122,9 +176,19 @@ for (const [version, connect] of Object.entries(clients)) {
           { kind: 'configmaps' },
         ),
       ],
-      ['no rights to a path', { path: '/nope', token: 'bob-token' }, 403, /forbidden: User \\"bob\\" cannot get path/],
+      [
+        'no rights to a path',
+        { path: '/nope', token: 'bob-token' },
+        403,
+        /forbidden: User \\"bob\\" cannot get path/,
+      ],
       ['an unknown path', { path: '/nope' }, 404, '404 page not found\n'],
-      ['an unknown group', { path: '/apis/nope.example.com/v1/things' }, 404, '404 page not found\n'],
+      [
+        'an unknown group',
+        { path: '/apis/nope.example.com/v1/things' },
+        404,
+        '404 page not found\n',
+      ],
       [
         'an unknown resource',
         { path: '/api/v1/nopes' },
@@ -135,7 +199,12 @@ for (const [version, connect] of Object.entries(clients)) {
         'a method without a route',
         { path, method: 'PUT', body: {} },
         405,
-        status('the server does not allow this method on the requested resource', 'MethodNotAllowed', 405, {}),
+        status(
+          'the server does not allow this method on the requested resource',
+          'MethodNotAllowed',
+          405,
+          {},
+        ),
       ],
       ['a path that cannot be decoded', { path: `${path}/%zz` }, 400, '400 Bad Request'],
       [
@@ -144,9 +213,24 @@ for (const [version, connect] of Object.entries(clients)) {
         400,
         /Name parameter invalid: \\"..\\": may not be '..'/,
       ],
-      ['a number that is none', { path: `${path}?limit=x` }, 400, /strconv.ParseInt: parsing \\"x\\": invalid syntax/],
-      ['an unknown field', { path: `${path}?fieldSelector=a%3Db` }, 400, /is not a known field selector: only/],
-      ['a form that is not offered', { path, headers: { accept: 'text/html' } }, 406, /NotAcceptable/],
+      [
+        'a number that is none',
+        { path: `${path}?limit=x` },
+        400,
+        /strconv.ParseInt: parsing \\"x\\": invalid syntax/,
+      ],
+      [
+        'an unknown field',
+        { path: `${path}?fieldSelector=a%3Db` },
+        400,
+        /is not a known field selector: only/,
+      ],
+      [
+        'a form that is not offered',
+        { path, headers: { accept: 'text/html' } },
+        406,
+        /NotAcceptable/,
+      ],
       [
         'a body that is no JSON',
         { path, method: 'POST', body: Buffer.from('{"a') },
@@ -207,27 +291,43 @@ for (const [version, connect] of Object.entries(clients)) {
 
     test('a body beyond the limit is refused, whether or not it says how long it is', async () => {
       const body = Buffer.alloc(3 * 1024 * 1024 + 1, 0x20)
-      const told = status('Request entity too large: limit is 3145728', 'RequestEntityTooLarge', 413)
+      const told = status(
+        'Request entity too large: limit is 3145728',
+        'RequestEntityTooLarge',
+        413,
+      )
       assert.equal((await client.call({ path, method: 'POST', body })).text, told)
-      assert.equal((await client.call({ path, method: 'POST', body, hidesLength: true })).text, told)
+      assert.equal(
+        (await client.call({ path, method: 'POST', body, hidesLength: true })).text,
+        told,
+      )
       assert.equal((await client.call({ path })).status, 200, 'the server goes on')
     })
 
     test('headers may be far longer than what Node takes by itself', async () => {
-      const answer = await client.call({ path: '/version', headers: { 'x-long': 'x'.repeat(60_000) } })
+      const answer = await client.call({
+        path: '/version',
+        headers: { 'x-long': 'x'.repeat(60_000) },
+      })
       assert.equal(answer.status, 200)
     })
 
     test('a list has every object once, in pages as well, with its length ahead', async () => {
       const names = Array.from({ length: 120 }, (_, at) => `list-${String(at).padStart(3, '0')}`)
       const data = { text: 'x'.repeat(8_000) }
-      await Promise.all(names.map((name) => create(name, { metadata: { name, labels: { list: 'yes' } }, data })))
+      await Promise.all(
+        names.map((name) => create(name, { metadata: { name, labels: { list: 'yes' } }, data })),
+      )
       const query = '?labelSelector=list%3Dyes'
       const whole = await client.call({ path: path + query })
       assert.equal(Number(whole.headers['content-length']), Buffer.byteLength(whole.text))
       const { items, kind, metadata } = json(whole)
       assert.equal(kind, 'ConfigMapList')
-      assert.deepEqual(Object.keys(items[0]), ['metadata', 'data'], 'items leave out kind and apiVersion')
+      assert.deepEqual(
+        Object.keys(items[0]),
+        ['metadata', 'data'],
+        'items leave out kind and apiVersion',
+      )
       assert.deepEqual(namesOf(items), names)
 
       const paged: string[] = []
@@ -254,7 +354,9 @@ for (const [version, connect] of Object.entries(clients)) {
       await client.call({ method: 'DELETE', path: `${path}/seen` })
       const gone = await next()
       assert.equal(gone.type, 'DELETED')
-      assert.ok(Number(gone.object.metadata.resourceVersion) > Number(changed.metadata.resourceVersion))
+      assert.ok(
+        Number(gone.object.metadata.resourceVersion) > Number(changed.metadata.resourceVersion),
+      )
       assert.deepEqual({ ...gone.object, metadata: changed.metadata }, changed)
       await events.return()
 
@@ -265,21 +367,33 @@ for (const [version, connect] of Object.entries(clients)) {
         const { type, object } = JSON.parse(line)
         replay.push(`${type} ${object.metadata.name}`)
       }
-      assert.deepEqual(replay, ['ADDED unseen', 'MODIFIED seen', 'DELETED seen'], 'and it ends when its time is up')
+      assert.deepEqual(
+        replay,
+        ['ADDED unseen', 'MODIFIED seen', 'DELETED seen'],
+        'and it ends when its time is up',
+      )
     })
 
     const race = (metadata: object, value: number): Promise<Answer> =>
-      client.call({ method: 'PUT', path: `${path}/race`, body: { metadata, data: { value: `${value}` } } })
+      client.call({
+        method: 'PUT',
+        path: `${path}/race`,
+        body: { metadata, data: { value: `${value}` } },
+      })
 
     test('of many writers at once, all without a condition and one with it get through', async () => {
       const { resourceVersion } = json(await create('race')).metadata
-      const writers = Array.from({ length: 20 }, (_, at) => race({ name: 'race', resourceVersion }, at))
+      const writers = Array.from({ length: 20 }, (_, at) =>
+        race({ name: 'race', resourceVersion }, at),
+      )
       const codes = (await Promise.all(writers)).map((answer) => answer.status)
       assert.deepEqual(
         [codes.filter((code) => code === 200).length, codes.filter((code) => code === 409).length],
         [1, 19],
       )
-      const anyway = await Promise.all(Array.from({ length: 20 }, (_, at) => race({ name: 'race' }, at)))
+      const anyway = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => race({ name: 'race' }, at)),
+      )
       assert.ok(anyway.every((answer) => answer.status === 200))
     })
 
@@ -297,7 +411,11 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal(marked.metadata.deletionGracePeriodSeconds, 0)
       const again = await create('held')
       assert.equal(json(again).message, 'object is being deleted: configmaps "held" already exists')
-      const freed = await client.call({ method: 'PUT', path: `${path}/held`, body: { metadata: { name: 'held' } } })
+      const freed = await client.call({
+        method: 'PUT',
+        path: `${path}/held`,
+        body: { metadata: { name: 'held' } },
+      })
       assert.equal(freed.status, 200)
       assert.equal((await client.call({ path: `${path}/held` })).status, 404)
     })
@@ -308,7 +426,11 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.deepEqual([groups[0].name, groups[1].name], ['apiregistration.k8s.io', 'apps'])
       const { resources } = json(await client.call({ path: '/api/v1', token: 'bob-token' }))
       const names = resources.map(({ name }: { name: string }) => name)
-      assert.ok(['configmaps', 'namespaces', 'namespaces/finalize', 'pods/log'].every((name) => names.includes(name)))
+      assert.ok(
+        ['configmaps', 'namespaces', 'namespaces/finalize', 'pods/log'].every((name) =>
+          names.includes(name),
+        ),
+      )
       assert.equal(json(await client.call({ path: '/version', token: null })).minor, '33')
       for (const probe of ['/healthz', '/livez', '/readyz']) {
         assert.equal((await client.call({ path: probe, token: null })).text, 'ok')
@@ -324,13 +446,23 @@ for (const [version, connect] of Object.entries(clients)) {
     test('metrics are for those who may, under the names that upstream has', async () => {
       assert.equal((await client.call({ path: '/metrics', token: 'bob-token' })).status, 403)
       const { text } = await client.call({ path: '/metrics' })
-      const post = 'code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource"'
-      assert.ok(text.includes(`apiserver_request_total{${post},subresource="",verb="POST",version="v1"}`), text)
-      assert.match(text, /^etcd_request_duration_seconds_bucket\{operation="create",type="configmaps",le="0.005"\} \d/m)
+      const post =
+        'code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource"'
+      assert.ok(
+        text.includes(`apiserver_request_total{${post},subresource="",verb="POST",version="v1"}`),
+        text,
+      )
+      assert.match(
+        text,
+        /^etcd_request_duration_seconds_bucket\{operation="create",type="configmaps",le="0.005"\} \d/m,
+      )
       assert.match(text, /^apiserver_storage_objects\{resource="configmaps"\} \d/m)
       assert.match(text, /^process_resident_memory_bytes \d/m)
       // A gate that is on; and one that is on upstream, of a part that is not here.
-      assert.match(text, /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m)
+      assert.match(
+        text,
+        /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m,
+      )
       assert.match(text, /^kubernetes_feature_enabled\{name="ContextualLogging",stage="BETA"\} 0$/m)
     })
   })

@@ -65,7 +65,10 @@ function attack(name: string, errors: RegExp | null, run: (port: number) => Prom
       return is.openRequests === 0 && (errors === null || logged.length > 0)
     }, 'no request is left, and its end is logged')
     assert.ok(is.cpuMs - was.cpuMs < CPU_MS_MAX, `${is.cpuMs - was.cpuMs} ms of processor time`)
-    assert.ok(is.liveBytes - was.liveBytes < GROWTH_BYTES_MAX, `${is.liveBytes - was.liveBytes} bytes more`)
+    assert.ok(
+      is.liveBytes - was.liveBytes < GROWTH_BYTES_MAX,
+      `${is.liveBytes - was.liveBytes} bytes more`,
+    )
     assert.ok(other.slowestMs < LATENCY_MS_MAX, `another client waited ${other.slowestMs} ms`)
     assert.equal(logged.length, errors === null ? 0 : 1, logged.join())
     if (errors !== null) assert.match(logged[0] ?? '', errors)
@@ -121,7 +124,12 @@ async function assertCut(client: RawHttp2): Promise<void> {
 }
 
 /** A flood that ends the connection. */
-const floodAttack = (name: string, what: RegExp, make: (at: number) => Buffer, ...first: readonly Buffer[]): void =>
+const floodAttack = (
+  name: string,
+  what: RegExp,
+  make: (at: number) => Buffer,
+  ...first: readonly Buffer[]
+): void =>
   attack(name, what, async (port) => {
     using client = await RawHttp2.open(port, Buffer.concat([preface, settings(), ...first]))
     await flood(client, 20_000, make)
@@ -142,8 +150,10 @@ describe('2019', () => {
   floodAttack('CVE-2019-9512, ping flood', /^ENHANCE_YOUR_CALM too many PING frames/, () =>
     frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
   )
-  floodAttack('acknowledgements of pings that were never sent', /^ENHANCE_YOUR_CALM too many PING frames/, () =>
-    frame(FRAME.PING, ACK, 0, Buffer.alloc(8)),
+  floodAttack(
+    'acknowledgements of pings that were never sent',
+    /^ENHANCE_YOUR_CALM too many PING frames/,
+    () => frame(FRAME.PING, ACK, 0, Buffer.alloc(8)),
   )
   floodAttack(
     'CVE-2019-9513, resource loop: priorities change all the time',
@@ -161,8 +171,10 @@ describe('2019', () => {
     /^ENHANCE_YOUR_CALM too many streams were reset/,
     (at) => get(at, '/', field('connection', 'close')),
   )
-  floodAttack('CVE-2019-9515, settings flood', /^ENHANCE_YOUR_CALM too many SETTINGS frames/, (at) =>
-    settings([SETTING.INITIAL_WINDOW_SIZE, 60_000 + (at % 2)]),
+  floodAttack(
+    'CVE-2019-9515, settings flood',
+    /^ENHANCE_YOUR_CALM too many SETTINGS frames/,
+    (at) => settings([SETTING.INITIAL_WINDOW_SIZE, 60_000 + (at % 2)]),
   )
   floodAttack('acknowledgements of settings that were never sent', /too many SETTINGS frames/, () =>
     frame(FRAME.SETTINGS, ACK, 0),
@@ -173,20 +185,24 @@ describe('2019', () => {
     (at) => get(at, '/', nameless),
   )
 
-  attack('CVE-2019-9517, internal data buffering: windows are open, the socket is not read', null, async (port) => {
-    const windows = [
-      settings([SETTING.INITIAL_WINDOW_SIZE, 0x7fffffff]),
-      frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fff0000)),
-    ]
-    using client = await RawHttp2.open(port, Buffer.concat([preface, ...windows]))
-    client.socket.pause()
-    await client.send(...Array.from({ length: 200 }, (_, at) => get(at, '/large')))
-    await until(async () => (await server.usage()).openRequests > 100, 'they wait')
-    const { liveBytes } = await server.usage()
-    assert.ok(liveBytes < 60_000_000, `${liveBytes} bytes for 200 answers of a megabyte`)
-    client.socket.destroy()
-    while ((await server.usage()).openRequests > 0) await sleep(10)
-  })
+  attack(
+    'CVE-2019-9517, internal data buffering: windows are open, the socket is not read',
+    null,
+    async (port) => {
+      const windows = [
+        settings([SETTING.INITIAL_WINDOW_SIZE, 0x7fffffff]),
+        frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fff0000)),
+      ]
+      using client = await RawHttp2.open(port, Buffer.concat([preface, ...windows]))
+      client.socket.pause()
+      await client.send(...Array.from({ length: 200 }, (_, at) => get(at, '/large')))
+      await until(async () => (await server.usage()).openRequests > 100, 'they wait')
+      const { liveBytes } = await server.usage()
+      assert.ok(liveBytes < 60_000_000, `${liveBytes} bytes for 200 answers of a megabyte`)
+      client.socket.destroy()
+      while ((await server.usage()).openRequests > 0) await sleep(10)
+    },
+  )
 
   floodAttack(
     'CVE-2019-9518, empty frames: DATA',
@@ -215,17 +231,26 @@ describe('2019', () => {
 })
 
 describe('since', () => {
-  attack('CVE-2020-11080, SETTINGS with thousands of entries', /SETTINGS has too many entries/, async (port) => {
-    using client = await RawHttp2.open(port)
-    await client.send(...Array.from({ length: 200 }, (_, at) => get(at, '/hang')))
-    const entries = Array.from({ length: 2700 }, (_, at) => [SETTING.INITIAL_WINDOW_SIZE, 65_535 + (at % 2)] as const)
-    const many = settings(...entries)
-    for (let round = 0; round < 50 && !client.isOver; round++) await client.send(many)
-    await assertCut(client)
-  })
+  attack(
+    'CVE-2020-11080, SETTINGS with thousands of entries',
+    /SETTINGS has too many entries/,
+    async (port) => {
+      using client = await RawHttp2.open(port)
+      await client.send(...Array.from({ length: 200 }, (_, at) => get(at, '/hang')))
+      const entries = Array.from(
+        { length: 2700 },
+        (_, at) => [SETTING.INITIAL_WINDOW_SIZE, 65_535 + (at % 2)] as const,
+      )
+      const many = settings(...entries)
+      for (let round = 0; round < 50 && !client.isOver; round++) await client.send(many)
+      await assertCut(client)
+    },
+  )
 
-  floodAttack('CVE-2023-44487, rapid reset', /^ENHANCE_YOUR_CALM too many streams were reset/, (at) =>
-    Buffer.concat([get(at, '/hang'), reset(2 * at + 1, CANCEL)]),
+  floodAttack(
+    'CVE-2023-44487, rapid reset',
+    /^ENHANCE_YOUR_CALM too many streams were reset/,
+    (at) => Buffer.concat([get(at, '/hang'), reset(2 * at + 1, CANCEL)]),
   )
 
   floodAttack(
@@ -238,17 +263,25 @@ describe('since', () => {
   const resets: readonly (readonly [why: string, make: (at: number) => Buffer])[] = [
     [
       'WINDOW_UPDATE of 0',
-      (at) => Buffer.concat([get(at, '/hang'), frame(FRAME.WINDOW_UPDATE, 0, 2 * at + 1, uint32(0))]),
+      (at) =>
+        Buffer.concat([get(at, '/hang'), frame(FRAME.WINDOW_UPDATE, 0, 2 * at + 1, uint32(0))]),
     ],
     [
       'a window that overflows',
-      (at) => Buffer.concat([get(at, '/hang'), frame(FRAME.WINDOW_UPDATE, 0, 2 * at + 1, uint32(0x7fffffff))]),
+      (at) =>
+        Buffer.concat([
+          get(at, '/hang'),
+          frame(FRAME.WINDOW_UPDATE, 0, 2 * at + 1, uint32(0x7fffffff)),
+        ]),
     ],
     [
       'DATA after the end',
       (at) => Buffer.concat([get(at, '/hang'), frame(FRAME.DATA, 0, 2 * at + 1, Buffer.alloc(50))]),
     ],
-    ['HEADERS after the end', (at) => Buffer.concat([get(at, '/hang'), headersFrame(2 * at + 1, field('x', 'y'))])],
+    [
+      'HEADERS after the end',
+      (at) => Buffer.concat([get(at, '/hang'), headersFrame(2 * at + 1, field('x', 'y'))]),
+    ],
     [
       'a body that is too long',
       (at) =>
@@ -267,23 +300,38 @@ describe('since', () => {
     ],
   ]
   for (const [why, make] of resets) {
-    floodAttack(`CVE-2025-8671, MadeYouReset by ${why}`, /^ENHANCE_YOUR_CALM too many (streams were reset|small)/, make)
+    floodAttack(
+      `CVE-2025-8671, MadeYouReset by ${why}`,
+      /^ENHANCE_YOUR_CALM too many (streams were reset|small)/,
+      make,
+    )
   }
 })
 
 const entry = indexedField('x', 'y'.repeat(4000))
 /** 200 references to 4 KB each: 800 KB of headers in 300 bytes. */
 const bomb = (at: number): Buffer =>
-  Buffer.concat([requestFields('GET', '/'), at === 0 ? entry : Buffer.alloc(0), Buffer.alloc(200, 0xbe)])
+  Buffer.concat([
+    requestFields('GET', '/'),
+    at === 0 ? entry : Buffer.alloc(0),
+    Buffer.alloc(200, 0xbe),
+  ])
 const isOver = ({ type, stream }: ReceivedFrame): boolean =>
   (type === FRAME.DATA || type === FRAME.RST_STREAM) && stream === 199
 
 describe('HPACK', () => {
-  floodAttack('a bomb: one entry of the table, referred to by each byte', /too many streams were reset/, (at) =>
-    headersFrame(
-      2 * at + 1,
-      Buffer.concat([requestFields('GET', '/'), at === 0 ? entry : Buffer.alloc(0), Buffer.alloc(4000, 0xbe)]),
-    ),
+  floodAttack(
+    'a bomb: one entry of the table, referred to by each byte',
+    /too many streams were reset/,
+    (at) =>
+      headersFrame(
+        2 * at + 1,
+        Buffer.concat([
+          requestFields('GET', '/'),
+          at === 0 ? entry : Buffer.alloc(0),
+          Buffer.alloc(4000, 0xbe),
+        ]),
+      ),
   )
 
   attack('a bomb within the limit is let go of', null, async (port) => {

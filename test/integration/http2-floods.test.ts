@@ -32,7 +32,12 @@ const readsBody: Handler = async (call) => {
   return never(call)
 }
 
-const refuses: Handler = async () => ({ status: 401, headers: {}, body: Buffer.from('no'), isUnauthenticated: true })
+const refuses: Handler = async () => ({
+  status: 401,
+  headers: {},
+  body: Buffer.from('no'),
+  isUnauthenticated: true,
+})
 
 describe('DATA', () => {
   test('a body in frames of one byte takes about as much memory as the body', async () => {
@@ -42,10 +47,14 @@ describe('DATA', () => {
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
     const before = measureFootprint()
-    const batch = Buffer.concat(Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))))
+    const batch = Buffer.concat(
+      Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))),
+    )
     for (let sent = 0; sent < BODY_BYTES; sent += 1000) await client.send(batch)
     // Its window was opened again: the bytes have come.
-    assert.ok(await client.until(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 1))
+    assert.ok(
+      await client.until(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 1),
+    )
     const grownBytes = measureFootprint().memoryBytes - before.memoryBytes
     assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes for a body of ${BODY_BYTES}`)
   })
@@ -55,7 +64,9 @@ describe('DATA', () => {
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
     for (let round = 0; round < 3000 && !client.isOver; round += 100) {
-      await client.send(...Array.from({ length: 100 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))))
+      await client.send(
+        ...Array.from({ length: 100 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))),
+      )
     }
     assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM too many small DATA frames'])
@@ -66,7 +77,10 @@ describe('SETTINGS', () => {
   test('more entries than there can be reason for end the connection', async () => {
     await using server = await startListener(never)
     using client = await RawHttp2.open(server.port)
-    const entries = Array.from({ length: 33 }, (_, at) => [SETTING.INITIAL_WINDOW_SIZE, 65_535 + (at % 2)] as const)
+    const entries = Array.from(
+      { length: 33 },
+      (_, at) => [SETTING.INITIAL_WINDOW_SIZE, 65_535 + (at % 2)] as const,
+    )
     await client.send(settings(...entries.slice(1)))
     assert.ok(await client.until(({ type, flags }) => type === FRAME.SETTINGS && flags === ACK))
     assert.ok(!client.isOver)
@@ -76,7 +90,11 @@ describe('SETTINGS', () => {
   })
 
   test('the last of several windows counts', async () => {
-    await using server = await startListener(async () => ({ status: 200, headers: {}, body: Buffer.alloc(1000) }))
+    await using server = await startListener(async () => ({
+      status: 200,
+      headers: {},
+      body: Buffer.alloc(1000),
+    }))
     const windows = [0, 500, 100].map((window) => [SETTING.INITIAL_WINDOW_SIZE, window] as const)
     using client = await RawHttp2.open(server.port, Buffer.concat([preface, settings(...windows)]))
     await client.send(headersFrame(1, requestFields('GET', '/')))
@@ -90,14 +108,23 @@ describe('answers to nobody', () => {
     await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
     const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
     using client = await RawHttp2.open(server.port, first)
-    await client.send(...Array.from({ length: 250 }, (_, at) => headersFrame(1 + 2 * at, requestFields('GET', '/'))))
+    await client.send(
+      ...Array.from({ length: 250 }, (_, at) =>
+        headersFrame(1 + 2 * at, requestFields('GET', '/')),
+      ),
+    )
     assert.equal(await client.resetCode(1), CANCEL)
     assert.ok(await client.closed(), 'and the connection goes')
   })
 
   test('nor does a client that reads nothing at all', async () => {
     await using server = await startListener(
-      async () => ({ status: 401, headers: {}, body: Buffer.alloc(1_000_000), isUnauthenticated: true }),
+      async () => ({
+        status: 401,
+        headers: {},
+        body: Buffer.alloc(1_000_000),
+        isUnauthenticated: true,
+      }),
       { unauthenticatedStallMsMax: 200 },
     )
     using client = await RawHttp2.open(server.port)
@@ -127,15 +154,25 @@ describe('answers to nobody', () => {
   })
 
   test('nor does it after one that cannot be read', async () => {
-    await using server = await startListener(async () => ({ status: 200, headers: {}, body: Buffer.alloc(0) }))
+    await using server = await startListener(async () => ({
+      status: 200,
+      headers: {},
+      body: Buffer.alloc(0),
+    }))
     using nobody = await RawHttp2.open(server.port)
     await nobody.send(headersFrame(1, requestFields('GET', '/%')))
     assert.equal(await nobody.goawayCode(), NO_ERROR)
     using known = await RawHttp2.open(server.port)
     await known.send(headersFrame(1, requestFields('GET', '/')))
     await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1)
-    await known.send(headersFrame(3, requestFields('GET', '/%')), headersFrame(5, requestFields('GET', '/')))
-    assert.ok(await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 5), 'it goes on')
+    await known.send(
+      headersFrame(3, requestFields('GET', '/%')),
+      headersFrame(5, requestFields('GET', '/')),
+    )
+    assert.ok(
+      await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 5),
+      'it goes on',
+    )
   })
 
   test('a header that impersonates nobody makes nobody known', async () => {
@@ -143,7 +180,10 @@ describe('answers to nobody', () => {
     for (const name of ['impersonate-foo', 'impersonate-user']) {
       using client = await RawHttp2.open(Number(new URL(server.url).port))
       await client.send(
-        headersFrame(1, requestFields('GET', '/healthz', field(name, name.endsWith('user') ? '' : 'x'))),
+        headersFrame(
+          1,
+          requestFields('GET', '/healthz', field(name, name.endsWith('user') ? '' : 'x')),
+        ),
       )
       assert.equal(await client.goawayCode(), NO_ERROR, name)
     }
@@ -175,7 +215,11 @@ describe('headers', () => {
     assert.equal(await last?.goawayCode(), ENHANCE_YOUR_CALM)
     assert.match(server.connectionErrors.at(-1) ?? '', /too many large field blocks at once/)
     using small = await RawHttp2.open(server.port)
-    await small.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(15_000))), { frameBytes: 1000 }))
+    await small.send(
+      longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(15_000))), {
+        frameBytes: 1000,
+      }),
+    )
     await small.send(
       headersFrame(3, requestFields('GET', '/'), END_HEADERS | END_STREAM),
       frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
@@ -194,7 +238,9 @@ describe('headers', () => {
     await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
     // Less than the limit of who names none.
     assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
-    assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM a field block did not come in time'])
+    assert.deepEqual(server.connectionErrors, [
+      'ENHANCE_YOUR_CALM a field block did not come in time',
+    ])
   })
 
   test('a request is let go of as soon as its answer begins', async () => {

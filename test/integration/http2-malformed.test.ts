@@ -36,7 +36,10 @@ function refused(name: string, ...frames: readonly Buffer[]): void {
     using client = await RawHttp2.open(server.port)
     await client.send(...frames, headersFrame(3, requestFields('GET', '/next')))
     assert.equal(await client.resetCode(1), PROTOCOL_ERROR)
-    assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 3), 'the connection goes on')
+    assert.ok(
+      await client.until(({ type, stream }) => type === FRAME.DATA && stream === 3),
+      'the connection goes on',
+    )
     assert.deepEqual(seen, ['GET /next 0'])
   })
 }
@@ -50,17 +53,27 @@ const pseudo = [
 const without = (name: string) => pseudo.filter(([one]) => one !== name)
 const withValue = (name: string, value: string) =>
   pseudo.map(([one, its]): readonly [string, string] => [one, one === name ? value : its])
-const get = (...more: readonly (readonly [string, string])[]): Buffer => headersFrame(1, block(...pseudo, ...more))
+const get = (...more: readonly (readonly [string, string])[]): Buffer =>
+  headersFrame(1, block(...pseudo, ...more))
 const post = (...more: readonly (readonly [string, string])[]): Buffer =>
   headersFrame(1, requestFields('POST', '/', block(...more)), END_HEADERS)
 const data = (text: string, flags = 0): Buffer => frame(FRAME.DATA, flags, 1, Buffer.from(text))
 
 describe('fields about a connection', () => {
-  for (const name of ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']) {
+  for (const name of [
+    'connection',
+    'keep-alive',
+    'proxy-connection',
+    'transfer-encoding',
+    'upgrade',
+  ]) {
     refused(name, get([name, name === 'transfer-encoding' ? 'chunked' : 'close']))
   }
   refused('te: gzip', get(['te', 'gzip']))
-  refused('transfer-encoding beside content-length', post(['content-length', '5'], ['transfer-encoding', 'chunked']))
+  refused(
+    'transfer-encoding beside content-length',
+    post(['content-length', '5'], ['transfer-encoding', 'chunked']),
+  )
 })
 
 describe('names and values', () => {
@@ -74,37 +87,61 @@ describe('names and values', () => {
   ] as const) {
     refused(`${what} in a value`, get(['x', `a${String.fromCharCode(code)}b: c`]))
     refused(`${what} in a name`, get([`a${String.fromCharCode(code)}b`, 'x']))
-    refused(`${what} in a path`, headersFrame(1, block(...withValue(':path', `/${String.fromCharCode(code)}x`))))
+    refused(
+      `${what} in a path`,
+      headersFrame(1, block(...withValue(':path', `/${String.fromCharCode(code)}x`))),
+    )
   }
   for (const letter of [' ', ':', '(', '"', '\u00e4'])
     refused(`${JSON.stringify(letter)} in a name`, get([`a${letter}b`, 'x']))
-  refused('a second request in a value', get(['x', 'y\r\n\r\nGET /admin HTTP/1.1\r\nhost: x\r\n\r\n']))
+  refused(
+    'a second request in a value',
+    get(['x', 'y\r\n\r\nGET /admin HTTP/1.1\r\nhost: x\r\n\r\n']),
+  )
   refused(
     'a second request in a path',
     headersFrame(1, block(...withValue(':path', '/ HTTP/1.1\r\nhost: x\r\n\r\nGET /'))),
   )
-  refused('a second request in a method', headersFrame(1, block(...withValue(':method', 'GET / HTTP/1.1\r\nx: '))))
+  refused(
+    'a second request in a method',
+    headersFrame(1, block(...withValue(':method', 'GET / HTTP/1.1\r\nx: '))),
+  )
 })
 
 describe('pseudo fields', () => {
-  for (const [name] of pseudo.slice(0, 3)) refused(`no ${name}`, headersFrame(1, block(...without(name))))
-  for (const [name, value] of pseudo) refused(`${name} twice`, headersFrame(1, block(...pseudo, [name, value])))
-  for (const [name] of pseudo.slice(0, 3)) refused(`an empty ${name}`, headersFrame(1, block(...withValue(name, ''))))
+  for (const [name] of pseudo.slice(0, 3))
+    refused(`no ${name}`, headersFrame(1, block(...without(name))))
+  for (const [name, value] of pseudo)
+    refused(`${name} twice`, headersFrame(1, block(...pseudo, [name, value])))
+  for (const [name] of pseudo.slice(0, 3))
+    refused(`an empty ${name}`, headersFrame(1, block(...withValue(name, ''))))
   refused('one that is not known', headersFrame(1, block(...pseudo, [':protocol', 'websocket'])))
   refused('one of an answer', headersFrame(1, block(...pseudo, [':status', '200'])))
-  refused('one behind a field', headersFrame(1, block(...without(':path'), ['x', 'y'], [':path', '/'])))
+  refused(
+    'one behind a field',
+    headersFrame(1, block(...without(':path'), ['x', 'y'], [':path', '/'])),
+  )
   refused('a path without a slash', headersFrame(1, block(...withValue(':path', 'x'))))
-  refused('a whole URL as path', headersFrame(1, block(...withValue(':path', 'https://elsewhere/'))))
+  refused(
+    'a whole URL as path',
+    headersFrame(1, block(...withValue(':path', 'https://elsewhere/'))),
+  )
   refused('a space in a path', headersFrame(1, block(...withValue(':path', '/a b'))))
   refused('a method that is none', headersFrame(1, block(...withValue(':method', 'GET /'))))
 })
 
 describe('host', () => {
   refused('another than :authority', get(['host', 'elsewhere']))
-  refused('two of them', headersFrame(1, block(...without(':authority'), ['host', 'a'], ['host', 'b'])))
+  refused(
+    'two of them',
+    headersFrame(1, block(...without(':authority'), ['host', 'a'], ['host', 'b'])),
+  )
   test('the same as :authority, and one without it', async () => {
     using client = await RawHttp2.open(server.port)
-    await client.send(get(['host', '127.0.0.1']), headersFrame(3, block(...without(':authority'), ['host', 'a'])))
+    await client.send(
+      get(['host', '127.0.0.1']),
+      headersFrame(3, block(...without(':authority'), ['host', 'a'])),
+    )
     assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 1))
     assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 3))
   })
@@ -113,9 +150,21 @@ describe('host', () => {
 describe('content-length', () => {
   refused('less body than it says', post(['content-length', '5']), data('1234', END_STREAM))
   refused('more body than it says', post(['content-length', '5']), data('123456', END_STREAM))
-  refused('more body than it says, in two frames', post(['content-length', '5']), data('1234'), data('56', END_STREAM))
-  refused('no body at all', headersFrame(1, requestFields('POST', '/', field('content-length', '5'))))
-  refused('two that differ', post(['content-length', '5'], ['content-length', '6']), data('12345', END_STREAM))
+  refused(
+    'more body than it says, in two frames',
+    post(['content-length', '5']),
+    data('1234'),
+    data('56', END_STREAM),
+  )
+  refused(
+    'no body at all',
+    headersFrame(1, requestFields('POST', '/', field('content-length', '5'))),
+  )
+  refused(
+    'two that differ',
+    post(['content-length', '5'], ['content-length', '6']),
+    data('12345', END_STREAM),
+  )
   for (const length of ['-1', '+5', '5, 5', '0x5', '5.0', ' 5', '', '99999999999999999999']) {
     refused(JSON.stringify(length), post(['content-length', length]), data('12345', END_STREAM))
   }

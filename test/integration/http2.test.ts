@@ -30,7 +30,16 @@ test('h2spec finds nothing', { timeout: 120_000 }, async () => {
     await sleep(30)
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }
   })
-  const args = ['--host', '127.0.0.1', '--port', `${listener.port}`, '--tls', '--insecure', '--timeout', '5']
+  const args = [
+    '--host',
+    '127.0.0.1',
+    '--port',
+    `${listener.port}`,
+    '--tls',
+    '--insecure',
+    '--timeout',
+    '5',
+  ]
   const output = await new Promise<string>((resolve) => {
     execFile(toolPath('h2spec'), args, { maxBuffer: 1 << 24 }, (_, out, err) => resolve(out + err))
   })
@@ -43,10 +52,15 @@ const answer: Handler = async (request): Promise<ApiResponse> => {
   const headers = { 'content-type': 'text/plain', 'x-sent': digestOf(await request.body()) }
   const whole = bytesOf(Number(bytes))
   const parts: Buffer[] = []
-  for (let at = 0; at < whole.length; at += Number(cut)) parts.push(whole.subarray(at, at + Number(cut)))
+  for (let at = 0; at < whole.length; at += Number(cut))
+    parts.push(whole.subarray(at, at + Number(cut)))
   if (kind === 'body') return { status: 200, headers, body: parts }
   if (kind === 'chunks')
-    return { status: 200, headers, body: { length: whole.length, chunks: parts.map((part) => [part]) } }
+    return {
+      status: 200,
+      headers,
+      body: { length: whole.length, chunks: parts.map((part) => [part]) },
+    }
   const stream = (async function* () {
     for (const part of parts) {
       if (part.length % 3 === 0) await sleep(1)
@@ -56,10 +70,14 @@ const answer: Handler = async (request): Promise<ApiResponse> => {
   return { status: 200, headers, stream }
 }
 
-const bytesOf = (length: number): Buffer => Buffer.alloc(length, 'the quick brown fox jumps over the lazy dog. ')
+const bytesOf = (length: number): Buffer =>
+  Buffer.alloc(length, 'the quick brown fox jumps over the lazy dog. ')
 const digestOf = (bytes: Buffer): string => createHash('sha1').update(bytes).digest('hex')
 
-async function ask(session: ClientHttp2Session, { kind, bytes, cut, sent }: Question): Promise<void> {
+async function ask(
+  session: ClientHttp2Session,
+  { kind, bytes, cut, sent }: Question,
+): Promise<void> {
   const headers = { ':method': sent === 0 ? 'GET' : 'POST', ':path': `/${kind}/${bytes}/${cut}` }
   const stream = session.request(headers, { endStream: sent === 0 })
   if (sent > 0) stream.end(bytesOf(sent))
@@ -100,7 +118,10 @@ test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }
   await fc.assert(
     fc.asyncProperty(connection, async ({ initialWindowSize, questions }) => {
       const settings = { initialWindowSize }
-      const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false, settings })
+      const session = connect(`https://127.0.0.1:${listener.port}`, {
+        rejectUnauthorized: false,
+        settings,
+      })
       try {
         await Promise.all(questions.map((one) => ask(session, one)))
       } finally {
@@ -114,10 +135,18 @@ test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }
 test('an answer ends, though it has trailers without a field', async () => {
   const frames = { take: () => undefined, onReady: () => undefined, close: () => undefined }
   const headers = { trailer: 'x-sum' }
-  await using listener = await listen(async () => ({ status: 200, headers, frames, trailers: () => ({}) }))
+  await using listener = await listen(async () => ({
+    status: 200,
+    headers,
+    frames,
+    trailers: () => ({}),
+  }))
   const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
   const stream = session.request({ ':path': '/' }).resume()
-  assert.equal(await Promise.race([once(stream, 'end').then(() => 'ended'), sleep(2_000, 'it hangs')]), 'ended')
+  assert.equal(
+    await Promise.race([once(stream, 'end').then(() => 'ended'), sleep(2_000, 'it hangs')]),
+    'ended',
+  )
   session.destroy()
 })
 
@@ -137,7 +166,10 @@ test("Node's client reads every header, whatever its table, and whoever goes awa
   })
   for (const headerTableSize of [0, 100, 4095, 4096, 65_536]) {
     const settings = { headerTableSize }
-    const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false, settings })
+    const session = connect(`https://127.0.0.1:${listener.port}`, {
+      rejectUnauthorized: false,
+      settings,
+    })
     const read = async (number: number): Promise<void> => {
       const stream = session.request({ ':path': `/${number}` })
       if (number % 5 === 0) return stream.close(8)

@@ -8,12 +8,17 @@ import { clients, startReplica, startTestServer } from './support.ts'
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
-const ago = (seconds: number): string => new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
+const ago = (seconds: number): string =>
+  new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
 
 test('the lease of a server that is gone is collected, those of others are not', async () => {
   await using first = await startTestServer()
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
-  const create = async (name: string, renewTime: string, metadata: object = { labels }): Promise<void> => {
+  const create = async (
+    name: string,
+    renewTime: string,
+    metadata: object = { labels },
+  ): Promise<void> => {
     const spec = { holderIdentity: name, leaseDurationSeconds: 3600, renewTime }
     const { status } = await client.call({
       method: 'POST',
@@ -26,7 +31,10 @@ test('the lease of a server that is gone is collected, those of others are not',
   await create('apiserver-up', ago(10))
   await create('of-another-program', ago(4000), {})
   await using second = await startReplica(first)
-  await until(async () => (await client.call({ path: `${leases}/apiserver-gone` })).status === 404, 'it is gone')
+  await until(
+    async () => (await client.call({ path: `${leases}/apiserver-gone` })).status === 404,
+    'it is gone',
+  )
   for (const name of ['apiserver-up', 'of-another-program', serverName(hostname())])
     assert.equal((await client.call({ path: `${leases}/${name}` })).status, 200, name)
   assert.deepEqual([...first.complaints, ...second.complaints], [])

@@ -22,7 +22,10 @@ const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts'
 
 test('informers see exactly what was written, through restarts of the server and of etcd', async () => {
   await using etcd = await startEtcd()
-  await using server = await startKeelson({ etcdUrl: etcd.clientUrl, args: ['--feature-gates=WatchList=true'] })
+  await using server = await startKeelson({
+    etcdUrl: etcd.clientUrl,
+    args: ['--feature-gates=WatchList=true'],
+  })
   await using kubectl = await kubectlFor(server)
   const kubeconfig = join(kubectl.dir, 'config')
   const goArgs = (namespace: string, objects: number): string[] => [
@@ -69,7 +72,10 @@ class Client implements Disposable {
   #errors = ''
 
   constructor(program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(program, args, { env: { ...process.env, ...environment }, stdio: ['pipe', 'pipe', 'pipe'] })
+    this.#child = spawn(program, args, {
+      env: { ...process.env, ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#errors += text
     })
@@ -78,7 +84,8 @@ class Client implements Disposable {
 
   async line(): Promise<unknown> {
     const { value, done } = await this.#lines.next()
-    if (done === true) throw new Error(`${this.#child.spawnfile} ended: ${this.#errors.slice(-2000)}`)
+    if (done === true)
+      throw new Error(`${this.#child.spawnfile} ended: ${this.#errors.slice(-2000)}`)
     return JSON.parse(value)
   }
 
@@ -97,4 +104,8 @@ class Client implements Disposable {
 }
 
 const isVerdict = (line: unknown): line is Verdict =>
-  typeof line === 'object' && line !== null && 'faults' in line && 'configMaps' in line && line.configMaps !== null
+  typeof line === 'object' &&
+  line !== null &&
+  'faults' in line &&
+  'configMaps' in line &&
+  line.configMaps !== null

@@ -80,10 +80,19 @@ function fill(etcdAuthority: Authority): void {
   writeFileSync(join(pki, 'ca.crt'), authority.certificatePem)
   writeFileSync(join(pki, 'front-proxy-ca.crt'), frontProxyAuthority.certificatePem)
   writeFileSync(join(pki, 'etcd', 'ca.crt'), etcdAuthority.certificatePem)
-  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+  const names = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ]
   put(
     'apiserver',
-    authority.issue({ cn: 'kube-apiserver', usage: ['server'], hosts: [...names, '10.96.0.1', '127.0.0.1'] }),
+    authority.issue({
+      cn: 'kube-apiserver',
+      usage: ['server'],
+      hosts: [...names, '10.96.0.1', '127.0.0.1'],
+    }),
   )
   put(
     'apiserver-kubelet-client',
@@ -93,11 +102,17 @@ function fill(etcdAuthority: Authority): void {
   put('apiserver-etcd-client', etcdAuthority.issue({ cn: 'kube-apiserver-etcd-client' }))
   put(
     'etcd/server',
-    etcdAuthority.issue({ cn: 'node', usage: ['server', 'client'], hosts: ['localhost', '127.0.0.1'] }),
+    etcdAuthority.issue({
+      cn: 'node',
+      usage: ['server', 'client'],
+      hosts: ['localhost', '127.0.0.1'],
+    }),
   )
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeFileSync(join(pki, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(join(pki, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
+  writeFileSync(join(pki, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), {
+    mode: 0o600,
+  })
 }
 
 /** With the flags of kubeadm's etcd, as far as they matter to a client. */
@@ -131,12 +146,30 @@ type Asked = {
 }
 
 /** Status 0: no answer. The server's certificate must be right for its address. */
-function ask({ path, method = 'GET', body, type = 'application/json', as = admin, headers = {} }: Asked) {
+function ask({
+  path,
+  method = 'GET',
+  body,
+  type = 'application/json',
+  as = admin,
+  headers = {},
+}: Asked) {
   const identity = as === null ? {} : { cert: as.certificatePem, key: as.keyPem }
   return new Promise<{ status: number; text: string }>((resolve) => {
-    const options = { host: '127.0.0.1', port, path, method, ca: authority.certificatePem, agent: false, ...identity }
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path,
+      method,
+      ca: authority.certificatePem,
+      agent: false,
+      ...identity,
+    }
     request(
-      { ...options, headers: { ...headers, ...(body === undefined ? {} : { 'content-type': type }) } },
+      {
+        ...options,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': type }) },
+      },
       (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (more: string) => (text += more))
@@ -149,7 +182,10 @@ function ask({ path, method = 'GET', body, type = 'application/json', as = admin
 }
 
 test('the manifest has the flags of kubeadm, all of them and no others', () => {
-  assert.deepEqual(flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(), flagsOfKubeadm.toSorted())
+  assert.deepEqual(
+    flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(),
+    flagsOfKubeadm.toSorted(),
+  )
 })
 
 test('the manifest names the image of this version', () => {
@@ -158,12 +194,20 @@ test('the manifest names the image of this version', () => {
 })
 
 test('kubeadm itself, its kubelets and front proxies are known', async () => {
-  const asReview = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: '{}' }
+  const asReview = {
+    path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    method: 'POST',
+    body: '{}',
+  }
   assert.match((await ask(asReview)).text, /"username":"kubernetes-super-admin"/)
   const node = authority.issue({ cn: 'system:node:node1', o: ['system:nodes'] })
   assert.match((await ask({ ...asReview, as: node })).text, /"username":"system:node:node1"/)
   const proxy = frontProxyAuthority.issue({ cn: 'front-proxy-client' })
-  const review = await ask({ ...asReview, as: proxy, headers: { 'x-remote-user': 'jane', 'x-remote-group': 'dev' } })
+  const review = await ask({
+    ...asReview,
+    as: proxy,
+    headers: { 'x-remote-user': 'jane', 'x-remote-group': 'dev' },
+  })
   assert.match(review.text, /"username":"jane"/)
   assert.equal((await ask({ path: '/api/v1/secrets', as: null })).status, 403)
 })

@@ -77,14 +77,21 @@ const list = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'leader' },
-      spec: { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.123456Z' },
+      spec: {
+        holderIdentity: 'a',
+        leaseDurationSeconds: 15,
+        renewTime: '2026-01-01T00:00:00.123456Z',
+      },
     },
   ],
 }
 
 test('create -f takes several kinds at once, as YAML and as JSON', async () => {
   const fromYaml = await kubectl.out('create', '-f', await kubectl.file('all.yaml', yaml))
-  assert.equal(fromYaml, 'namespace/shop created\nsecret/key created\ndeployment.apps/web created\npod/web-1 created\n')
+  assert.equal(
+    fromYaml,
+    'namespace/shop created\nsecret/key created\ndeployment.apps/web created\npod/web-1 created\n',
+  )
   const fromJson = await kubectl.out('create', '-f', await kubectl.file('all.json', list))
   assert.equal(
     fromJson,
@@ -93,49 +100,99 @@ test('create -f takes several kinds at once, as YAML and as JSON', async () => {
 })
 
 test('get shows them, by label, by field, together and in other forms', async () => {
-  assert.match(await kubectl.out('get', 'secrets', '-l', 'app=web'), /^NAME +TYPE +DATA +AGE\nkey +Opaque +1 +\d+s\n$/)
+  assert.match(
+    await kubectl.out('get', 'secrets', '-l', 'app=web'),
+    /^NAME +TYPE +DATA +AGE\nkey +Opaque +1 +\d+s\n$/,
+  )
   assert.equal(
     await kubectl.out('get', 'secrets', '--field-selector', 'metadata.name=key', '-o', 'name'),
     'secret/key\n',
   )
   const several = await kubectl.out('get', 'deploy,sa,lease', '-o', 'name')
-  assert.equal(several, 'deployment.apps/web\nserviceaccount/robot\nlease.coordination.k8s.io/leader\n')
-  const password = await kubectl.out('get', 'secret', 'key', '-o', 'jsonpath={.type} {.data.password}')
+  assert.equal(
+    several,
+    'deployment.apps/web\nserviceaccount/robot\nlease.coordination.k8s.io/leader\n',
+  )
+  const password = await kubectl.out(
+    'get',
+    'secret',
+    'key',
+    '-o',
+    'jsonpath={.type} {.data.password}',
+  )
   assert.equal(password, 'Opaque c2VjcmV0')
   assert.equal(
     await kubectl.out('get', 'lease', 'leader', '-o', 'jsonpath={.spec.renewTime}'),
     '2026-01-01T00:00:00.123456Z',
   )
   assert.equal(await kubectl.out('get', 'pod', 'web-1', '-o', 'jsonpath={..limits.cpu}'), '100m')
-  assert.match(await kubectl.out('get', 'deploy', '-o', 'wide'), /^web +0\/2 +0 +0 +\d+s +web +web:1 +app=web$/m)
+  assert.match(
+    await kubectl.out('get', 'deploy', '-o', 'wide'),
+    /^web +0\/2 +0 +0 +\d+s +web +web:1 +app=web$/m,
+  )
 })
 
 test('describe finds what belongs together', async () => {
-  assert.match(await kubectl.out('describe', 'ns', 'shop'), /^Name: +shop$[\s\S]*^Status: +Active$/m)
-  assert.match(await kubectl.out('describe', 'secret', 'key'), /^Type: +Opaque$[\s\S]*^password: +6 bytes$/m)
+  assert.match(
+    await kubectl.out('describe', 'ns', 'shop'),
+    /^Name: +shop$[\s\S]*^Status: +Active$/m,
+  )
+  assert.match(
+    await kubectl.out('describe', 'secret', 'key'),
+    /^Type: +Opaque$[\s\S]*^password: +6 bytes$/m,
+  )
   assert.match(await kubectl.out('describe', 'sa', 'robot'), /^Tokens: +<none>$/m)
   assert.match(await kubectl.out('describe', 'svc', 'web'), /^Selector: +app=web$/m)
-  assert.match(await kubectl.out('describe', 'deploy', 'web'), /^Replicas: +2 desired \| 0 updated/m)
+  assert.match(
+    await kubectl.out('describe', 'deploy', 'web'),
+    /^Replicas: +2 desired \| 0 updated/m,
+  )
   assert.match(await kubectl.out('describe', 'lease', 'leader'), /^ {2}Holder Identity: +a$/m)
   const uid = await kubectl.out('get', 'pod', 'web-1', '-o', 'jsonpath={.metadata.uid}')
   await kubectl.out('create', '-f', await kubectl.file('event.json', eventOf(uid)))
   // Found by field selectors: involvedObject.uid and its like.
-  assert.match(await kubectl.out('describe', 'pod', 'web-1'), /^ {2}Normal +Happened .*it happened$/m)
-  assert.match(await kubectl.out('events', '--for', 'pod/web-1'), /Normal +Happened +Pod\/web-1 +it happened$/m)
-  assert.equal(await kubectl.out('get', 'events.events.k8s.io', '-o', 'jsonpath={.items[*].note}'), 'it happened')
+  assert.match(
+    await kubectl.out('describe', 'pod', 'web-1'),
+    /^ {2}Normal +Happened .*it happened$/m,
+  )
+  assert.match(
+    await kubectl.out('events', '--for', 'pod/web-1'),
+    /Normal +Happened +Pod\/web-1 +it happened$/m,
+  )
+  assert.equal(
+    await kubectl.out('get', 'events.events.k8s.io', '-o', 'jsonpath={.items[*].note}'),
+    'it happened',
+  )
 })
 
 test('replace changes what is there, and only from the version it was read at', async () => {
-  const path = await kubectl.file('read.json', await kubectl.out('get', 'deploy', 'web', '-o', 'json'))
-  const read: { spec: { replicas: number } } = JSON.parse(await kubectl.out('get', 'deploy', 'web', '-o', 'json'))
-  const changed = await kubectl.file('changed.json', { ...read, spec: { ...read.spec, replicas: 3 } })
+  const path = await kubectl.file(
+    'read.json',
+    await kubectl.out('get', 'deploy', 'web', '-o', 'json'),
+  )
+  const read: { spec: { replicas: number } } = JSON.parse(
+    await kubectl.out('get', 'deploy', 'web', '-o', 'json'),
+  )
+  const changed = await kubectl.file('changed.json', {
+    ...read,
+    spec: { ...read.spec, replicas: 3 },
+  })
   assert.equal(await kubectl.out('replace', '-f', changed), 'deployment.apps/web replaced\n')
   assert.equal(
-    await kubectl.out('get', 'deploy', 'web', '-o', 'jsonpath={.spec.replicas} {.metadata.generation}'),
+    await kubectl.out(
+      'get',
+      'deploy',
+      'web',
+      '-o',
+      'jsonpath={.spec.replicas} {.metadata.generation}',
+    ),
     '3 2',
   )
   const stale = await kubectl.run('replace', '-f', path)
-  assert.match(stale.err, /^Error from server \(Conflict\): .*the object has been modified; please apply your changes/)
+  assert.match(
+    stale.err,
+    /^Error from server \(Conflict\): .*the object has been modified; please apply your changes/,
+  )
 })
 
 test('wait sees conditions, fields, creation and deletion', async () => {
@@ -143,13 +200,26 @@ test('wait sees conditions, fields, creation and deletion', async () => {
     await kubectl.out('wait', '--for=jsonpath={.status.phase}=Pending', 'pod/web-1'),
     'pod/web-1 condition met\n',
   )
-  const never = await kubectl.run('wait', '--for=condition=Available', 'deploy/web', '--timeout=500ms')
+  const never = await kubectl.run(
+    'wait',
+    '--for=condition=Available',
+    'deploy/web',
+    '--timeout=500ms',
+  )
   assert.deepEqual([never.code, never.out], [1, ''])
   assert.match(never.err, /error: timed out waiting for the condition on deployments\/web\n$/)
 
-  await using condition = kubectl.follow('wait', '--for=condition=Ready', 'pod/web-1', '--timeout=20s')
+  await using condition = kubectl.follow(
+    'wait',
+    '--for=condition=Ready',
+    'pod/web-1',
+    '--timeout=20s',
+  )
   const pod: { status: object } = JSON.parse(await kubectl.out('get', 'pod', 'web-1', '-o', 'json'))
-  const ready = { ...pod, status: { ...pod.status, conditions: [{ type: 'Ready', status: 'True' }] } }
+  const ready = {
+    ...pod,
+    status: { ...pod.status, conditions: [{ type: 'Ready', status: 'True' }] },
+  }
   const path = await kubectl.file('ready.json', ready)
   await kubectl.out('replace', '--subresource=status', '-f', path)
   assert.equal(await condition.end(), 0)
@@ -175,7 +245,11 @@ test('delete --cascade leaves to the collector what is its own, with the finaliz
 })
 
 test('delete --wait comes back when it is gone', async () => {
-  const held = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held', finalizers: ['keelson.test/hold'] } }
+  const held = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'held', finalizers: ['keelson.test/hold'] },
+  }
   await kubectl.out('create', '-f', await kubectl.file('held.json', held))
   await using waiting = kubectl.follow('delete', 'cm/held', '--wait', '--timeout=20s')
   await waiting.until(/deleted/)
@@ -184,9 +258,15 @@ test('delete --wait comes back when it is gone', async () => {
   await kubectl.out('replace', '-f', await kubectl.file('freed.json', freed))
   assert.equal(await waiting.end(), 0)
 
-  assert.equal(await kubectl.out('delete', 'pod', 'web-1', '--wait', '--timeout=20s'), 'pod "web-1" deleted\n')
+  assert.equal(
+    await kubectl.out('delete', 'pod', 'web-1', '--wait', '--timeout=20s'),
+    'pod "web-1" deleted\n',
+  )
   const several = await kubectl.out('delete', 'lease,sa', '--all')
-  assert.equal(several, 'lease.coordination.k8s.io "leader" deleted\nserviceaccount "robot" deleted\n')
+  assert.equal(
+    several,
+    'lease.coordination.k8s.io "leader" deleted\nserviceaccount "robot" deleted\n',
+  )
   const dry = await kubectl.out('delete', 'event', 'it-happened', '--dry-run=server')
   assert.equal(dry, 'event "it-happened" deleted (server dry run)\n')
   assert.equal(await kubectl.out('get', 'events', '-o', 'name'), 'event/it-happened\n')

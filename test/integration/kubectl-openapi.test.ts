@@ -26,7 +26,10 @@ test('explain tells what fields are for, of which type, and what they may be', a
   const containers = await kubectl.out('explain', 'pod.spec.containers')
   assert.match(containers, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: containers <\[\]Container>\n/)
   assert.match(containers, /\n {2}name\t<string> -required-\n {4}The name of the container/)
-  assert.match(containers, /\n {2}imagePullPolicy\t<string>\n {2}enum: Always, IfNotPresent, Never\n {4}When the image/)
+  assert.match(
+    containers,
+    /\n {2}imagePullPolicy\t<string>\n {2}enum: Always, IfNotPresent, Never\n {4}When the image/,
+  )
   assert.doesNotMatch(containers, /<no description>|<empty>/)
 
   const deployment = await kubectl.out('explain', 'deployment', '--recursive')
@@ -34,7 +37,10 @@ test('explain tells what fields are for, of which type, and what they may be', a
     deployment,
     /^GROUP: +apps\nKIND: +Deployment\nVERSION: +v1\n\nDESCRIPTION:\n {4}Keeps a number of equal pods/,
   )
-  assert.match(deployment, /\n {6}rollingUpdate\t<RollingUpdateDeployment>\n {8}maxSurge\t<IntOrString>\n/)
+  assert.match(
+    deployment,
+    /\n {6}rollingUpdate\t<RollingUpdateDeployment>\n {8}maxSurge\t<IntOrString>\n/,
+  )
 })
 
 test('the kinds that people use most have no field without a description', async () => {
@@ -60,7 +66,11 @@ test('the kinds that people use most have no field without a description', async
   const last = ['node.status', 'pvc.spec', 'serviceaccount', 'hpa.spec', 'pod.metadata']
   for (const path of [...paths, ...others, ...last]) {
     const missing = /.*\n *<no description>/.exec(await kubectl.out('explain', path))?.[0]
-    assert.equal(missing?.replace('config\t<NodeConfigStatus>\n    <no description>', '').trim() ?? '', '', path)
+    assert.equal(
+      missing?.replace('config\t<NodeConfigStatus>\n    <no description>', '').trim() ?? '',
+      '',
+      path,
+    )
   }
 })
 
@@ -73,14 +83,19 @@ test('explain reads the older version too, as protobuf', async () => {
 test('a field that nobody knows is refused, told or passed over', async () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndate: {a: b}\n'
   const file = await kubectl.file('typo.yaml', text)
-  const create = (validate: string) => kubectl.run('create', `--validate=${validate}`, '--dry-run=server', '-f', file)
+  const create = (validate: string) =>
+    kubectl.run('create', `--validate=${validate}`, '--dry-run=server', '-f', file)
   for (const validate of ['strict', 'true']) {
     const { code, err } = await create(validate)
     assert.equal(code, 1)
     assert.match(err, /strict decoding error: unknown field "date"\n$/)
   }
   const created = 'configmap/typo created (server dry run)\n'
-  assert.deepEqual(await create('warn'), { code: 0, out: created, err: 'Warning: unknown field "date"\n' })
+  assert.deepEqual(await create('warn'), {
+    code: 0,
+    out: created,
+    err: 'Warning: unknown field "date"\n',
+  })
   assert.deepEqual(await create('ignore'), { code: 0, out: created, err: '' })
 })
 
@@ -89,7 +104,10 @@ test('apply works out of the box', async () => {
     'good.yaml',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: b}\n',
   )
-  assert.equal(await kubectl.out('apply', '--dry-run=server', '-f', file), 'configmap/good created (server dry run)\n')
+  assert.equal(
+    await kubectl.out('apply', '--dry-run=server', '-f', file),
+    'configmap/good created (server dry run)\n',
+  )
   assert.equal(await kubectl.out('apply', '-f', file), 'configmap/good created\n')
   assert.equal(await kubectl.out('diff', '-f', file), '')
 })
@@ -98,7 +116,12 @@ test('a custom kind is explained once it is there', async () => {
   const schema = {
     type: 'object',
     description: 'A thing that turns.',
-    properties: { spec: { type: 'object', properties: { size: { type: 'integer', description: 'How large.' } } } },
+    properties: {
+      spec: {
+        type: 'object',
+        properties: { size: { type: 'integer', description: 'How large.' } },
+      },
+    },
   }
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -24,11 +24,16 @@ after(async () => {
 })
 
 /** What a path of an object shows. */
-const field = (object: string, path: string): Promise<string> => kubectl.out('get', object, '-o', `jsonpath={${path}}`)
+const field = (object: string, path: string): Promise<string> =>
+  kubectl.out('get', object, '-o', `jsonpath={${path}}`)
 
 const containers = '.spec.template.spec.containers'
 
-const deployment = (name: string, image = 'web:1', env = '[{name: A, value: "1"}, {name: B, value: "2"}]'): string => `
+const deployment = (
+  name: string,
+  image = 'web:1',
+  env = '[{name: A, value: "1"}, {name: B, value: "2"}]',
+): string => `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: ${name}, labels: {app: web}}
@@ -101,7 +106,10 @@ test('set image, set env and scale', async () => {
 
 test('edit sends what the editor changed', async () => {
   await kubectl.out('create', 'configmap', 'edited', '--from-literal=a=1', '--from-literal=b=2')
-  const editor = await kubectl.file('editor', '#!/bin/sh\nsed -i -e \'s/a: "1"/a: edited/\' -e "/ b:/d" "$1"\n')
+  const editor = await kubectl.file(
+    'editor',
+    '#!/bin/sh\nsed -i -e \'s/a: "1"/a: edited/\' -e "/ b:/d" "$1"\n',
+  )
   await chmod(editor, 0o700)
   assert.match(await kubectl.out('edit', 'configmap', 'edited'), /configmap\/edited edited/)
   assert.equal(await field('configmap/edited', '.data'), '{"a":"edited"}')
@@ -123,7 +131,10 @@ test('apply creates, changes and takes out what is no longer said', async () => 
   assert.match(await kubectl.out('apply', '-f', second), /deployment.apps\/applied configured/)
   assert.equal(await field('deployment/applied', `${containers}[0].image`), 'web:2')
   assert.equal(await field('deployment/applied', `${containers}[0].env[*].name`), 'B C')
-  assert.equal(await field('deployment/applied', '.metadata.labels'), '{"app":"web","owner":"other"}')
+  assert.equal(
+    await field('deployment/applied', '.metadata.labels'),
+    '{"app":"web","owner":"other"}',
+  )
   assert.equal((await kubectl.run('diff', '-f', second)).code, 0)
 })
 
@@ -131,7 +142,11 @@ test('replace, and replace --force', async () => {
   const file = await kubectl.file('replaced.yaml', deployment('replaced'))
   await kubectl.out('create', '-f', file)
   const uid = await field('deployment/replaced', '.metadata.uid')
-  await kubectl.out('replace', '-f', await kubectl.file('other.yaml', deployment('replaced', 'web:3')))
+  await kubectl.out(
+    'replace',
+    '-f',
+    await kubectl.file('other.yaml', deployment('replaced', 'web:3')),
+  )
   assert.equal(await field('deployment/replaced', '.metadata.uid'), uid)
   assert.equal(await field('deployment/replaced', `${containers}[0].image`), 'web:3')
   await kubectl.run('replace', '--force', '--grace-period=0', '-f', file)

@@ -14,7 +14,10 @@ before(async () => {
   etcd = await startEtcd()
   server = await startKeelson({ etcdUrl: etcd.clientUrl })
   kubectl = await kubectlFor(server, { namespace: 'shop' })
-  const space = await kubectl.file('space.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n')
+  const space = await kubectl.file(
+    'space.yaml',
+    'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n',
+  )
   assert.equal(await kubectl.out('create', '-f', space), 'namespace/shop created\n')
 })
 
@@ -35,7 +38,10 @@ const create = async (file: string): Promise<string> => kubectl.out('create', '-
 test('create, get, replace and delete a ConfigMap', async () => {
   assert.equal(await create(await settings('red')), 'configmap/settings created\n')
   const twice = await kubectl.run('create', '-f', await settings('red'))
-  assert.match(twice.err, /^Error from server \(AlreadyExists\): .*configmaps "settings" already exists\n$/)
+  assert.match(
+    twice.err,
+    /^Error from server \(AlreadyExists\): .*configmaps "settings" already exists\n$/,
+  )
 
   assert.match(await kubectl.out('get', 'cm'), /^NAME +DATA +AGE\nsettings +1 +\d+s\n$/)
   assert.match(
@@ -46,11 +52,18 @@ test('create, get, replace and delete a ConfigMap', async () => {
   const replaced = await kubectl.out('replace', '-f', await settings('blue'))
   assert.equal(replaced, 'configmap/settings replaced\n')
   assert.equal(await kubectl.out('get', 'cm', 'settings', '-o', 'jsonpath={.data.colour}'), 'blue')
-  assert.match(await kubectl.out('get', 'cm', '--all-namespaces', '-o', 'name'), /^configmap\/settings$/m)
+  assert.match(
+    await kubectl.out('get', 'cm', '--all-namespaces', '-o', 'name'),
+    /^configmap\/settings$/m,
+  )
 
   assert.equal(await kubectl.out('delete', 'cm', 'settings'), 'configmap "settings" deleted\n')
   const gone = await kubectl.run('get', 'cm', 'settings')
-  assert.deepEqual(gone, { code: 1, out: '', err: 'Error from server (NotFound): configmaps "settings" not found\n' })
+  assert.deepEqual(gone, {
+    code: 1,
+    out: '',
+    err: 'Error from server (NotFound): configmaps "settings" not found\n',
+  })
 })
 
 test('get -w shows what happens, for ConfigMaps and Namespaces', async () => {
@@ -62,12 +75,20 @@ test('get -w shows what happens, for ConfigMaps and Namespaces', async () => {
   await kubectl.out('delete', 'cm', 'settings')
   await maps.until(/^DELETED\s+settings/m)
 
-  await create(await kubectl.file('brief.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: brief}\n'))
+  await create(
+    await kubectl.file('brief.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: brief}\n'),
+  )
   await using brief = kubectl.follow('get', 'ns', 'brief', '-w', '--output-watch-events')
   await brief.until(/^ADDED\s+brief/m)
-  assert.equal(await kubectl.out('delete', 'ns', 'brief', '--wait=false'), 'namespace "brief" deleted\n')
+  assert.equal(
+    await kubectl.out('delete', 'ns', 'brief', '--wait=false'),
+    'namespace "brief" deleted\n',
+  )
   await brief.until(/^MODIFIED\s+brief/m)
-  assert.equal(await kubectl.out('get', 'ns', 'brief', '-o', 'jsonpath={.status.phase}'), 'Terminating')
+  assert.equal(
+    await kubectl.out('get', 'ns', 'brief', '-o', 'jsonpath={.status.phase}'),
+    'Terminating',
+  )
 })
 
 test('who may not is told so', async () => {
@@ -89,12 +110,24 @@ test('discovery: api-resources, api-versions, cluster-info, version', async () =
   const resources = await kubectl.out('api-resources', '--no-headers')
   assert.match(resources, /^configmaps\s+cm\s+v1\s+true\s+ConfigMap$/m)
   assert.match(resources, /^deployments\s+deploy\s+apps\/v1\s+true\s+Deployment$/m)
-  assert.match(resources, /^horizontalpodautoscalers\s+hpa\s+autoscaling\/v2\s+true\s+HorizontalPodAutoscaler$/m)
-  const verbs = await kubectl.out('api-resources', '--namespaced=false', '--verbs=list,watch', '-o', 'name')
+  assert.match(
+    resources,
+    /^horizontalpodautoscalers\s+hpa\s+autoscaling\/v2\s+true\s+HorizontalPodAutoscaler$/m,
+  )
+  const verbs = await kubectl.out(
+    'api-resources',
+    '--namespaced=false',
+    '--verbs=list,watch',
+    '-o',
+    'name',
+  )
   assert.match(verbs, /^namespaces$/m)
   assert.doesNotMatch(verbs, /^configmaps$|^componentstatuses$|^tokenreviews/m)
   const versions = (await kubectl.out('api-versions')).trimEnd().split('\n')
-  assert.ok(versions.length > 15 && versions.includes('apps/v1') && versions.at(-1) === 'v1', versions.join(' '))
+  assert.ok(
+    versions.length > 15 && versions.includes('apps/v1') && versions.at(-1) === 'v1',
+    versions.join(' '),
+  )
   assert.ok((await kubectl.out('cluster-info')).includes(server.url))
   assert.match(await kubectl.out('version'), /^Server Version: v1\.33\.\d+$/m)
   assert.equal(await kubectl.out('get', '--raw', '/readyz'), 'ok')
@@ -105,13 +138,21 @@ test('discovery: api-resources, api-versions, cluster-info, version', async () =
 
 test('mistakes are answered as kubectl expects', async () => {
   const errorOf = async (...args: string[]): Promise<string> => (await kubectl.run(...args)).err
-  assert.equal(await errorOf('get', 'nosuch'), 'error: the server doesn\'t have a resource type "nosuch"\n')
+  assert.equal(
+    await errorOf('get', 'nosuch'),
+    'error: the server doesn\'t have a resource type "nosuch"\n',
+  )
   assert.match(await errorOf('get', 'cm', '-l', 'a in (b'), /unable to parse requirement/)
   assert.match(
     await errorOf('get', 'cm', '--field-selector', 'a=b'),
     /^Error from server \(BadRequest\): Unable to find .*field selector "a=b": "a" is not a known field selector/,
   )
-  const unknown = await kubectl.file('unknown.json', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, dta: {} })
+  const unknown = await kubectl.file('unknown.json', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {},
+    dta: {},
+  })
   assert.match(await errorOf('create', '-f', unknown), /strict decoding error: unknown field "dta"/)
   const wrong = await kubectl.file('wrong.json', {
     apiVersion: 'v1',

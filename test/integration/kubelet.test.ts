@@ -37,7 +37,8 @@ before(async () => {
     findHost: async (host) => (near.includes(host) ? '127.0.0.1' : findHost(host)),
   })
   client = clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client')
-  const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
+  const post = (path: string, body: object): Promise<Answer> =>
+    client.call({ method: 'POST', path, body })
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
@@ -45,7 +46,10 @@ before(async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'k' } })
   assert.equal((await post('/api/v1/nodes', { metadata: { name: 'n' }, status })).status, 201)
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
-  assert.equal((await post('/api/v1/namespaces/k/pods', { metadata: { name: 'p' }, spec })).status, 201)
+  assert.equal(
+    (await post('/api/v1/namespaces/k/pods', { metadata: { name: 'p' }, spec })).status,
+    201,
+  )
 })
 
 after(async () => {
@@ -57,8 +61,13 @@ after(async () => {
 const pod = '/api/v1/namespaces/k/pods/p'
 
 test('a log is read from the kubelet', async () => {
-  const { status, headers, text } = await client.call({ path: `${pod}/log?tailLines=2&timestamps=true` })
-  assert.deepEqual([status, headers['content-type'], text], [200, 'text/plain', 'first line\nsecond line\n'])
+  const { status, headers, text } = await client.call({
+    path: `${pod}/log?tailLines=2&timestamps=true`,
+  })
+  assert.deepEqual(
+    [status, headers['content-type'], text],
+    [200, 'text/plain', 'first line\nsecond line\n'],
+  )
   assert.ok(kubelet.asked.includes('GET /containerLogs/k/p/c?timestamps=true&tailLines=2'))
 })
 
@@ -70,7 +79,10 @@ test('a kubelet whose certificate is not of the authority is asked for logs only
   await using other = clients['HTTP/2']?.(checking.url) ?? assert.fail('there is a client')
   const refused = await other.call({ path: `${pod}/log` })
   assert.equal(refused.status, 500)
-  assert.match(refused.text, /tls: failed to verify certificate: x509: certificate signed by unknown authority/)
+  assert.match(
+    refused.text,
+    /tls: failed to verify certificate: x509: certificate signed by unknown authority/,
+  )
   const insisted = await other.call({ path: `${pod}/log?insecureSkipTLSVerifyBackend=true` })
   assert.deepEqual([insisted.status, insisted.text], [200, 'first line\nsecond line\n'])
   const { text: metrics } = await other.call({ path: '/metrics' })
@@ -83,7 +95,10 @@ test('a kubelet whose certificate is not of the authority is asked for logs only
 })
 
 test('a request to a node reaches it without the token of the client', async () => {
-  const { status, headers, text } = await client.call({ method: 'POST', path: '/api/v1/nodes/n/proxy/a%20b/c?d=e' })
+  const { status, headers, text } = await client.call({
+    method: 'POST',
+    path: '/api/v1/nodes/n/proxy/a%20b/c?d=e',
+  })
   assert.deepEqual([status, headers['x-kubelet'], text], [418, 'yes', 'POST /a%20b/c?d=e nobody'])
   const { status: moved, headers: to } = await client.call({ path: '/api/v1/nodes/n/proxy' })
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
@@ -108,16 +123,32 @@ test('a name cannot lead a proxy elsewhere', async () => {
 })
 
 test('a node cannot lead a proxy to the machine of the server', async () => {
-  for (const [index, address] of ['127.0.0.2', '169.254.169.254', '224.0.0.9', '::1', '::ffff:127.0.0.1'].entries()) {
+  for (const [index, address] of [
+    '127.0.0.2',
+    '169.254.169.254',
+    '224.0.0.9',
+    '::1',
+    '::ffff:127.0.0.1',
+  ].entries()) {
     const name = `astray-${index}`
     const status = {
       addresses: [{ type: 'InternalIP', address }],
       daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
     }
-    await client.call({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name }, status } })
+    await client.call({
+      method: 'POST',
+      path: '/api/v1/nodes',
+      body: { metadata: { name }, status },
+    })
     for (const port of ['', `:${kubelet.port}`, ':9100']) {
-      const { status: code, text } = await client.call({ path: `/api/v1/nodes/${name}${port}/proxy/` })
-      assert.deepEqual([code, text.includes('address not allowed')], [400, true], `${address}${port}`)
+      const { status: code, text } = await client.call({
+        path: `/api/v1/nodes/${name}${port}/proxy/`,
+      })
+      assert.deepEqual(
+        [code, text.includes('address not allowed')],
+        [400, true],
+        `${address}${port}`,
+      )
     }
   }
 })
@@ -125,13 +156,22 @@ test('a node cannot lead a proxy to the machine of the server', async () => {
 /** CVE-2020-8562: no resolver knows this name, so who asked one again would not get through. */
 test('a node with a name is reached at the address that was checked', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
-  await client.call({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: 'named' }, status } })
-  const { status: code, text } = await client.call({ path: `/api/v1/nodes/https:named:${kubelet.port}/proxy/x` })
+  await client.call({
+    method: 'POST',
+    path: '/api/v1/nodes',
+    body: { metadata: { name: 'named' }, status },
+  })
+  const { status: code, text } = await client.call({
+    path: `/api/v1/nodes/https:named:${kubelet.port}/proxy/x`,
+  })
   assert.deepEqual([code, text], [418, 'GET /x nobody'])
 })
 
 test('without an upgrade there is nothing to connect to', async () => {
-  const { status, text } = await client.call({ method: 'POST', path: `${pod}/exec?command=ls&stdout=true` })
+  const { status, text } = await client.call({
+    method: 'POST',
+    path: `${pod}/exec?command=ls&stdout=true`,
+  })
   assert.equal(status, 400)
   assert.match(text, /Upgrade request required/)
 })
@@ -148,7 +188,14 @@ function open(path: string, upgrade: string, more: OutgoingHttpHeaders = {}): Pr
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
       ...more,
     }
-    const request = httpsRequest({ hostname, port, path, headers, rejectUnauthorized: false, agent: false })
+    const request = httpsRequest({
+      hostname,
+      port,
+      path,
+      headers,
+      rejectUnauthorized: false,
+      agent: false,
+    })
     request.on('upgrade', ({ statusCode = 0 }, socket) => resolve({ status: statusCode, socket }))
     request.on('response', (message) => {
       message.resume()
@@ -168,14 +215,19 @@ test('a token among the protocols of a websocket is for the server alone', async
   for (const path of [`${pod}/exec?command=ls`, '/api/v1/nodes/n/proxy/exec']) {
     const { status, socket } = await open(path, 'websocket', headers)
     assert.equal(status, 101)
-    assert.equal(kubelet.upgrades.at(-1)?.['sec-websocket-protocol'], 'v4.channel.k8s.io, v5.channel.k8s.io')
+    assert.equal(
+      kubelet.upgrades.at(-1)?.['sec-websocket-protocol'],
+      'v4.channel.k8s.io, v5.channel.k8s.io',
+    )
     assert.ok(!JSON.stringify(kubelet.upgrades.at(-1)).includes(token))
     socket?.destroy()
   }
 })
 
 test('a connection is kept for others only when all of a request has gone over it', async () => {
-  const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', { 'content-length': 50 })
+  const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', {
+    'content-length': 50,
+  })
   assert.equal(status, 418)
   const { text } = await client.call({ path: '/api/v1/nodes/n/proxy/next' })
   assert.equal(text, 'GET /next nobody')
@@ -256,8 +308,18 @@ for (const [kind, framing] of [
     for (const method of ['GET', 'DELETE', 'POST']) {
       for (const more of [{}, { expect: '100-continue' }]) {
         const headers = { ...framing, ...more }
-        const call = { method, path: '/api/v1/nodes/n/proxy/count', body: second, hidesLength: true, headers }
-        assert.equal((await own.call(call)).text, `${second.length}`, `${method} ${JSON.stringify(more)}`)
+        const call = {
+          method,
+          path: '/api/v1/nodes/n/proxy/count',
+          body: second,
+          hidesLength: true,
+          headers,
+        }
+        assert.equal(
+          (await own.call(call)).text,
+          `${second.length}`,
+          `${method} ${JSON.stringify(more)}`,
+        )
       }
     }
     assert.ok(!kubelet.asked.includes('POST /second'))
@@ -278,9 +340,15 @@ test('a redirect of who is behind stays below the path of the proxy', async () =
 
 for (const protocol of ['websocket', 'SPDY/3.1']) {
   test(`exec over ${protocol} is a connection to the kubelet`, async () => {
-    const { status, socket } = await open(`${pod}/exec?command=ls&command=-l&stdout=true&tty=1`, protocol)
+    const { status, socket } = await open(
+      `${pod}/exec?command=ls&command=-l&stdout=true&tty=1`,
+      protocol,
+    )
     assert.equal(status, 101)
-    assert.ok(socket !== undefined && kubelet.asked.includes('GET /exec/k/p/c?output=1&tty=1&command=ls&command=-l'))
+    assert.ok(
+      socket !== undefined &&
+        kubelet.asked.includes('GET /exec/k/p/c?output=1&tty=1&command=ls&command=-l'),
+    )
     socket.write('who is there')
     const [heard] = await once(socket, 'data')
     assert.equal(String(heard), 'who is there')

@@ -17,7 +17,10 @@ export type AttackedListener = AsyncDisposable & {
   readonly connectionErrors: readonly string[]
 }
 
-export async function startListener(handler: Handler, limits: Partial<Limits> = {}): Promise<AttackedListener> {
+export async function startListener(
+  handler: Handler,
+  limits: Partial<Limits> = {},
+): Promise<AttackedListener> {
   const complaints: string[] = []
   const connectionErrors: string[] = []
   const listener = new Listener({

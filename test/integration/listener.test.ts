@@ -37,7 +37,11 @@ import { PATIENCE_MS, until } from '../harness/until.ts'
 const certificate = createSelfSigned('listener', ['127.0.0.1'], Date.now())
 const authority = createAuthority('test authority', Date.now())
 const json = { 'content-type': 'application/json' }
-const text = (body: string): ApiResponse => ({ status: 200, headers: json, body: Buffer.from(body) })
+const text = (body: string): ApiResponse => ({
+  status: 200,
+  headers: json,
+  body: Buffer.from(body),
+})
 
 async function start(handler: Handler, limits: Partial<Limits> = {}) {
   const complaints: string[] = []
@@ -61,7 +65,11 @@ async function start(handler: Handler, limits: Partial<Limits> = {}) {
 }
 
 const open = (url: string, options = {}): ClientHttp2Session => {
-  const session = connect(url, { rejectUnauthorized: false, maxSendHeaderBlockLength: 1 << 20, ...options })
+  const session = connect(url, {
+    rejectUnauthorized: false,
+    maxSendHeaderBlockLength: 1 << 20,
+    ...options,
+  })
   session.on('error', () => undefined)
   return session
 }
@@ -82,19 +90,27 @@ function askOnce(
   body?: Buffer,
 ): Promise<{ status: number; headers: object; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = httpsRequest(url, { rejectUnauthorized: false, agent: false, ...options }, (response) => {
-      let answer = ''
-      response.setEncoding('utf8')
-      response.on('data', (part: string) => (answer += part))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer }))
-      response.on('error', reject)
-    })
+    const request = httpsRequest(
+      url,
+      { rejectUnauthorized: false, agent: false, ...options },
+      (response) => {
+        let answer = ''
+        response.setEncoding('utf8')
+        response.on('data', (part: string) => (answer += part))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer }),
+        )
+        response.on('error', reject)
+      },
+    )
     request.on('error', reject)
     request.end(body)
   })
 }
 
-const largeParts = Array.from({ length: 10_000 }, (_, at) => Buffer.from(`{"n":${at},"x":"${'x'.repeat(1180)}"},`))
+const largeParts = Array.from({ length: 10_000 }, (_, at) =>
+  Buffer.from(`{"n":${at},"x":"${'x'.repeat(1180)}"},`),
+)
 const large: ApiResponse = { status: 200, headers: json, body: largeParts }
 const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
 
@@ -200,7 +216,12 @@ describe('answers', () => {
 
 const negotiated = async (port: number): Promise<string | false | null> => {
   const protocols = ['h2', 'http/1.1']
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: protocols })
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: protocols,
+  })
   await once(socket, 'secureConnect')
   socket.destroy()
   return socket.alpnProtocol
@@ -213,7 +234,12 @@ describe('versions', () => {
       [false, 'http/1.1'],
     ] as const) {
       const handler: Handler = async () => text('ok')
-      await using listener = new Listener({ handler, ...certificate, servesHttp2, log: () => undefined })
+      await using listener = new Listener({
+        handler,
+        ...certificate,
+        servesHttp2,
+        log: () => undefined,
+      })
       await listener.listen(0, '127.0.0.1')
       assert.equal(await negotiated(listener.port), expected)
       assert.equal((await askOnce(`https://127.0.0.1:${listener.port}`, {})).text, 'ok')
@@ -262,11 +288,16 @@ describe('certificates', () => {
     ]
     using reloader = new FileReloader(followed, {
       what: 'the certificate',
-      use: ([certificatePem = '', keyPem = '']) => server.listener.setCertificate({ certificatePem, keyPem }),
+      use: ([certificatePem = '', keyPem = '']) =>
+        server.listener.setCertificate({ certificatePem, keyPem }),
       log: (level, message) => level === 'warn' && warnings.push(message),
     })
     const shown = async (): Promise<string | undefined> => {
-      const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+      const socket = connectTls({
+        port: server.listener.port,
+        host: '127.0.0.1',
+        rejectUnauthorized: false,
+      })
       await once(socket, 'secureConnect')
       const subject = socket.getPeerX509Certificate()?.subject
       socket.destroy()
@@ -315,7 +346,8 @@ const connectHttp1 = (port: number): TLSSocket => {
   socket.on('error', () => undefined)
   return socket
 }
-const post = (at: number): string => `POST /${at} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n${at % 10}x`
+const post = (at: number): string =>
+  `POST /${at} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n${at % 10}x`
 
 describe('limits', () => {
   const BUDGET_BYTES = 32 << 20
@@ -345,7 +377,9 @@ describe('limits', () => {
       assert.equal(status, 200, 'small headers are answered all the same')
       for (const socket of sockets) socket.destroy()
       while (server.listener.openConnections > 0) await sleep(10)
-      const { text: answer } = await askOnce(server.url, { headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) } })
+      const { text: answer } = await askOnce(server.url, {
+        headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) },
+      })
       assert.equal(answer, 'ok', 'what they held was given back')
     })
 
@@ -363,7 +397,9 @@ describe('limits', () => {
         return socket
       }),
     )
-    const { text: answer } = await askOnce(server.url, { headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) } })
+    const { text: answer } = await askOnce(server.url, {
+      headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) },
+    })
     assert.equal(answer, 'ok', 'the memory for large headers is free')
     for (const socket of sockets) socket.destroy()
   })
@@ -378,7 +414,11 @@ describe('limits', () => {
     stream.resume()
     await once(stream, 'close')
     session.destroy()
-    const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    const socket = connectTls({
+      port: server.listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+    })
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nx')
     let answer = ''
     for await (const part of socket) answer += String(part)
@@ -431,10 +471,18 @@ describe('limits', () => {
   test('a body that is too long is refused, and the connection goes on', async () => {
     await using server = await start(bodyLength, { bodyBytesMax: 1000 })
     const session = open(server.url)
-    assert.equal((await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(100_000))).status, 413)
-    assert.equal((await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(1000))).body.toString(), '1000')
+    assert.equal(
+      (await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(100_000))).status,
+      413,
+    )
+    assert.equal(
+      (await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(1000))).body.toString(),
+      '1000',
+    )
     session.destroy()
-    const told = await askOnce(server.url, { method: 'POST' }, Buffer.alloc(100_000)).catch(() => undefined)
+    const told = await askOnce(server.url, { method: 'POST' }, Buffer.alloc(100_000)).catch(
+      () => undefined,
+    )
     if (told !== undefined) assert.equal(told.status, 413)
   })
 
@@ -467,7 +515,11 @@ describe('limits', () => {
     await once(stream, 'close')
     assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
     session.destroy()
-    const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    const socket = connectTls({
+      port: server.listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+    })
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
     await until(() => asked === 2 && server.listener.openConnections === 0, 'it is cut off')
     let bytes = 0
@@ -549,7 +601,9 @@ describe('limits', () => {
     const { port } = server.listener
     const sockets = ['/slow', '/streamed'].map((path) => {
       const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, cert, key })
-      const gone = new Promise((resolve) => void socket.on('error', () => undefined).on('close', resolve))
+      const gone = new Promise(
+        (resolve) => void socket.on('error', () => undefined).on('close', resolve),
+      )
       let answers = ''
       socket.on('data', (piece: Buffer) => (answers += piece.toString()))
       socket.write(`${GET.replace('/', path)}${GET.replace('/', '/behind')}`)
@@ -558,7 +612,9 @@ describe('limits', () => {
     while (seen.length < 2 || sockets[1]?.answers().includes('begun') !== true) await sleep(5)
     // It has begun its handshake when the authorities change.
     const early = connectPlain({ port, host: '127.0.0.1' })
-    const earlyGone = new Promise((resolve) => void early.on('error', () => undefined).on('close', resolve))
+    const earlyGone = new Promise(
+      (resolve) => void early.on('error', () => undefined).on('close', resolve),
+    )
     await once(early, 'connect')
     await sleep(20)
     server.listener.setClientCa(createAuthority('next', Date.now()).certificatePem)
@@ -591,7 +647,9 @@ describe('limits', () => {
   test('an upgrade behind a request that is not answered ends the connection', async () => {
     await using server = await start(after50Ms)
     const socket = connectHttp1(server.listener.port)
-    socket.write(`${GET}GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`)
+    socket.write(
+      `${GET}GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
+    )
     await new Promise((resolve) => void socket.resume().on('close', resolve))
     const { status } = await askOnce(server.url, {})
     assert.equal(status, 200)
@@ -611,7 +669,12 @@ describe('limits', () => {
   ]
   for (const [what, flood] of floods) {
     test(`a flood of ${what} ends its connection, and no other`, async () => {
-      const limits = { resetsBurst: 20, resetsPerSecond: 1, controlsBurst: 20, controlsPerSecond: 1 }
+      const limits = {
+        resetsBurst: 20,
+        resetsPerSecond: 1,
+        controlsBurst: 20,
+        controlsPerSecond: 1,
+      }
       await using server = await start(after50Ms, limits)
       const session = open(server.url, { maxOutstandingPings: 1000, maxOutstandingSettings: 1000 })
       const other = open(server.url)
@@ -687,7 +750,11 @@ const watched: Handler = async () => {
   const onReady = (ready: () => void): void => {
     end = ready
   }
-  return { status: 200, headers: json, frames: { take: () => (isOver ? undefined : []), onReady, close } }
+  return {
+    status: 200,
+    headers: json,
+    frames: { take: () => (isOver ? undefined : []), onReady, close },
+  }
 }
 
 describe('the end', () => {
@@ -746,7 +813,11 @@ describe('the end', () => {
 
   test('a client that reads slowly gets the end of its answer', async () => {
     const BODY_BYTES = 6_000_000
-    const server = await start(async () => ({ status: 200, headers: json, body: Buffer.alloc(BODY_BYTES) }))
+    const server = await start(async () => ({
+      status: 200,
+      headers: json,
+      body: Buffer.alloc(BODY_BYTES),
+    }))
     const windows = [
       settings([SETTING.INITIAL_WINDOW_SIZE, 1 << 24]),
       frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1 << 24)),
@@ -759,7 +830,9 @@ describe('the end', () => {
     // Longer than a connection lingers: it is not over before the client has its answer.
     await sleep(2500)
     client.socket.resume()
-    assert.ok(await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0))
+    assert.ok(
+      await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0),
+    )
     const bytes = client.received.reduce(
       (sum, { type, payload }) => sum + (type === FRAME.DATA ? payload.length : 0),
       0,
@@ -797,11 +870,17 @@ describe('the end', () => {
       const watch = await watched(request)
       assert.ok('frames' in watch)
       const answer = overWebSocket(request, watch.frames, 'json')
-      return request.path === '/watch' ? answer : { status: 101, headers: answer.headers, tunnel: () => undefined }
+      return request.path === '/watch'
+        ? answer
+        : { status: 101, headers: answer.headers, tunnel: () => undefined }
     })
     const upgrade = async (path: string): Promise<Duplex> => {
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'k' }
-      const asked = httpsRequest(`${server.url}${path}`, { headers, rejectUnauthorized: false, agent: false })
+      const asked = httpsRequest(`${server.url}${path}`, {
+        headers,
+        rejectUnauthorized: false,
+        agent: false,
+      })
       const [, socket]: Duplex[] = await once(asked.end(), 'upgrade')
       return socket ?? assert.fail()
     }

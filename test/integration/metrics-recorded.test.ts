@@ -19,7 +19,12 @@ test('metrics have the type, stability level, labels and buckets of the referenc
       assert.ok(reasonOf(name) !== '')
       continue
     }
-    const shown = { type: own.type, stability: own.stability ?? 'ALPHA', labels: own.labels ?? [], buckets: own.bounds }
+    const shown = {
+      type: own.type,
+      stability: own.stability ?? 'ALPHA',
+      labels: own.labels ?? [],
+      buckets: own.bounds,
+    }
     assert.deepEqual(shown, { type, stability, labels, buckets }, name)
   }
   for (const name of recorded.runtime) if (!ours.has(name)) assert.ok(reasonOf(name) !== '')

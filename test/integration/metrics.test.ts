@@ -10,7 +10,10 @@ let server: TestServer
 let client: Client
 
 before(async () => {
-  server = await startTestServer(['--authorization-mode=RBAC', '--show-hidden-metrics-for-version=1.32'])
+  server = await startTestServer([
+    '--authorization-mode=RBAC',
+    '--show-hidden-metrics-for-version=1.32',
+  ])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail()
 })
 
@@ -22,7 +25,10 @@ after(async () => {
 const secrets = '/api/v1/namespaces/default/secrets'
 
 /** The sum of all series of a metric that have these labels. */
-async function sum(name: string, labels: { readonly [name: string]: string } = {}): Promise<number> {
+async function sum(
+  name: string,
+  labels: { readonly [name: string]: string } = {},
+): Promise<number> {
   const { text } = await client.call({ path: '/metrics' })
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   return text
@@ -60,20 +66,43 @@ test('verbs, bodies and answers have the labels that upstream gives them', async
   assert.equal(applied.status, 200)
   const own = { resource: 'secrets', group: '', version: 'v1' }
   for (const verb of ['POST', 'APPLY'])
-    assert.equal(await sum('apiserver_request_total', { ...own, verb, scope: 'resource', dry_run: '' }), 1, verb)
+    assert.equal(
+      await sum('apiserver_request_total', { ...own, verb, scope: 'resource', dry_run: '' }),
+      1,
+      verb,
+    )
   assert.equal((await client.call({ path: secrets })).status, 200)
-  assert.ok((await sum('apiserver_response_sizes_count', { ...own, verb: 'LIST', scope: 'namespace' })) > 0)
+  assert.ok(
+    (await sum('apiserver_response_sizes_count', { ...own, verb: 'LIST', scope: 'namespace' })) > 0,
+  )
   assert.equal(await sum('apiserver_response_sizes_count', { ...own, verb: 'POST' }), 0)
-  assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'create' }), 1)
-  assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'patch' }), 1)
-  assert.ok((await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
+  assert.equal(
+    await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'create' }),
+    1,
+  )
+  assert.equal(
+    await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'patch' }),
+    1,
+  )
+  assert.ok(
+    (await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
+  )
   // Hidden, and asked for.
-  assert.ok((await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
+  assert.ok(
+    (await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
+  )
   const level = { priority_level: 'workload-low' }
   assert.equal(await sum('apiserver_flowcontrol_request_concurrency_limit', level), 245)
-  assert.equal(await sum('apiserver_flowcontrol_request_concurrency_in_use', { priority_level: 'exempt' }), 1)
-  assert.ok((await sum('field_validation_request_duration_seconds_count', { field_validation: '' })) > 0)
-  assert.ok((await sum('apiserver_request_filter_duration_seconds_count', { filter: 'authorization' })) > 3)
+  assert.equal(
+    await sum('apiserver_flowcontrol_request_concurrency_in_use', { priority_level: 'exempt' }),
+    1,
+  )
+  assert.ok(
+    (await sum('field_validation_request_duration_seconds_count', { field_validation: '' })) > 0,
+  )
+  assert.ok(
+    (await sum('apiserver_request_filter_duration_seconds_count', { filter: 'authorization' })) > 3,
+  )
 })
 
 test('the server counts its own requests apart', async () => {
@@ -95,12 +124,18 @@ test('a watch is a request when it ends', async () => {
 
 test('health and aggregated discovery are the paths that are counted', async () => {
   await client.call({ path: '/livez' })
-  assert.equal(await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }), 1)
+  assert.equal(
+    await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }),
+    1,
+  )
   await client.call({ path: '/apis' })
   assert.equal(await sum('apiserver_request_total', { subresource: 'apis' }), 0)
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
   await client.call({ path: '/apis', headers: { accept } })
-  assert.equal(await sum('apiserver_request_total', { subresource: 'apis', component: 'apiserver' }), 1)
+  assert.equal(
+    await sum('apiserver_request_total', { subresource: 'apis', component: 'apiserver' }),
+    1,
+  )
 })
 
 test('requests that find no place are counted and terminated', async () => {
@@ -120,7 +155,10 @@ test('requests that find no place are counted and terminated', async () => {
   )
   const text = await read()
   assert.match(text, /^apiserver_request_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
-  assert.match(text, /^apiserver_request_terminations_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
+  assert.match(
+    text,
+    /^apiserver_request_terminations_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m,
+  )
   limited.resumeEtcd()
   await held
 })
@@ -132,7 +170,10 @@ test('a request whose time is over is terminated', async () => {
 })
 
 test('a custom resource leaves no series behind, even of a request that outlasts it', async () => {
-  const [group, definitions] = ['gone.example.com', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions']
+  const [group, definitions] = [
+    'gone.example.com',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  ]
   const things = `/apis/${group}/v1/things`
   const schema = { openAPIV3Schema: { type: 'object' } }
   const definition = (deprecated: boolean) => ({
@@ -152,23 +193,39 @@ test('a custom resource leaves no series behind, even of a request that outlasts
   const type = { 'content-type': 'application/merge-patch+json' }
   await client.call({ method: 'PATCH', path, headers: type, body: definition(true) })
   const deprecated = (): Promise<number> => sum('apiserver_requested_deprecated_apis', { group })
-  await until(async () => (await client.call({ path: things })).headers['warning'] !== undefined, 'a warning')
+  await until(
+    async () => (await client.call({ path: things })).headers['warning'] !== undefined,
+    'a warning',
+  )
   assert.equal(await deprecated(), 1)
 
   const session = connect(server.url, { rejectUnauthorized: false })
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
   const late = session.request({ ':method': 'POST', ':path': things, ...headers })
   late.write('{')
-  await until(async () => (await sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })) > 0, 'it')
+  await until(
+    async () =>
+      (await sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })) > 0,
+    'it',
+  )
   assert.equal((await client.call({ method: 'DELETE', path })).status, 200)
-  await until(async () => (await client.call({ path: things })).status === 404, 'the end of the resource')
+  await until(
+    async () => (await client.call({ path: things })).status === 404,
+    'the end of the resource',
+  )
   late.end('}')
   await once(late, 'response')
   session.destroy()
   const apiService = `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`
-  await until(async () => (await client.call({ path: apiService })).status === 404, 'the end of its APIService')
+  await until(
+    async () => (await client.call({ path: apiService })).status === 404,
+    'the end of its APIService',
+  )
   const shown = async (): Promise<string> => (await client.call({ path: '/metrics' })).text
-  await until(async () => !(await shown()).includes(`{name="v1.${group}"}`), 'the end of the series of its APIService')
+  await until(
+    async () => !(await shown()).includes(`{name="v1.${group}"}`),
+    'the end of the series of its APIService',
+  )
   assert.deepEqual(
     (await shown()).split('\n').filter((line) => line.includes(group)),
     [],

@@ -27,12 +27,20 @@ after(() => parts.disposeAsync())
 
 async function send(method: string, path: string, body?: object): Promise<Fields> {
   const headers = { 'content-type': 'application/json' }
-  const { status, text } = await client.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+  const { status, text } = await client.call({
+    method,
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
   assert.ok(status < 300, text)
   return fieldsOf(parseText(text))
 }
 
-async function install(name: string, { rule, expression }: { rule: object; expression: string }): Promise<void> {
+async function install(
+  name: string,
+  { rule, expression }: { rule: object; expression: string },
+): Promise<void> {
   const resourceRules = [{ operations: ['CREATE'], apiVersions: ['v1'], ...rule }]
   await send('POST', `${admission}/mutatingadmissionpolicies`, {
     metadata: { name },
@@ -42,11 +50,18 @@ async function install(name: string, { rule, expression }: { rule: object; expre
       reinvocationPolicy: 'Never',
     },
   })
-  await send('POST', `${admission}/mutatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name } })
+  await send('POST', `${admission}/mutatingadmissionpolicybindings`, {
+    metadata: { name },
+    spec: { policyName: name },
+  })
 }
 
 const created = async (name: string): Promise<Fields> =>
-  fieldsOf((await send('POST', `${configMaps}?dryRun=All`, { metadata: { name, labels: { own: name } } }))['data'])
+  fieldsOf(
+    (await send('POST', `${configMaps}?dryRun=All`, { metadata: { name, labels: { own: name } } }))[
+      'data'
+    ],
+  )
 
 test('a policy is in force when its binding is answered, and no longer when its deletion is', async () => {
   const rule = { apiGroups: [''], resources: ['configmaps'] }
@@ -93,7 +108,12 @@ test('a custom kind is mutated as soon as it is served', async () => {
   const path = '/apis/example.com/v1/namespaces/default/widgets'
   const metadata = { name: 'w', labels: { own: 'w' } }
   const made = await until(() =>
-    send('POST', path, { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec: { size: 1 } }),
+    send('POST', path, {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata,
+      spec: { size: 1 },
+    }),
   )
   assert.deepEqual({ ...fieldsOf(made['spec']) }, { size: 2, host: 'h' })
 })

@@ -20,7 +20,12 @@ before(async () => {
   ]
   await writeFile(
     join(dir, 'policy'),
-    JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules }),
+    JSON.stringify({
+      apiVersion: 'audit.k8s.io/v1',
+      kind: 'Policy',
+      omitStages: ['RequestReceived'],
+      rules,
+    }),
   )
   server = await startTestServer([
     '--controllers=namespace-controller',
@@ -48,7 +53,8 @@ const ask = async (path: string) => {
 
 const remove = (path: string) => client.call({ method: 'DELETE', path })
 
-const isGone = (name: string) => async (): Promise<boolean> => (await ask(`/api/v1/namespaces/${name}`)).status === 404
+const isGone = (name: string) => async (): Promise<boolean> =>
+  (await ask(`/api/v1/namespaces/${name}`)).status === 404
 
 test('all that is in it goes, of built-in kinds and of custom ones that came later, and then the namespace', async () => {
   await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
@@ -57,10 +63,20 @@ test('all that is in it goes, of built-in kinds and of custom ones that came lat
       group: 'example.com',
       scope: 'Namespaced',
       names: { plural: 'lamps', kind: 'Lamp' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
     },
   })
-  await until(async () => (await ask('/apis/example.com/v1/lamps')).status === 200, 'lamps are served')
+  await until(
+    async () => (await ask('/apis/example.com/v1/lamps')).status === 200,
+    'lamps are served',
+  )
   await post('/api/v1/namespaces', { metadata: { name: 'full' } })
   const paths = [
     '/api/v1/namespaces/full/configmaps',
@@ -90,7 +106,8 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
   const policies = '/apis/networking.k8s.io/v1/namespaces/guarded/networkpolicies'
   await post(policies, policy)
   await remove('/api/v1/namespaces/guarded')
-  const conditionOf = async (): Promise<string> => JSON.stringify((await ask('/api/v1/namespaces/guarded')).body.status)
+  const conditionOf = async (): Promise<string> =>
+    JSON.stringify((await ask('/api/v1/namespaces/guarded')).body.status)
   await until(
     async () => (await conditionOf()).includes('NamespaceDeletionContentFailure'),
     'the namespace is looked at',
@@ -98,26 +115,43 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
   assert.equal((await ask(`${policies}/deny`)).status, 200)
   const headers = { 'content-type': 'application/merge-patch+json' }
   const released = { metadata: { finalizers: null } }
-  await client.call({ method: 'PATCH', path: '/api/v1/namespaces/guarded/pods/p', headers, body: released })
+  await client.call({
+    method: 'PATCH',
+    path: '/api/v1/namespaces/guarded/pods/p',
+    headers,
+    body: released,
+  })
   // Nobody runs the pod, so nobody ends it after its grace period.
-  await client.call({ method: 'DELETE', path: '/api/v1/namespaces/guarded/pods/p?gracePeriodSeconds=0' })
+  await client.call({
+    method: 'DELETE',
+    path: '/api/v1/namespaces/guarded/pods/p?gracePeriodSeconds=0',
+  })
   await until(isGone('guarded'), 'the namespace is gone')
 })
 
 test('what a finalizer keeps is told in conditions; when it is released the namespace goes', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'held' } })
-  await post('/api/v1/namespaces/held/configmaps', { metadata: { name: 'a', finalizers: ['example.com/hold'] } })
+  await post('/api/v1/namespaces/held/configmaps', {
+    metadata: { name: 'a', finalizers: ['example.com/hold'] },
+  })
   await remove('/api/v1/namespaces/held')
   type Condition = { type: string; status: string; message: string }
   const condition = async (type: string): Promise<Condition | undefined> =>
-    (await ask('/api/v1/namespaces/held')).body.status.conditions?.find((one: Condition) => one.type === type)
-  await until(async () => (await condition('NamespaceFinalizersRemaining')) !== undefined, 'it is told')
+    (await ask('/api/v1/namespaces/held')).body.status.conditions?.find(
+      (one: Condition) => one.type === type,
+    )
+  await until(
+    async () => (await condition('NamespaceFinalizersRemaining')) !== undefined,
+    'it is told',
+  )
   assert.equal(
     (await condition('NamespaceContentRemaining'))?.message,
     'Some resources are remaining: configmaps. has 1 resource instances',
   )
   const { managedFields } = (await ask('/api/v1/namespaces/held')).body.metadata
-  assert.ok(managedFields.some(({ manager }: { manager: string }) => manager === 'kube-controller-manager'))
+  assert.ok(
+    managedFields.some(({ manager }: { manager: string }) => manager === 'kube-controller-manager'),
+  )
   const headers = { 'content-type': 'application/merge-patch+json' }
   const path = '/api/v1/namespaces/held/configmaps/a'
   await client.call({ method: 'PATCH', path, headers, body: { metadata: { finalizers: null } } })
@@ -125,7 +159,10 @@ test('what a finalizer keeps is told in conditions; when it is released the name
 })
 
 test('a namespace that others have to finalize too stays', async () => {
-  await post('/api/v1/namespaces', { metadata: { name: 'shared' }, spec: { finalizers: ['example.com/other'] } })
+  await post('/api/v1/namespaces', {
+    metadata: { name: 'shared' },
+    spec: { finalizers: ['example.com/other'] },
+  })
   await remove('/api/v1/namespaces/shared')
   const path = '/api/v1/namespaces/shared'
   await until(async () => (await ask(path)).body.spec.finalizers.length === 1, 'ours is removed')
@@ -136,7 +173,8 @@ test('it acts as its service account: RBAC and the audit log see it, and what it
   const lines = (await readFile(join(dir, 'audit.log'), 'utf8')).trim().split('\n')
   const verbs = new Set(lines.map((line) => JSON.parse(line).verb))
   assert.deepEqual(verbs, new Set(['delete', 'update']))
-  const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:controller:namespace-controller'
+  const role =
+    '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:controller:namespace-controller'
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.call({ method: 'PATCH', path: role, headers, body: { rules: [] } })
   await post('/api/v1/namespaces', { metadata: { name: 'refused' } })

@@ -11,7 +11,11 @@ const configMaps = `${namespaces}/n/configmaps`
 
 type Listed = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
 
-const named = (kind: string, name: string): Fields => ({ apiVersion: 'v1', kind, metadata: { name } })
+const named = (kind: string, name: string): Fields => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name },
+})
 
 async function send(cluster: Cluster, request: TestRequest): Promise<void> {
   const { status, body } = await cluster.request(request)
@@ -31,14 +35,24 @@ async function createNamespace(cluster: Cluster): Promise<void> {
   await cluster.waitFor(() => isThere(cluster, `${namespaces}/n/serviceaccounts/default`))
 }
 
-const isGone = async (cluster: Cluster): Promise<boolean> => !(await isThere(cluster, `${namespaces}/n`))
+const isGone = async (cluster: Cluster): Promise<boolean> =>
+  !(await isThere(cluster, `${namespaces}/n`))
 
 const late = named('ConfigMap', 'late')
-const ofLate = { operation: 'CREATE', resource: 'configmaps', condition: "request.name == 'late'" } as const
+const ofLate = {
+  operation: 'CREATE',
+  resource: 'configmaps',
+  condition: "request.name == 'late'",
+} as const
 const apply = 'application/apply-patch+yaml'
 const requests: Readonly<Record<string, TestRequest>> = {
   'a create': { method: 'POST', path: configMaps, body: late },
-  'an apply': { method: 'PATCH', path: `${configMaps}/late?fieldManager=m`, body: late, contentType: apply },
+  'an apply': {
+    method: 'PATCH',
+    path: `${configMaps}/late?fieldManager=m`,
+    body: late,
+    contentType: apply,
+  },
 }
 
 for (const [what, request] of Object.entries(requests)) {
@@ -53,7 +67,9 @@ for (const [what, request] of Object.entries(requests)) {
     // Another one that is deleted later is gone, and this one waits.
     await post(cluster, namespaces, named('Namespace', 'other'))
     await send(cluster, { method: 'DELETE', path: `${namespaces}/other` })
-    await cluster.waitFor(async () => !(await isThere(cluster, `${namespaces}/other`)), { timeoutMs: PATIENCE_MS })
+    await cluster.waitFor(async () => !(await isThere(cluster, `${namespaces}/other`)), {
+      timeoutMs: PATIENCE_MS,
+    })
     assert.equal(await isGone(cluster), false)
     hook.release()
     await creating
@@ -69,14 +85,21 @@ test('a create whose admission takes long is refused when its namespace is being
   await post(cluster, namespaces, named('Namespace', 'n'))
   await post(cluster, webhookConfigurations, hook.configuration(ofLate))
   const startMs = performance.now()
-  const creating = cluster.request<{ readonly message: string }>({ method: 'POST', path: configMaps, body: late })
+  const creating = cluster.request<{ readonly message: string }>({
+    method: 'POST',
+    path: configMaps,
+    body: late,
+  })
   await hook.held
   await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
   await cluster.waitFor(() => performance.now() - startMs > 1_500)
   hook.release()
   const { status, body } = await creating
   assert.equal(status, 403)
-  assert.match(body.message, /unable to create new content in namespace n because it is being terminated/)
+  assert.match(
+    body.message,
+    /unable to create new content in namespace n because it is being terminated/,
+  )
   assert.equal(await isThere(cluster, `${configMaps}/late`), false)
 })
 

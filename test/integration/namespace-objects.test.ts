@@ -37,7 +37,8 @@ const ca = '/api/v1/namespaces/shop/configmaps/kube-root-ca.crt'
 
 test('a new namespace has a service account and the CA, and gets them back', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'shop' } })
-  const both = async (): Promise<boolean> => (await read(account)) !== undefined && (await read(ca)) !== undefined
+  const both = async (): Promise<boolean> =>
+    (await read(account)) !== undefined && (await read(ca)) !== undefined
   await until(both, 'they are there')
   const pem = (await read(ca)).data['ca.crt']
   assert.match(pem, /^-----BEGIN CERTIFICATE-----/)
@@ -47,14 +48,22 @@ test('a new namespace has a service account and the CA, and gets them back', asy
   await until(both, 'they are there again')
   assert.notEqual((await read(account)).metadata.uid, uid)
   const headers = { 'content-type': 'application/merge-patch+json' }
-  await client.call({ method: 'PATCH', path: ca, headers, body: { data: { 'ca.crt': 'x', more: 'y' } } })
+  await client.call({
+    method: 'PATCH',
+    path: ca,
+    headers,
+    body: { data: { 'ca.crt': 'x', more: 'y' } },
+  })
   await until(async () => (await read(ca)).data.more === undefined, 'it is mended')
   assert.deepEqual((await read(ca)).data, { 'ca.crt': pem })
 })
 
 test('they do not keep a namespace from ending', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'ends' } })
-  await until(async () => (await read('/api/v1/namespaces/ends/serviceaccounts/default')) !== undefined, 'it is full')
+  await until(
+    async () => (await read('/api/v1/namespaces/ends/serviceaccounts/default')) !== undefined,
+    'it is full',
+  )
   await remove('/api/v1/namespaces/ends')
   await until(async () => (await read('/api/v1/namespaces/ends')) === undefined, 'it is gone')
 })
@@ -69,22 +78,36 @@ test('a quota tells what is used, when it comes, when its limits change and when
     metadata: { name: 'q' },
     spec: { hard: { configmaps: '10', 'count/secrets': '5', pods: '3', 'requests.cpu': '2' } },
   })
-  const used = async (): Promise<Record<string, string> | undefined> => (await read(quota)).status.used
+  const used = async (): Promise<Record<string, string> | undefined> =>
+    (await read(quota)).status.used
   await until(async () => (await used())?.['configmaps'] === '3', 'it is counted')
-  assert.deepEqual(await used(), { configmaps: '3', 'count/secrets': '0', pods: '0', 'requests.cpu': '0' })
+  assert.deepEqual(await used(), {
+    configmaps: '3',
+    'count/secrets': '0',
+    pods: '0',
+    'requests.cpu': '0',
+  })
   await remove(`${configMaps}/a`)
   await until(async () => (await used())?.['configmaps'] === '2', 'one fewer is counted')
   const headers = { 'content-type': 'application/merge-patch+json' }
   const body = { spec: { hard: { configmaps: '20', services: '2', pods: null } } }
   await client.call({ method: 'PATCH', path: quota, headers, body })
   await until(async () => (await read(quota)).status.hard.services === '2', 'its limits are told')
-  assert.deepEqual(await used(), { configmaps: '2', 'count/secrets': '0', 'requests.cpu': '0', services: '0' })
+  assert.deepEqual(await used(), {
+    configmaps: '2',
+    'count/secrets': '0',
+    'requests.cpu': '0',
+    services: '0',
+  })
   const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '500m' } } }]
   await post('/api/v1/namespaces/shop/pods', { metadata: { name: 'p' }, spec: { containers } })
   await until(async () => (await used())?.['requests.cpu'] === '500m', 'the pod is charged')
   const path = '/api/v1/namespaces/shop/pods/p/status'
   await client.call({ method: 'PATCH', path, headers, body: { status: { phase: 'Succeeded' } } })
-  await until(async () => (await used())?.['requests.cpu'] === '0', 'a pod that has ended uses nothing')
+  await until(
+    async () => (await used())?.['requests.cpu'] === '0',
+    'a pod that has ended uses nothing',
+  )
 })
 
 async function define(plural: string): Promise<void> {
@@ -94,10 +117,20 @@ async function define(plural: string): Promise<void> {
       group: 'example.com',
       scope: 'Namespaced',
       names: { plural, kind: plural },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
     },
   })
-  await until(async () => (await read(`/apis/example.com/v1/${plural}`)) !== undefined, 'it is served')
+  await until(
+    async () => (await read(`/apis/example.com/v1/${plural}`)) !== undefined,
+    'it is served',
+  )
 }
 
 /** How often a quota was to be counted. */
@@ -120,8 +153,14 @@ async function settledCounts(): Promise<number> {
 
 test('a definition that comes makes quotas count that limit its objects, and no others', async () => {
   const quotas = '/api/v1/namespaces/shop/resourcequotas'
-  await post(quotas, { metadata: { name: 'lamps' }, spec: { hard: { 'count/lamps.example.com': '2' } } })
-  await until(async () => (await read(`${quotas}/lamps`)).status.hard !== undefined, 'its limits are told')
+  await post(quotas, {
+    metadata: { name: 'lamps' },
+    spec: { hard: { 'count/lamps.example.com': '2' } },
+  })
+  await until(
+    async () => (await read(`${quotas}/lamps`)).status.hard !== undefined,
+    'its limits are told',
+  )
   const earlier = await settledCounts()
   assert.ok(earlier > 0)
   await define('chairs')
@@ -129,7 +168,10 @@ test('a definition that comes makes quotas count that limit its objects, and no 
   assert.equal(await counts(), earlier)
   await define('lamps')
   const used = async (): Promise<object | undefined> => (await read(`${quotas}/lamps`)).status.used
-  await until(async () => JSON.stringify(await used()) === '{"count/lamps.example.com":"0"}', 'they are counted')
+  await until(
+    async () => JSON.stringify(await used()) === '{"count/lamps.example.com":"0"}',
+    'they are counted',
+  )
 })
 
 test('nothing failed', () => assert.deepEqual(server.complaints, []))

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../harness/until.ts'
-import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 const flags = ['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction']
 let server: TestServer | undefined
@@ -21,9 +28,18 @@ after(async () => {
   assert.deepEqual(server?.complaints, [])
 })
 
-type Sent = { readonly body?: unknown; readonly type?: string; readonly as?: string; readonly group?: string }
+type Sent = {
+  readonly body?: unknown
+  readonly type?: string
+  readonly as?: string
+  readonly group?: string
+}
 
-async function call(method: string, path: string, { body, type, as, group = 'system:nodes' }: Sent = {}) {
+async function call(
+  method: string,
+  path: string,
+  { body, type, as, group = 'system:nodes' }: Sent = {},
+) {
   assert.ok(client)
   const headers = {
     ...(type === undefined ? {} : { 'content-type': type }),
@@ -45,7 +61,8 @@ const jsonPatch = 'application/json-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
 const apply = 'application/apply-patch+yaml'
 const one = 'system:node:one'
-const asOne = (method: string, path: string, sent: Sent = {}) => call(method, path, { ...sent, as: one })
+const asOne = (method: string, path: string, sent: Sent = {}) =>
+  call(method, path, { ...sent, as: one })
 
 const containers = [{ name: 'c', image: 'i' }]
 const pod = (name: string, nodeName: string, spec: object = {}): object => ({
@@ -65,20 +82,34 @@ async function create(path: string, body: object): Promise<void> {
 /** Nodes one and two, each with a pod that refers to a secret, a config map, a claim and an account. */
 async function prepare(): Promise<void> {
   for (const node of ['one', 'two']) {
-    await create('/api/v1/nodes', { metadata: { name: node, labels: { 'node-restriction.kubernetes.io/pci': 'no' } } })
+    await create('/api/v1/nodes', {
+      metadata: { name: node, labels: { 'node-restriction.kubernetes.io/pci': 'no' } },
+    })
     for (const plural of ['secrets', 'configmaps', 'serviceaccounts']) {
       await create(`${core}/${plural}`, { metadata: { name: `of-${node}` } })
     }
     const resources = { requests: { storage: '1Gi' } }
-    const claim = { accessModes: ['ReadWriteOnce'], resources, storageClassName: '', volumeName: `disk-${node}` }
-    await create(`${core}/persistentvolumeclaims`, { metadata: { name: `of-${node}` }, spec: claim })
+    const claim = {
+      accessModes: ['ReadWriteOnce'],
+      resources,
+      storageClassName: '',
+      volumeName: `disk-${node}`,
+    }
+    await create(`${core}/persistentvolumeclaims`, {
+      metadata: { name: `of-${node}` },
+      spec: claim,
+    })
     await create('/api/v1/persistentvolumes', {
       metadata: { name: `disk-${node}` },
       spec: {
         capacity: { storage: '1Gi' },
         accessModes: ['ReadWriteOnce'],
         claimRef: { namespace: 'default', name: `of-${node}` },
-        csi: { driver: 'd', volumeHandle: 'h', nodeStageSecretRef: { namespace: 'default', name: `disk-of-${node}` } },
+        csi: {
+          driver: 'd',
+          volumeHandle: 'h',
+          nodeStageSecretRef: { namespace: 'default', name: `disk-of-${node}` },
+        },
       },
     })
     await create(
@@ -94,26 +125,39 @@ async function prepare(): Promise<void> {
     )
   }
   for (const path of [`${core}/pods/on-one`, '/api/v1/persistentvolumes/disk-one'])
-    await until(async () => (await asOne('GET', path)).status === 200, `the graph of nodes has ${path}`)
+    await until(
+      async () => (await asOne('GET', path)).status === 200,
+      `the graph of nodes has ${path}`,
+    )
 }
 
 /** Each is refused with 403. */
 async function refused(attacks: readonly (readonly [string, string, Sent?])[]): Promise<void> {
   for (const [method, path, sent] of attacks) {
     const { status, body } = await asOne(method, path, sent)
-    assert.equal(status, 403, `${method} ${path} ${JSON.stringify(sent ?? {})}: ${JSON.stringify(body)}`)
+    assert.equal(
+      status,
+      403,
+      `${method} ${path} ${JSON.stringify(sent ?? {})}: ${JSON.stringify(body)}`,
+    )
   }
 }
 
 test('what is its own can be read, so that the refusals below mean something', async () => {
-  for (const path of ['secrets/of-one', 'configmaps/of-one', 'persistentvolumeclaims/of-one', 'pods/on-one']) {
+  for (const path of [
+    'secrets/of-one',
+    'configmaps/of-one',
+    'persistentvolumeclaims/of-one',
+    'pods/on-one',
+  ]) {
     assert.equal((await asOne('GET', `${core}/${path}`)).status, 200, path)
   }
   assert.equal((await asOne('GET', `${core}/secrets/disk-of-one`)).status, 404)
 })
 
 test('a node does not read what belongs to another node', async () => {
-  const selected = (selector: string): string => `${core}/secrets?fieldSelector=${encodeURIComponent(selector)}`
+  const selected = (selector: string): string =>
+    `${core}/secrets?fieldSelector=${encodeURIComponent(selector)}`
   await refused([
     ['GET', `${core}/secrets/of-two`],
     ['GET', `${core}/secrets/disk-of-two`],
@@ -151,13 +195,27 @@ test('a selector that names the node is applied, whatever stands beside it', asy
     return body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
   }
   assert.deepEqual(await names('/api/v1/pods?fieldSelector=spec.nodeName%3Done'), ['on-one'])
-  assert.deepEqual(await names('/api/v1/pods?fieldSelector=spec.nodeName%3Done,spec.nodeName%3Dtwo'), [])
-  assert.deepEqual(await names('/api/v1/pods?fieldSelector=spec.nodeName%3Done&fieldSelector='), ['on-one'])
-  assert.deepEqual(await names(`${core}/secrets?fieldSelector=metadata.name%3Dof-one,metadata.name%3Dof-two`), [])
-  assert.deepEqual(await names(`${core}/secrets?fieldSelector=metadata.name%3Dof-one&fieldSelector=`), ['of-one'])
+  assert.deepEqual(
+    await names('/api/v1/pods?fieldSelector=spec.nodeName%3Done,spec.nodeName%3Dtwo'),
+    [],
+  )
+  assert.deepEqual(await names('/api/v1/pods?fieldSelector=spec.nodeName%3Done&fieldSelector='), [
+    'on-one',
+  ])
+  assert.deepEqual(
+    await names(`${core}/secrets?fieldSelector=metadata.name%3Dof-one,metadata.name%3Dof-two`),
+    [],
+  )
+  assert.deepEqual(
+    await names(`${core}/secrets?fieldSelector=metadata.name%3Dof-one&fieldSelector=`),
+    ['of-one'],
+  )
   const all = await call('GET', `${core}/secrets?limit=1`)
   const next = encodeURIComponent(all.body.metadata.continue)
-  const page = await asOne('GET', `${core}/secrets?fieldSelector=metadata.name%3Dof-one&limit=1&continue=${next}`)
+  const page = await asOne(
+    'GET',
+    `${core}/secrets?fieldSelector=metadata.name%3Dof-one&limit=1&continue=${next}`,
+  )
   assert.ok(!JSON.stringify(page.body).includes('of-two'), 'a page of a list of all')
 })
 
@@ -165,9 +223,18 @@ const volume = (source: object): object => ({ volumes: [{ name: 'v', ...source }
 
 test('a node creates no pods but mirrors of its own, and gains nothing by them', async () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
-  const owner = { apiVersion: 'v1', kind: 'Node', name: 'one', uid: uids.get('one') ?? '', controller: true }
+  const owner = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    name: 'one',
+    uid: uids.get('one') ?? '',
+    controller: true,
+  }
   const mirror = (nodeName: string, spec: object = {}): Sent => ({
-    body: { metadata: { name: 'm', annotations, ownerReferences: [owner] }, spec: { nodeName, containers, ...spec } },
+    body: {
+      metadata: { name: 'm', annotations, ownerReferences: [owner] },
+      spec: { nodeName, containers, ...spec },
+    },
   })
   await refused([
     ['POST', `${core}/pods`, { body: pod('p', 'two') }],
@@ -176,15 +243,31 @@ test('a node creates no pods but mirrors of its own, and gains nothing by them',
     ['POST', `${core}/pods?dryRun=All`, mirror('two')],
     ['POST', `${core}/pods`, mirror('one', volume({ secret: { secretName: 'of-two' } }))],
     ['POST', `${core}/pods`, mirror('one', volume({ configMap: { name: 'of-two' } }))],
-    ['POST', `${core}/pods`, mirror('one', volume({ persistentVolumeClaim: { claimName: 'of-two' } }))],
-    ['POST', `${core}/pods`, mirror('one', volume({ projected: { sources: [{ secret: { name: 'of-two' } }] } }))],
+    [
+      'POST',
+      `${core}/pods`,
+      mirror('one', volume({ persistentVolumeClaim: { claimName: 'of-two' } })),
+    ],
+    [
+      'POST',
+      `${core}/pods`,
+      mirror('one', volume({ projected: { sources: [{ secret: { name: 'of-two' } }] } })),
+    ],
     ['POST', `${core}/pods`, mirror('one', { serviceAccountName: 'of-two' })],
     ['POST', `${core}/pods`, mirror('one', { imagePullSecrets: [{ name: 'of-two' }] })],
     ['PATCH', `${core}/pods/p?fieldManager=m`, { body: pod('p', 'one'), type: apply }],
     ['PUT', `${core}/pods/p`, { body: pod('p', 'one') }],
     ['PATCH', `${core}/pods/on-one`, { body: { metadata: { labels: { a: 'b' } } }, type: merge }],
-    ['POST', `${core}/pods/on-two/binding`, { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } }],
-    ['POST', `${core}/bindings`, { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } }],
+    [
+      'POST',
+      `${core}/pods/on-two/binding`,
+      { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } },
+    ],
+    [
+      'POST',
+      `${core}/bindings`,
+      { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } },
+    ],
   ])
   // One that an administrator let through still gives no access.
   const spec = volume({ secret: { secretName: 'of-two' } })
@@ -203,11 +286,23 @@ test('a node touches no pod of another node', async () => {
     ['DELETE', `${core}/pods/on-two`],
     ['DELETE', `${core}/pods?fieldSelector=spec.nodeName%3Done`],
     ['POST', `${core}/pods/on-two/eviction`, { body: eviction }],
-    ['POST', `${core}/pods/on-two/eviction`, { body: { ...eviction, metadata: { name: 'on-one' } } }],
+    [
+      'POST',
+      `${core}/pods/on-two/eviction`,
+      { body: { ...eviction, metadata: { name: 'on-one' } } },
+    ],
     ['PATCH', `${core}/pods/on-two/status`, { body: { status: { phase: 'Failed' } }, type: merge }],
-    ['PATCH', `${core}/pods/on-one/status`, { body: { metadata: { labels: { app: 'db' } } }, type: merge }],
+    [
+      'PATCH',
+      `${core}/pods/on-one/status`,
+      { body: { metadata: { labels: { app: 'db' } } }, type: merge },
+    ],
     ['PATCH', `${core}/pods/on-one/ephemeralcontainers`, { body: {}, type: merge }],
-    ['PATCH', `${core}/persistentvolumeclaims/of-two/status`, { body: { status: {} }, type: merge }],
+    [
+      'PATCH',
+      `${core}/persistentvolumeclaims/of-two/status`,
+      { body: { status: {} }, type: merge },
+    ],
     [
       'PATCH',
       `${core}/persistentvolumeclaims/of-one/status`,
@@ -235,7 +330,14 @@ test('a node changes neither its restricted labels nor its taints, in any form',
     ['PUT', own, { body: node }],
     ['PUT', `${own}/status`, { body: node }],
     ['PATCH', `${own}/status`, { body: { metadata: { labels } }, type: merge }],
-    ['PATCH', own, { body: { metadata: { labels: { 'node-role.kubernetes.io/control-plane': '' } } }, type: merge }],
+    [
+      'PATCH',
+      own,
+      {
+        body: { metadata: { labels: { 'node-role.kubernetes.io/control-plane': '' } } },
+        type: merge,
+      },
+    ],
     ['PATCH', own, { body: { spec: { taints } }, type: merge }],
     ['PATCH', `${own}/status`, { body: { spec: { taints } }, type: merge }],
     ['DELETE', own],
@@ -244,8 +346,14 @@ test('a node changes neither its restricted labels nor its taints, in any form',
   assert.equal(body.metadata.labels[key], 'no')
 })
 
-const nodeObject = (name: string): object => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
-const lease = (name: string): Sent => ({ body: { metadata: { name }, spec: { holderIdentity: name } } })
+const nodeObject = (name: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name },
+})
+const lease = (name: string): Sent => ({
+  body: { metadata: { name }, spec: { holderIdentity: name } },
+})
 const csiNode = (name: string): Sent => ({ body: { metadata: { name }, spec: { drivers: [] } } })
 
 test('a node writes no other node, also not by an update that creates it', async () => {
@@ -263,10 +371,17 @@ test('a node writes no other node, also not by an update that creates it', async
     ['POST', `${leases}/default/leases`, lease('one')],
     ['PUT', '/apis/storage.k8s.io/v1/csinodes/two', csiNode('two')],
     ['POST', '/apis/storage.k8s.io/v1/csinodes', csiNode('two')],
-    ['PATCH', `${core}/secrets/of-one?fieldManager=m`, { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply }],
+    [
+      'PATCH',
+      `${core}/secrets/of-one?fieldManager=m`,
+      { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply },
+    ],
   ])
   // An update of a Node creates none.
-  assert.equal((await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status, 404)
+  assert.equal(
+    (await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status,
+    404,
+  )
   // The name in the path is authorized, so the one in the body has to be the same.
   assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: nodeObject('two') })).status, 400)
   assert.equal((await call('GET', '/api/v1/nodes/three')).status, 404)
@@ -276,9 +391,20 @@ const token = (account: string, boundObjectRef: object | undefined, more: object
   [
     'POST',
     `${core}/serviceaccounts/${account}/token`,
-    { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef, ...more } } },
+    {
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { boundObjectRef, ...more },
+      },
+    },
   ] as const
-const bound = (name: string, uid = uids.get(name)): object => ({ apiVersion: 'v1', kind: 'Pod', name, uid })
+const bound = (name: string, uid = uids.get(name)): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  name,
+  uid,
+})
 
 test('a node mints no tokens but for its own pods', async () => {
   await refused([

@@ -21,21 +21,31 @@ const old = {
 }
 
 async function established(client: Client): Promise<void> {
-  while ((await client.call({ path: '/apis/mygroup.example.com/v1beta1/noxus' })).status !== 200) await sleep(50)
+  while ((await client.call({ path: '/apis/mygroup.example.com/v1beta1/noxus' })).status !== 200)
+    await sleep(50)
 }
 
-test('objects of a definition without a structural schema can be applied', { timeout: 120_000 }, async () => {
+test('objects of a definition without a structural schema can be applied', {
+  timeout: 120_000,
+}, async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const put = {
     key: btoa(`/registry/apiextensions.k8s.io/customresourcedefinitions/${name}`),
     value: btoa(JSON.stringify(old)),
   }
-  const stored = await fetch(`${server.etcdUrl}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })
+  const stored = await fetch(`${server.etcdUrl}/v3/kv/put`, {
+    method: 'POST',
+    body: JSON.stringify(put),
+  })
   assert.equal(stored.status, 200)
   await established(client)
   const path = '/apis/mygroup.example.com/v1beta1/noxus/mytest'
-  const send = async (type: string, body: object, query = ''): Promise<{ status: number; text: string }> =>
+  const send = async (
+    type: string,
+    body: object,
+    query = '',
+  ): Promise<{ status: number; text: string }> =>
     client.call({ method: 'PATCH', path: path + query, body, headers: { 'content-type': type } })
   const applied = {
     apiVersion: 'mygroup.example.com/v1beta1',
@@ -50,10 +60,14 @@ test('objects of a definition without a structural schema can be applied', { tim
   const refused = await send(apply, applied, '?fieldManager=apply_test')
   assert.equal(refused.status, 409, refused.text)
   assert.equal((await send(apply, applied, '?fieldManager=apply_test&force=true')).status, 200)
-  const document = JSON.parse((await client.call({ path: '/openapi/v3/apis/mygroup.example.com/v1beta1' })).text)
+  const document = JSON.parse(
+    (await client.call({ path: '/openapi/v3/apis/mygroup.example.com/v1beta1' })).text,
+  )
   const published = fieldsOf(document.components.schemas['com.example.mygroup.v1beta1.Noxu'])
   assert.deepEqual(published, {
     type: 'object',
-    'x-kubernetes-group-version-kind': [{ group: 'mygroup.example.com', kind: 'Noxu', version: 'v1beta1' }],
+    'x-kubernetes-group-version-kind': [
+      { group: 'mygroup.example.com', kind: 'Noxu', version: 'v1beta1' },
+    ],
   })
 })

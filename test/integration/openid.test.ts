@@ -11,7 +11,10 @@ import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const FOUND_MS_MAX = 30_000
-const users = { jane: { email: 'jane@example.com', groups: ['dev', 'ops'] }, joe: { email: 'joe@example.com' } }
+const users = {
+  jane: { email: 'jane@example.com', groups: ['dev', 'ops'] },
+  joe: { email: 'joe@example.com' },
+}
 
 type Issuing = { readonly url: string; readonly caPem: string }
 
@@ -23,7 +26,11 @@ const authenticator = ({ url, caPem }: Issuing, prefix: string, more: object = {
 })
 
 const fileOf = (...jwt: readonly object[]): string =>
-  JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1beta1', kind: 'AuthenticationConfiguration', jwt })
+  JSON.stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1beta1',
+    kind: 'AuthenticationConfiguration',
+    jwt,
+  })
 
 const parts = new AsyncDisposableStack()
 let dir = ''
@@ -150,17 +157,27 @@ test('keys are rotated while clients keep working', async () => {
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })
   assert.equal((await whoAmI(client, (await logins[0]?.refresh()) ?? '')).username, 'jane')
-  assert.equal(await whoAmI(client, withdrawn ?? ''), 401, 'a key that was withdrawn is forgotten with the next fetch')
+  assert.equal(
+    await whoAmI(client, withdrawn ?? ''),
+    401,
+    'a key that was withdrawn is forgotten with the next fetch',
+  )
 })
 
 test('two issuers have users of their own, and neither vouches for the other', async () => {
-  const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start('RS256'))]
+  const [one, two] = [
+    parts.use(await StaticIssuer.start()),
+    parts.use(await StaticIssuer.start('RS256')),
+  ]
   const { client } = await serve(fileOf(authenticator(one, 'one:'), authenticator(two, 'two:')))
   assert.equal((await known(client, await one.sign({ sub: 'a' }))).username, 'one:a')
   assert.equal((await known(client, await two.sign({ sub: 'a' }))).username, 'two:a')
   assert.equal(await whoAmI(client, await one.sign({ sub: 'a', iss: two.url })), 401)
   assert.equal(await whoAmI(client, await two.sign({ sub: 'a', iss: one.url })), 401)
-  assert.equal(await whoAmI(client, await one.sign({ sub: 'a', iss: 'https://other.example.com' })), 401)
+  assert.equal(
+    await whoAmI(client, await one.sign({ sub: 'a', iss: 'https://other.example.com' })),
+    401,
+  )
 })
 
 test('tokens for others, too old or too new are refused, and the reason is told to reviewers only', async () => {
@@ -180,7 +197,10 @@ test('tokens for others, too old or too new are refused, and the reason is told 
     const { status, text } = await client.call({ path, token })
     assert.equal(status, 401)
     const { kind, reason, message, details } = JSON.parse(text)
-    assert.deepEqual([kind, reason, message, details], ['Status', 'Unauthorized', 'Unauthorized', undefined])
+    assert.deepEqual(
+      [kind, reason, message, details],
+      ['Status', 'Unauthorized', 'Unauthorized', undefined],
+    )
     assert.match(await whyNot(client, token), why)
   }
 })
@@ -204,26 +224,38 @@ async function change(path: string, content: string): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
-const hasComplaint = (server: TestServer, text: string): boolean => server.complaints.some((one) => one.includes(text))
+const hasComplaint = (server: TestServer, text: string): boolean =>
+  server.complaints.some((one) => one.includes(text))
 
 test('issuers are replaced together when the file changes; a bad file changes nothing', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client, server, path } = await serve(fileOf(authenticator(one, 'one:')))
   await known(client, await one.sign({ sub: 'a' }))
   await change(path, fileOf(authenticator(one, 'one:'), { issuer: {} }))
-  await until(() => hasComplaint(server, 'failed to validate authentication config'), 'it is told of')
+  await until(
+    () => hasComplaint(server, 'failed to validate authentication config'),
+    'it is told of',
+  )
   await change(path, 'no configuration')
   await until(() => hasComplaint(server, 'failed to load authentication config'), 'it is told of')
   assert.equal((await known(client, await one.sign({ sub: 'b' }))).username, 'one:b')
   await change(path, fileOf(authenticator(one, 'new:'), authenticator(two, 'two:')))
-  await until(async () => (await whoAmI(client, await one.sign({ sub: 'c' }))).username === 'new:c', 'it is reloaded')
+  await until(
+    async () => (await whoAmI(client, await one.sign({ sub: 'c' }))).username === 'new:c',
+    'it is reloaded',
+  )
   assert.equal((await whoAmI(client, await two.sign({ sub: 'c' }))).username, 'two:c')
   await change(path, fileOf(authenticator(two, 'two:')))
-  await until(async () => (await whoAmI(client, await one.sign({ sub: 'd' }))) === 401, 'the first one is gone')
+  await until(
+    async () => (await whoAmI(client, await one.sign({ sub: 'd' }))) === 401,
+    'the first one is gone',
+  )
   const { text } = await client.call({ path: '/metrics' })
   const total =
     /apiserver_authentication_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="(\w+)"\} (\d+)/g
-  const counts = Object.fromEntries([...text.matchAll(total)].map(([, status, count]) => [status, Number(count)]))
+  const counts = Object.fromEntries(
+    [...text.matchAll(total)].map(([, status, count]) => [status, Number(count)]),
+  )
   assert.deepEqual(counts, { success: 2, failure: 2 })
   assert.match(
     text,
@@ -233,10 +265,14 @@ test('issuers are replaced together when the file changes; a bad file changes no
 
 test('a distributed groups claim is fetched from its endpoint, with its access token', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
-  const { client } = await serve(fileOf(authenticator({ url: one.url, caPem: one.caPem + two.caPem }, 'o:')))
+  const { client } = await serve(
+    fileOf(authenticator({ url: one.url, caPem: one.caPem + two.caPem }, 'o:')),
+  )
   two.pages.set('/groups', (request, response) => {
     const isAllowed = request.headers.authorization === 'Bearer secret'
-    void two.sign({ groups: ['far'] }).then((token) => response.writeHead(isAllowed ? 200 : 403).end(token))
+    void two
+      .sign({ groups: ['far'] })
+      .then((token) => response.writeHead(isAllowed ? 200 : 403).end(token))
   })
   const claims = (access_token: string) => ({
     sub: 'a',
@@ -247,21 +283,32 @@ test('a distributed groups claim is fetched from its endpoint, with its access t
   assert.deepEqual(user.groups, ['o:far', 'system:authenticated'])
   const refused = await one.sign(claims('wrong'))
   assert.equal(await whoAmI(client, refused), 401)
-  assert.match(await whyNot(client, refused), /could not expand distributed claims: .*403 Forbidden/)
+  assert.match(
+    await whyNot(client, refused),
+    /could not expand distributed claims: .*403 Forbidden/,
+  )
 })
 
 test('what an issuer answers is bounded, and only TLS is spoken', async () => {
-  const [long, elsewhere] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
+  const [long, elsewhere] = [
+    parts.use(await StaticIssuer.start()),
+    parts.use(await StaticIssuer.start()),
+  ]
   long.pages.set('/keys', (_, response) => {
     response.on('error', () => undefined)
     response.end(`{"keys":[${'"x",'.repeat(1 << 20)}]}`)
   })
-  elsewhere.pages.set('/keys', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/keys' }).end())
+  elsewhere.pages.set('/keys', (_, response) =>
+    response.writeHead(302, { location: 'http://127.0.0.1:1/keys' }).end(),
+  )
   const { client } = await serve(fileOf(authenticator(long, ''), authenticator(elsewhere, '')))
   const tokens = [await long.sign({ sub: 'a' }), await elsewhere.sign({ sub: 'a' })]
   const whys = [/the response has more than 1048576 bytes/, /URL scheme must be https/]
   for (const [at, token] of tokens.entries()) {
-    await until(async () => !(await whyNot(client, token)).includes('not initialized'), 'it is discovered')
+    await until(
+      async () => !(await whyNot(client, token)).includes('not initialized'),
+      'it is discovered',
+    )
     assert.match(await whyNot(client, token), whys[at] ?? /^$/)
     assert.equal(await whoAmI(client, token), 401)
   }

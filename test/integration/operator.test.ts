@@ -17,6 +17,11 @@ test('an operator takes objects of its kind through their lives', async () => {
   const args = [`--kubeconfig=${join(kubectl.dir, 'config')}`, `--objects=${OBJECTS}`]
   const { stdout } = await promisify(execFile)(toolPath('operator'), args)
   const { seen, ...verdict } = JSON.parse(stdout)
-  assert.deepEqual(verdict, { objects: OBJECTS, reconciled: OBJECTS, finalized: OBJECTS, faults: [] })
+  assert.deepEqual(verdict, {
+    objects: OBJECTS,
+    reconciled: OBJECTS,
+    finalized: OBJECTS,
+    faults: [],
+  })
   assert.deepEqual([seen.added, seen.deleted], [OBJECTS, OBJECTS])
 })

@@ -41,7 +41,8 @@ const object = (name: string, text: string): object => ({
   spec: { text },
 })
 
-const kept = (): string[] => readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
+const kept = (): string[] =>
+  readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
 test('compiled code is kept for the next start', async () => {
   // From two seconds on it is saved: when the server is idle, or else when it ends.
@@ -55,13 +56,22 @@ test('a large YAML body is converted in its thread', async () => {
   const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
   const body = Buffer.from(yaml)
   const headers = { 'content-type': 'application/yaml' }
-  const made = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body, headers })
+  const made = await client.call({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    body,
+    headers,
+  })
   assert.equal(made.status, 201, made.text.slice(0, 200))
 })
 
 test('a long text is matched in its thread', async () => {
   const rule = { rule: 'self.text.matches("^(a|b)*c$")' }
-  const spec = { type: 'object', properties: { text: { type: 'string' } }, 'x-kubernetes-validations': [rule] }
+  const spec = {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    'x-kubernetes-validations': [rule],
+  }
   const version = {
     name: 'v1',
     served: true,
@@ -70,7 +80,12 @@ test('a long text is matched in its thread', async () => {
   }
   const definition = {
     metadata: { name: 'texts.example.com' },
-    spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'texts', kind: 'Text' }, versions: [version] },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'texts', kind: 'Text' },
+      versions: [version],
+    },
   }
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   const made = await client.call({ method: 'POST', path: definitions, body: definition })
@@ -78,7 +93,10 @@ test('a long text is matched in its thread', async () => {
   const path = '/apis/example.com/v1/texts'
   while ((await client.call({ path })).status !== 200) await sleep(10)
   const long = 'ab'.repeat(50_000)
-  assert.equal((await client.call({ method: 'POST', path, body: object('good', `${long}c`) })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path, body: object('good', `${long}c`) })).status,
+    201,
+  )
   assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
 })
 
@@ -103,9 +121,19 @@ async function ephemeral(
         .replaceAll(/"resourceVersion":"\d+"/g, '')
         .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')
         .replaceAll(/"uid":"[0-9a-f-]{36}"/g, '"UID"')
-    const kubectl = [`--kubeconfig=${join(folder, 'kubeconfig')}`, 'get', '-A', '-o', 'json', firstKinds]
+    const kubectl = [
+      `--kubeconfig=${join(folder, 'kubeconfig')}`,
+      'get',
+      '-A',
+      '-o',
+      'json',
+      firstKinds,
+    ]
     for (const endMs = Date.now() + SETTLED_MS_MAX; ; await sleep(50)) {
-      const { stdout } = await run(toolPath('kubectl'), kubectl, { maxBuffer: 16_000_000, timeout: 120_000 })
+      const { stdout } = await run(toolPath('kubectl'), kubectl, {
+        maxBuffer: 16_000_000,
+        timeout: 120_000,
+      })
       const { items }: { items: object[] } = JSON.parse(stdout)
       // The rules of aggregated roles come in any order.
       const objects = items.map(plain).filter((item) => !item.includes('aggregationRule'))
@@ -122,7 +150,9 @@ const firstKinds =
   'ns,cm,sa,svc,ep,clusterroles,clusterrolebindings,roles,rolebindings,apiservices,flowschemas,prioritylevelconfigurations,priorityclasses,servicecidrs,ipaddresses'
 
 test('a server in memory has the same objects from the package as those that it would create', async () => {
-  const prepared = await ephemeral([], (objects) => objects.some((item) => item.includes('"kind":"Endpoints"')))
+  const prepared = await ephemeral([], (objects) =>
+    objects.some((item) => item.includes('"kind":"Endpoints"')),
+  )
   assert.ok(prepared.some((item) => item.includes('"targetPort":PORT')))
   const created = await ephemeral(['--v=0'], (objects) => isDeepStrictEqual(objects, prepared))
   assert.deepEqual(created, prepared)
@@ -153,7 +183,9 @@ test('keelson/testing begins with the objects of the package', async () => {
   const folder = packageFolder
   assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
   const start = async () => {
-    const { stdout } = await run(process.execPath, ['--eval', starting, folder], { timeout: 120_000 })
+    const { stdout } = await run(process.execPath, ['--eval', starting, folder], {
+      timeout: 120_000,
+    })
     return JSON.parse(stdout)
   }
   const beganMs = Date.now()
@@ -163,6 +195,8 @@ test('keelson/testing begins with the objects of the package', async () => {
     assert.deepEqual({ isOwnAuthority, pod }, { isOwnAuthority: true, pod: 201 })
   }
   assert.notEqual(one.uid, other.uid)
-  const compiled = readdirSync(join(cacheHome, 'keelson')).filter((file) => file.startsWith('testing-'))
+  const compiled = readdirSync(join(cacheHome, 'keelson')).filter((file) =>
+    file.startsWith('testing-'),
+  )
   assert.equal(compiled.length, 1, 'compiled code is kept when the process ends')
 })

@@ -15,9 +15,17 @@ const types = {
 type Form = keyof typeof types
 
 const patch = (name: string, form: Form, body: unknown): Promise<Answer> =>
-  call({ method: 'PATCH', path: `${configMaps}/${name}`, headers: { 'content-type': types[form] }, body })
+  call({
+    method: 'PATCH',
+    path: `${configMaps}/${name}`,
+    headers: { 'content-type': types[form] },
+    body,
+  })
 
-async function create(name: string, data: object): Promise<{ metadata: { resourceVersion: string } }> {
+async function create(
+  name: string,
+  data: object,
+): Promise<{ metadata: { resourceVersion: string } }> {
   const made = await call({ method: 'POST', path: configMaps, body: { metadata: { name }, data } })
   assert.equal(made.status, 201, made.text)
   return JSON.parse(made.text)
@@ -31,7 +39,9 @@ test('patches without a version never lose to each other', async () => {
   const forms = ['merge', 'strategic'] as const
   const keys = Array.from({ length: 24 }, (_, at) => `key-${at}`)
   const answers = await Promise.all(
-    keys.map((key, at) => patch('shared', forms[at % forms.length] ?? 'merge', { data: { [key]: 'x' } })),
+    keys.map((key, at) =>
+      patch('shared', forms[at % forms.length] ?? 'merge', { data: { [key]: 'x' } }),
+    ),
   )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   assert.deepEqual(Object.keys(await dataOf('shared')).toSorted(), keys.toSorted())
@@ -51,7 +61,10 @@ test('of patches that test or name what they change, one wins', async () => {
   const lost = tested.filter(({ status }) => status === 422)
   assert.deepEqual([won.length, lost.length], [1, 19])
   const { resourceVersion } = metadata
-  const stale = await patch('contested', 'merge', { metadata: { resourceVersion }, data: { turn: 'stale' } })
+  const stale = await patch('contested', 'merge', {
+    metadata: { resourceVersion },
+    data: { turn: 'stale' },
+  })
   assert.equal(stale.status, 409)
 })
 
@@ -62,8 +75,18 @@ test('hostile bodies are refused, and others are served meanwhile', async () => 
     ['json', `[{"op":"add","path":"/data/x","value":${deep}}]`],
     ['merge', deep],
     ['strategic', deep],
-    ['json', JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' })))],
-    ['json', JSON.stringify(Array.from({ length: 500 }, () => ({ op: 'copy', from: '', path: '/data/x' })))],
+    [
+      'json',
+      JSON.stringify(
+        Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' })),
+      ),
+    ],
+    [
+      'json',
+      JSON.stringify(
+        Array.from({ length: 500 }, () => ({ op: 'copy', from: '', path: '/data/x' })),
+      ),
+    ],
     ['json', JSON.stringify([{ op: 'add', path: '/data/x/4294967295', value: '1' }])],
     ['merge', 'x'.repeat(3_100_000)],
   ]
@@ -72,7 +95,10 @@ test('hostile bodies are refused, and others are served meanwhile', async () => 
       patch('target', form, Buffer.from(body)),
       call({ path: `${configMaps}/target` }),
     ])
-    assert(refused.status >= 400 && refused.status < 500, `${form} ${body.slice(0, 60)}: ${refused.status}`)
+    assert(
+      refused.status >= 400 && refused.status < 500,
+      `${form} ${body.slice(0, 60)}: ${refused.status}`,
+    )
     assert.equal(served.status, 200)
   }
   assert.deepEqual(await dataOf('target'), { a: '1' })

@@ -19,7 +19,11 @@ after(() => rm(dir, { recursive: true, force: true }))
 
 type Run = { readonly code: number; readonly out: string; readonly err: string }
 
-function run(path: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Run> {
+function run(
+  path: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Run> {
   return new Promise((resolve) => {
     const done = (error: (Error & { code?: unknown }) | null, out: string, err: string): void =>
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), out, err })
@@ -51,13 +55,24 @@ test('mistakes are told together, with what to do', async () => {
   const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
   assert.deepEqual([code, out], [2, ''])
   // Faults in kube-apiserver's words, then what to do.
-  assert.match(err, /^keelson: unknown flag: --no-such-flag\nkeelson: --etcd-servers must be specified\n/)
+  assert.match(
+    err,
+    /^keelson: unknown flag: --no-such-flag\nkeelson: --etcd-servers must be specified\n/,
+  )
   assert.match(err, /\nkeelson: keelson serve --help lists the flags\n/)
-  assert.match((await run(program, ['sreve'])).err, /there is no command "sreve": keelson --help lists them/)
+  assert.match(
+    (await run(program, ['sreve'])).err,
+    /there is no command "sreve": keelson --help lists them/,
+  )
 })
 
 test('an etcd that is not there is named', async () => {
-  const args = ['serve', '--etcd-servers=http://127.0.0.1:1', `--cert-dir=${dir}`, '--secure-port=1']
+  const args = [
+    'serve',
+    '--etcd-servers=http://127.0.0.1:1',
+    `--cert-dir=${dir}`,
+    '--secure-port=1',
+  ]
   const { code, err } = await run(program, args)
   assert.equal(code, 1)
   assert.match(
@@ -71,7 +86,11 @@ test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   process.kill(server.pid, 'SIGUSR1')
   const { port } = new URL(server.url)
-  const flags = [`--etcd-servers=${etcd.clientUrl}`, `--cert-dir=${dir}`, '--bind-address=127.0.0.1']
+  const flags = [
+    `--etcd-servers=${etcd.clientUrl}`,
+    `--cert-dir=${dir}`,
+    '--bind-address=127.0.0.1',
+  ]
   const second = await run(program, ['serve', ...flags, `--secure-port=${port}`])
   assert.equal(second.code, 1)
   assert.match(second.err, /cannot listen \(.*EADDRINUSE.*\): choose another --secure-port/)
@@ -85,7 +104,13 @@ test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends
 for (const format of ['json', 'text'])
   test(`a disk that is full of logs (${format}) ends no server`, async () => {
     await using etcd = await startEtcd()
-    const command = ['/bin/sh', '-c', 'exec "$0" "$@" 2>/dev/full', keelsonProgram, 'serve'] as const
+    const command = [
+      '/bin/sh',
+      '-c',
+      'exec "$0" "$@" 2>/dev/full',
+      keelsonProgram,
+      'serve',
+    ] as const
     const args = [`--logging-format=${format}`, '-v=2']
     await using server = await startApiServer(command, { etcdUrl: etcd.clientUrl, args })
     await server.ready()

@@ -27,14 +27,24 @@ after(async () => {
 const call = async (at: number, method: string, path: string, body?: unknown) => {
   const client = replicas[at % replicas.length]
   assert.ok(client)
-  const { status, text } = await client.call({ method, path, ...(body === undefined ? {} : { body }) })
+  const { status, text } = await client.call({
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+  })
   return { status, body: JSON.parse(text) }
 }
 
 /** A namespace with quotas, whose status is filled in as the controller would; known to all replicas. */
-async function limited(namespace: string, quotas: { [name: string]: { [resource: string]: string } }): Promise<string> {
+async function limited(
+  namespace: string,
+  quotas: { [name: string]: { [resource: string]: string } },
+): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}`
-  assert.equal((await call(0, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })).status, 201)
+  assert.equal(
+    (await call(0, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })).status,
+    201,
+  )
   for (const [name, hard] of Object.entries(quotas)) {
     const used = Object.fromEntries(Object.keys(hard).map((resource) => [resource, '0']))
     const quota = { metadata: { name }, spec: { hard }, status: { hard, used } }
@@ -67,7 +77,10 @@ test('no more objects come in than the quota allows, through two replicas', asyn
 test('pods spend what they ask for, never more than there is', async () => {
   const path = await limited('spent', { q: { 'requests.cpu': '5', pods: '100' } })
   const resources = { requests: { cpu: '200m' } }
-  const pod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i', resources }] } })
+  const pod = (name: string) => ({
+    metadata: { name },
+    spec: { containers: [{ name: 'c', image: 'i', resources }] },
+  })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) => call(at, 'POST', `${path}/pods`, pod(`p${at}`))),
   )
@@ -78,7 +91,9 @@ test('pods spend what they ask for, never more than there is', async () => {
 test('of two quotas the smaller one decides, and both are charged the same', async () => {
   const path = await limited('twice', { a: { secrets: '50' }, b: { 'count/secrets': '30' } })
   const made = await Promise.all(
-    Array.from({ length: WRITERS }, (_, at) => call(at, 'POST', `${path}/secrets`, { metadata: { name: `s${at}` } })),
+    Array.from({ length: WRITERS }, (_, at) =>
+      call(at, 'POST', `${path}/secrets`, { metadata: { name: `s${at}` } }),
+    ),
   )
   assert.equal(made.filter(({ status }) => status === 201).length, 30)
   assert.deepEqual(await usedOf(path, 'a'), { secrets: '30' })
@@ -90,7 +105,9 @@ test('a dry run is refused like the real request and costs nothing', async () =>
   const body = { metadata: { name: 'c' } }
   assert.equal((await call(0, 'POST', `${path}/configmaps?dryRun=All`, body)).status, 201)
   assert.equal((await call(1, 'POST', `${path}/configmaps`, body)).status, 201)
-  const refused = await call(0, 'POST', `${path}/configmaps?dryRun=All`, { metadata: { name: 'd' } })
+  const refused = await call(0, 'POST', `${path}/configmaps?dryRun=All`, {
+    metadata: { name: 'd' },
+  })
   assert.equal(
     refused.body.message,
     'configmaps "d" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../harness/until.ts'
-import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 const flags = ['--authorization-mode=Node,RBAC']
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
@@ -28,7 +35,12 @@ after(async () => {
   for (const { complaints } of servers) assert.deepEqual(complaints, [])
 })
 
-type Sent = { readonly method?: string; readonly body?: unknown; readonly type?: string; readonly as?: string }
+type Sent = {
+  readonly method?: string
+  readonly body?: unknown
+  readonly type?: string
+  readonly as?: string
+}
 
 /** As admin, unless somebody else is named. */
 async function call(path: string, { method = 'GET', body, type, as }: Sent = {}, at = 0) {
@@ -88,7 +100,11 @@ test('the same of changes of a role by patch, update and apply, and of a collect
   const merge = 'application/merge-patch+json'
   const apply = 'application/apply-patch+yaml'
   for (let round = 0; round < 50; round++) {
-    await call(`${path}/roles/r`, { method: 'PATCH', type: merge, body: role('r', may('get', 'secrets')) })
+    await call(`${path}/roles/r`, {
+      method: 'PATCH',
+      type: merge,
+      body: role('r', may('get', 'secrets')),
+    })
     assert.equal((await call(target, { as: 'alice' })).status, 404)
     await call(`${path}/roles/r`, { method: 'PUT', body: role('r') })
     assert.equal((await call(target, { as: 'alice' })).status, 403)
@@ -108,7 +124,10 @@ test('what is written through one server counts on the other soon', async () => 
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
   const target = '/api/v1/namespaces/replicas/configmaps/none'
-  await until(async () => (await call(target, { as: 'alice' }, 1)).status === 404, 'the other server knows')
+  await until(
+    async () => (await call(target, { as: 'alice' }, 1)).status === 404,
+    'the other server knows',
+  )
 })
 
 test('what is taken back through one server cannot be granted through the other', async () => {
@@ -132,10 +151,17 @@ test('the cluster begins with its roles, and a server that starts mends them', a
   const rebound = `${rbac}/clusterrolebindings/system:basic-user`
   const merge = 'application/merge-patch+json'
   const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
-  await call(protectedRole, { method: 'PATCH', type: merge, body: { metadata: { annotations }, rules: [] } })
+  await call(protectedRole, {
+    method: 'PATCH',
+    type: merge,
+    body: { metadata: { annotations }, rules: [] },
+  })
   await call(mended, { method: 'PATCH', type: merge, body: { rules: [may('get', 'pods')] } })
   await call(rebound, { method: 'DELETE' })
-  await post(`${rbac}/clusterrolebindings`, binding('system:basic-user', 'ClusterRole/cluster-admin', 'mallory'))
+  await post(
+    `${rbac}/clusterrolebindings`,
+    binding('system:basic-user', 'ClusterRole/cluster-admin', 'mallory'),
+  )
   assert.equal((await call('/apis', { as: 'alice' })).status, 403)
   const [first] = servers
   assert.ok(first)
@@ -157,7 +183,10 @@ test('the cluster begins with its roles, and a server that starts mends them', a
 
 test('attacks: more rights by every way of writing', async () => {
   const path = await namespace('attacks')
-  const writes = may('*', 'roles,rolebindings', { apiGroups: [group], verbs: ['create', 'update', 'patch', 'get'] })
+  const writes = may('*', 'roles,rolebindings', {
+    apiGroups: [group],
+    verbs: ['create', 'update', 'patch', 'get'],
+  })
   await post(`${path}/roles`, role('own', writes))
   await post(`${path}/rolebindings`, binding('own', 'Role/own', 'mallory'))
   const more = role('own', writes, may('*', '*'))
@@ -202,7 +231,11 @@ test('attacks: more rights by every way of writing', async () => {
     [
       'a label that admin aggregates',
       `${rbac}/clusterroles/system:aggregate-to-view`,
-      { method: 'PATCH', type: merge, body: { metadata: { labels: { [`${group}/aggregate-to-edit`]: 'true' } } } },
+      {
+        method: 'PATCH',
+        type: merge,
+        body: { metadata: { labels: { [`${group}/aggregate-to-edit`]: 'true' } } },
+      },
     ],
   ]
   for (const [name, target, sent] of attacks) {
@@ -214,15 +247,28 @@ test('attacks: more rights by every way of writing', async () => {
 
 test('attacks: to be somebody else, and parts of what one may get', async () => {
   const path = await namespace('others')
-  await post(`${path}/roles`, role('own', may('get,list', 'pods'), may('impersonate', 'serviceaccounts')))
+  await post(
+    `${path}/roles`,
+    role('own', may('get,list', 'pods'), may('impersonate', 'serviceaccounts')),
+  )
   await post(`${path}/rolebindings`, binding('own', 'Role/own', 'bob'))
   const client = all[0]
   assert.ok(client)
-  const bob = async (target: string, headers: { readonly [name: string]: string } = {}): Promise<number> =>
-    (await client.call({ path: target, token: 'bob-token', headers })).status
+  const bob = async (
+    target: string,
+    headers: { readonly [name: string]: string } = {},
+  ): Promise<number> => (await client.call({ path: target, token: 'bob-token', headers })).status
   const pods = '/api/v1/namespaces/others/pods'
   assert.equal(await bob(pods), 200)
-  for (const part of ['log', 'exec', 'attach', 'portforward', 'proxy', 'status', 'ephemeralcontainers']) {
+  for (const part of [
+    'log',
+    'exec',
+    'attach',
+    'portforward',
+    'proxy',
+    'status',
+    'ephemeralcontainers',
+  ]) {
     assert.equal(await bob(`${pods}/p/${part}`), 403, part)
   }
   const account = 'system:serviceaccount:others:sa'
@@ -246,14 +292,19 @@ test('attacks: out of a namespace that one has all rights in', async () => {
   const path = await namespace('walled')
   await post(`${path}/roles`, role('all', may('*', '*', { apiGroups: ['*'] })))
   await post(`${path}/rolebindings`, binding('all', 'Role/all', 'mallory'))
-  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+  const versions = [
+    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+  ]
   const names = { plural: 'walls', singular: 'wall', kind: 'Wall', listKind: 'WallList' }
   await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'walls.example.com' },
     spec: { group: 'example.com', scope: 'Cluster', names, versions },
   })
   const wall = { apiVersion: 'example.com/v1', kind: 'Wall', metadata: { name: 'w' } }
-  await until(async () => (await post('/apis/example.com/v1/walls', wall)).status === 201, 'walls are served')
+  await until(
+    async () => (await post('/apis/example.com/v1/walls', wall)).status === 201,
+    'walls are served',
+  )
   const inside = '/api/v1/namespaces/walled'
   assert.equal((await call(`${inside}/secrets`, { as: 'mallory' })).status, 200)
   for (const target of [
@@ -268,15 +319,30 @@ test('attacks: out of a namespace that one has all rights in', async () => {
     assert.equal((await call(target, { as: 'mallory', method: 'DELETE' })).status, 404, target)
   }
   const admin = binding('walled', 'ClusterRole/cluster-admin', 'mallory')
-  const bound = await call(`${path}/clusterrolebindings`, { method: 'POST', body: admin, as: 'mallory' })
+  const bound = await call(`${path}/clusterrolebindings`, {
+    method: 'POST',
+    body: admin,
+    as: 'mallory',
+  })
   assert.equal(bound.status, 404)
-  await post('/api/v1/namespaces/kube-system/secrets', { metadata: { name: 'hidden' }, stringData: { a: 'found' } })
-  for (const name of ['..%2f..%2fkube-system%2fhidden', '..%2f..%2fsecrets%2fkube-system%2fhidden', '%2e%2e', '..']) {
+  await post('/api/v1/namespaces/kube-system/secrets', {
+    metadata: { name: 'hidden' },
+    stringData: { a: 'found' },
+  })
+  for (const name of [
+    '..%2f..%2fkube-system%2fhidden',
+    '..%2f..%2fsecrets%2fkube-system%2fhidden',
+    '%2e%2e',
+    '..',
+  ]) {
     const { status, body } = await call(`${inside}/secrets/${name}`, { as: 'mallory' })
     assert.ok(status >= 400, `${name}: ${status}`)
     assert.ok(!JSON.stringify(body).includes('found'))
   }
-  assert.equal((await call('/api/v1/namespaces/kube-system/secrets/hidden', { as: 'mallory' })).status, 403)
+  assert.equal(
+    (await call('/api/v1/namespaces/kube-system/secrets/hidden', { as: 'mallory' })).status,
+    403,
+  )
   assert.equal((await call('/apis/example.com/v1/walls/w')).status, 200)
 })
 
@@ -285,7 +351,10 @@ test('a server that is told to keeps aggregated roles current', async () => {
   assert.deepEqual((await call(view)).body.rules, null)
   const [first] = servers
   assert.ok(first)
-  await using aggregating = await startReplica(first, [...flags, '--controllers=clusterrole-aggregation-controller'])
+  await using aggregating = await startReplica(first, [
+    ...flags,
+    '--controllers=clusterrole-aggregation-controller',
+  ])
   const resources = async (name: string): Promise<string[]> => {
     const { rules } = (await call(`${rbac}/clusterroles/${name}`)).body
     return (rules ?? []).flatMap((rule: { resources: string[] }) => rule.resources)

@@ -20,12 +20,18 @@ suite('an access review', () => {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'LocalSubjectAccessReview',
         metadata: { namespace: 'default' },
-        spec: { user: 'u', ...spec, resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
+        spec: {
+          user: 'u',
+          ...spec,
+          resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' },
+        },
       },
     })
 
   test('with as many groups as are allowed is answered', async () => {
-    const groups = Array.from({ length: 10_000 }, (_, at) => (at === 9_999 ? 'system:masters' : `g${at}`))
+    const groups = Array.from({ length: 10_000 }, (_, at) =>
+      at === 9_999 ? 'system:masters' : `g${at}`,
+    )
     const { status, body } = await review({ groups })
     assert.equal(status, 201)
     assert.equal(body.status?.allowed, true)
@@ -46,7 +52,10 @@ suite('an access review', () => {
     ] as const) {
       const { status, body } = await review({ extra })
       assert.equal(status, 422)
-      assert.match(body.message ?? '', new RegExp(`spec\\.extra: Too many: ${count}: must have at most 10000 items`))
+      assert.match(
+        body.message ?? '',
+        new RegExp(`spec\\.extra: Too many: ${count}: must have at most 10000 items`),
+      )
     }
   })
 })

@@ -31,7 +31,13 @@ test('every test that SECURITY.md names is there', () => {
 test('no path leads to files of the host', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/1.1']?.(server.url) ?? assert.fail('there is a client')
-  for (const path of ['/logs', '/logs/', '/logs/../../etc/passwd', '/logs/%2e%2e/%2e%2e/etc/passwd', '/static/x']) {
+  for (const path of [
+    '/logs',
+    '/logs/',
+    '/logs/../../etc/passwd',
+    '/logs/%2e%2e/%2e%2e/etc/passwd',
+    '/static/x',
+  ]) {
     const { status, text } = await client.call({ path })
     assert.equal(status, 404, path)
     assert.doesNotMatch(text, /root:/)

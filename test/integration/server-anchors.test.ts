@@ -15,7 +15,11 @@ import { Webhook } from '../../src/webhooks/call.ts'
 import { KubeconfigClient } from '../../src/webhooks/kubeconfig-client.ts'
 import { ReceivedAnswers } from '../../src/webhooks/received.ts'
 import { reasonOf } from '../../src/webhooks/send.ts'
-import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
+import {
+  authorityExtensions,
+  CertificateTree,
+  type TreeCertificate,
+} from '../harness/certificate-tree.ts'
 
 const tree = new CertificateTree()
 after(() => tree[Symbol.dispose]())
@@ -25,17 +29,28 @@ const root = tree.make('root', { extensions: authorityExtensions })
 const middle = tree.make('middle', { by: root, extensions: authorityExtensions })
 const other = tree.make('other', { extensions: authorityExtensions })
 const good = tree.make('good', { by: middle, extensions: here })
-const elsewhere = tree.make('elsewhere', { by: middle, extensions: ['subjectAltName=IP:192.0.2.1', here[1] ?? ''] })
+const elsewhere = tree.make('elsewhere', {
+  by: middle,
+  extensions: ['subjectAltName=IP:192.0.2.1', here[1] ?? ''],
+})
 const over = tree.make('over', { by: middle, extensions: here, endsInMs: -1_000 })
-const client = tree.make('client', { by: middle, extensions: [here[0] ?? '', 'extendedKeyUsage=clientAuth'] })
+const client = tree.make('client', {
+  by: middle,
+  extensions: [here[0] ?? '', 'extendedKeyUsage=clientAuth'],
+})
 const broken = '-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n'
 
 const pemOf = (...certificates: readonly TreeCertificate[]): string =>
   certificates.map(({ certificatePem }) => certificatePem).join('')
 
 /** What each client says of a server; '': it is trusted. */
-async function judge(chain: readonly TreeCertificate[], bundle: string): Promise<readonly string[]> {
-  const server = createServer({ cert: pemOf(...chain), key: chain[0]?.keyPem }, (_, response) => response.end('{}'))
+async function judge(
+  chain: readonly TreeCertificate[],
+  bundle: string,
+): Promise<readonly string[]> {
+  const server = createServer({ cert: pemOf(...chain), key: chain[0]?.keyPem }, (_, response) =>
+    response.end('{}'),
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -61,7 +76,11 @@ async function judge(chain: readonly TreeCertificate[], bundle: string): Promise
   const kubelet = { addressTypes: [], caPem: bundle, client: null, port: 10_250 }
   const signal = AbortSignal.timeout(10_000)
   const toKubelet = open({ url: new URL(url), method: 'GET', headers: {}, signal, kubelet })
-  const toEtcd = connect({ ...(await loadTls({ ca: Buffer.from(bundle) })), host: '127.0.0.1', port: address.port })
+  const toEtcd = connect({
+    ...(await loadTls({ ca: Buffer.from(bundle) })),
+    host: '127.0.0.1',
+    port: address.port,
+  })
   toKubelet.end()
   const said = await Promise.allSettled([
     once(toKubelet, 'response'),

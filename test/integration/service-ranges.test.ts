@@ -14,9 +14,15 @@ const preferringTwo = (name: string) => ({
   spec: { ipFamilyPolicy: 'PreferDualStack', ports: [{ port: 80 }] },
 })
 
-const named = (name: string, clusterIP: string) => ({ metadata: { name }, spec: { clusterIP, ports: [{ port: 80 }] } })
+const named = (name: string, clusterIP: string) => ({
+  metadata: { name },
+  spec: { clusterIP, ports: [{ port: 80 }] },
+})
 
-async function withClient<T>({ url }: TestServer, use: (call: Client['call']) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  { url }: TestServer,
+  use: (call: Client['call']) => Promise<T>,
+): Promise<T> {
   const client = clients['HTTP/2']?.(url)
   assert.ok(client)
   await using open = client
@@ -35,8 +41,16 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
   await withClient(second, async (call) => {
     const { spec } = JSON.parse((await call({ path: range })).text)
     assert.deepEqual(spec.cidrs, ['192.168.0.0/24', '2001:db8:1::/112'])
-    assert.deepEqual(JSON.parse((await call({ path })).text).spec.ipFamilies, ['IPv4'], 'what is there stays')
-    const { status, text } = await call({ method: 'POST', path: services, body: preferringTwo('after') })
+    assert.deepEqual(
+      JSON.parse((await call({ path })).text).spec.ipFamilies,
+      ['IPv4'],
+      'what is there stays',
+    )
+    const { status, text } = await call({
+      method: 'POST',
+      path: services,
+      body: preferringTwo('after'),
+    })
     assert.equal(status, 201, text)
     assert.deepEqual(JSON.parse(text).spec.ipFamilies, ['IPv4', 'IPv6'])
   })
@@ -48,17 +62,35 @@ test('what the server makes itself belongs to the managers that it does upstream
   await withClient(server, async (call) => {
     const managers = async (path: string): Promise<readonly object[]> => {
       const { metadata } = JSON.parse((await call({ path })).text)
-      return (metadata?.managedFields ?? []).map(({ manager, operation, subresource, fieldsV1 }: Entry) => {
-        const { 'f:spec': spec, 'f:status': status } = fieldsV1
-        return { manager, operation, subresource, spec: Object.keys(spec ?? {}), status: status !== undefined }
-      })
+      return (metadata?.managedFields ?? []).map(
+        ({ manager, operation, subresource, fieldsV1 }: Entry) => {
+          const { 'f:spec': spec, 'f:status': status } = fieldsV1
+          return {
+            manager,
+            operation,
+            subresource,
+            spec: Object.keys(spec ?? {}),
+            status: status !== undefined,
+          }
+        },
+      )
     }
     // Both are made after the server is ready.
     const isThere = async (): Promise<boolean> =>
       (await managers(range)).length >= 2 && (await managers(`${services}/kubernetes`)).length >= 1
     await until(isThere, 'all is there')
-    const kube = { manager: 'kube-apiserver', operation: 'Update', subresource: undefined, status: false }
-    const ready = { manager: 'kubernetes-service-cidr-controller', operation: 'Apply', subresource: 'status', spec: [] }
+    const kube = {
+      manager: 'kube-apiserver',
+      operation: 'Update',
+      subresource: undefined,
+      status: false,
+    }
+    const ready = {
+      manager: 'kubernetes-service-cidr-controller',
+      operation: 'Apply',
+      subresource: 'status',
+      spec: [],
+    }
     assert.deepEqual(
       new Set(await managers(range)),
       new Set([
@@ -67,8 +99,19 @@ test('what the server makes itself belongs to the managers that it does upstream
       ]),
     )
     const [entry] = await managers(`${services}/kubernetes`)
-    const spec = ['clusterIP', 'internalTrafficPolicy', 'ipFamilyPolicy', 'ports', 'sessionAffinity', 'type']
-    assert.deepEqual(entry, { ...kube, spec: spec.map((field) => `f:${field}`) }, 'ipFamilies are set by the server')
+    const spec = [
+      'clusterIP',
+      'internalTrafficPolicy',
+      'ipFamilyPolicy',
+      'ports',
+      'sessionAffinity',
+      'type',
+    ]
+    assert.deepEqual(
+      entry,
+      { ...kube, spec: spec.map((field) => `f:${field}`) },
+      'ipFamilies are set by the server',
+    )
     const { status } = JSON.parse((await call({ path: range })).text)
     assert.equal(status.conditions[0].reason, '')
   })
@@ -87,7 +130,8 @@ test('what the cluster cannot do without comes back: its service, and a range th
     const condition = async (): Promise<string | undefined> =>
       JSON.parse((await call({ path: range })).text).status?.conditions?.[0]?.status
     const isComplete = async (): Promise<boolean> =>
-      (await condition()) === 'True' && (await call({ path: `${services}/kubernetes` })).status === 200
+      (await condition()) === 'True' &&
+      (await call({ path: `${services}/kubernetes` })).status === 200
     // The server looks every ten seconds.
     const completed = (): Promise<void> => until(isComplete, 'all is there')
     // The service is made after the server is ready.
@@ -103,7 +147,9 @@ test('what the cluster cannot do without comes back: its service, and a range th
 test('a server with another range than the cluster has says so, once', async () => {
   await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
-  const told = second.complaints.filter((complaint) => complaint.includes('--service-cluster-ip-range says'))
+  const told = second.complaints.filter((complaint) =>
+    complaint.includes('--service-cluster-ip-range says'),
+  )
   assert.equal(told.length, 1)
 })
 
@@ -127,7 +173,12 @@ test('the address of a service that an older server wrote is taken when it is up
   const stored = {
     kind: 'Service',
     apiVersion: 'v1',
-    metadata: { name: 'old', namespace: 'default', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' },
+    metadata: {
+      name: 'old',
+      namespace: 'default',
+      uid: 'u',
+      creationTimestamp: '2020-01-01T00:00:00Z',
+    },
     spec: { clusterIP: '192.168.0.11', ports: [{ port: 80 }] },
   }
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -136,7 +187,10 @@ test('the address of a service that an older server wrote is taken when it is up
   await withClient(server, async (call) => {
     const taken = async (): Promise<string> => {
       let answer = await call({ path: address })
-      await until(async () => (answer = await call({ path: address })).status === 200, 'it is taken')
+      await until(
+        async () => (answer = await call({ path: address })).status === 200,
+        'it is taken',
+      )
       return JSON.parse(answer.text).metadata.uid
     }
     const body = { metadata: { name: 'old', labels: { a: 'b' } }, spec: stored.spec }
@@ -162,12 +216,18 @@ test('servers with and without address objects, and with a larger range, give no
   const gate = '--feature-gates=MultiCIDRServiceAllocator=false'
   const taken = /provided IP is already allocated$/
   await using withObjects = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
-  await using without = await startReplica(withObjects, ['--service-cluster-ip-range=192.168.0.0/24', gate])
+  await using without = await startReplica(withObjects, [
+    '--service-cluster-ip-range=192.168.0.0/24',
+    gate,
+  ])
   assert.equal(await refusal(without, 'a', '192.168.0.5'), undefined)
   assert.match((await refusal(withObjects, 'b', '192.168.0.5')) ?? '', taken)
   assert.equal(await refusal(withObjects, 'c', '192.168.0.6'), undefined)
   assert.match((await refusal(without, 'd', '192.168.0.6')) ?? '', taken)
-  await using larger = await startReplica(withObjects, ['--service-cluster-ip-range=192.168.0.0/16', gate])
+  await using larger = await startReplica(withObjects, [
+    '--service-cluster-ip-range=192.168.0.0/16',
+    gate,
+  ])
   assert.match((await refusal(larger, 'e', '192.168.0.5')) ?? '', taken)
   assert.match(
     (await refusal(without, 'f', '192.168.0.7')) ?? '',

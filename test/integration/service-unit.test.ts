@@ -13,7 +13,10 @@ import { findOnPath } from '../harness/packed.ts'
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000
 const run = promisify(execFile)
-const unit = readFileSync(join(import.meta.dirname, '..', '..', 'deploy', 'keelson.service'), 'utf8')
+const unit = readFileSync(
+  join(import.meta.dirname, '..', '..', 'deploy', 'keelson.service'),
+  'utf8',
+)
 
 test('the flags of the unit are flags of keelson serve', () => {
   const flags = [...(/^ExecStart=\S+ serve (.*)$/m.exec(unit)?.[1]?.matchAll(/--([^= ]+)/g) ?? [])]
@@ -27,12 +30,18 @@ test('systemd takes the unit', { skip: findOnPath('systemd-analyze') === undefin
     const file = join(dir, 'keelson.service')
     // It looks whether the program is there.
     writeFileSync(file, unit.replace('/usr/local/bin/keelson', process.execPath))
-    const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file], { timeout: COMMAND_MS_MAX })
-    assert.equal(stderr, '')
-    // Fails if it is more.
-    await run('systemd-analyze', ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, file], {
+    const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file], {
       timeout: COMMAND_MS_MAX,
     })
+    assert.equal(stderr, '')
+    // Fails if it is more.
+    await run(
+      'systemd-analyze',
+      ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, file],
+      {
+        timeout: COMMAND_MS_MAX,
+      },
+    )
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../harness/until.ts'
-import { type Answer, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+import {
+  type Answer,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 const SERVICES = 1000
 const ipRange = '--service-cluster-ip-range=10.96.0.0/16'
@@ -16,7 +23,8 @@ before(async () => {
   replicas = servers.map(({ url }) => connect(url))
   // The last of what servers make for themselves when they start.
   await until(
-    async () => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
+    async () =>
+      (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
     'the endpoint of the second',
   )
   await until(
@@ -99,7 +107,9 @@ test('a crowd of services over two replicas: nothing is given twice, all comes b
 
 test('one address and one port for many who want the same', async () => {
   const wanted = { clusterIP: '10.96.0.77', ports: [{ port: 80, nodePort: 30077 }] }
-  const made = await Promise.all(Array.from({ length: 40 }, (_, at) => create(at, nodePort(`same-${at}`, wanted))))
+  const made = await Promise.all(
+    Array.from({ length: 40 }, (_, at) => create(at, nodePort(`same-${at}`, wanted))),
+  )
   assert.equal(made.filter(({ status }) => status === 201).length, 1)
   assert.equal(made.filter(({ status }) => status === 422).length, 39)
   await Promise.all(made.map((_, at) => remove(at, `same-${at}`)))
@@ -117,7 +127,11 @@ test('a create that fails gives back what it took', async () => {
   const twice = await create(1, nodePort('good'))
   assert.equal(twice.status, 409)
   assert.equal((await addressNames()).length, 2)
-  const dry = await replica(1).call({ method: 'POST', path: `${services}?dryRun=All`, body: nodePort('dry') })
+  const dry = await replica(1).call({
+    method: 'POST',
+    path: `${services}?dryRun=All`,
+    body: nodePort('dry'),
+  })
   assert.equal(dry.status, 201)
   assert.ok(json(dry).spec.ports[0].nodePort >= 30_000)
   assert.equal((await addressNames()).length, 2)
@@ -132,7 +146,10 @@ test('a change of type gives back ports and the address', async () => {
   assert.equal((await replica(1).call({ method: 'PUT', path, body: plain })).status, 200)
   const other = await create(0, nodePort('other', { ports: [{ port: 80, nodePort: 30079 }] }))
   assert.equal(other.status, 201)
-  const named = { metadata: { name: 'changing' }, spec: { type: 'ExternalName', externalName: 'example.com' } }
+  const named = {
+    metadata: { name: 'changing' },
+    spec: { type: 'ExternalName', externalName: 'example.com' },
+  }
   assert.equal((await replica(0).call({ method: 'PUT', path, body: named })).status, 200)
   assert.ok(!(await addressNames()).includes('10.96.0.79'))
   await Promise.all([remove(0, 'changing'), remove(1, 'other')])
@@ -149,16 +166,22 @@ test('the service of the API itself has the first address, and the servers as en
     slice.endpoints.map(({ addresses: list }: { addresses: string[] }) => list[0]),
     ['192.0.2.11', '192.0.2.12'],
   )
-  const { items } = json(await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }))
+  const { items } = json(
+    await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }),
+  )
   // Of the host, as upstream has it.
   assert.equal(items.length, 1)
 })
 
 /** Of the service kubernetes, as text. */
-const addressesOf = async (): Promise<string> => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text
+const addressesOf = async (): Promise<string> =>
+  (await replica(0).call({ path: `${endpoints}/kubernetes` })).text
 
 test('a replica that leaves is no endpoint any more', async () => {
-  const third = await startReplica(servers[0] ?? never(), [ipRange, '--advertise-address=192.0.2.13'])
+  const third = await startReplica(servers[0] ?? never(), [
+    ipRange,
+    '--advertise-address=192.0.2.13',
+  ])
   await until(async () => (await addressesOf()).includes('192.0.2.13'), 'the endpoint of the third')
   await third[Symbol.asyncDispose]()
   assert.doesNotMatch(await addressesOf(), /192\.0\.2\.13/)

@@ -23,7 +23,11 @@ import {
 import { until, WATCHED_MS } from '../harness/until.ts'
 import { adminToken, type Client, clients } from './support.ts'
 
-type Started = AsyncDisposable & { readonly server: Server; readonly folder: string; readonly client: Client }
+type Started = AsyncDisposable & {
+  readonly server: Server
+  readonly folder: string
+  readonly client: Client
+}
 
 /** A server that keeps everything in memory: these tests store next to nothing. */
 async function start(
@@ -54,7 +58,11 @@ const authority = createAuthority('serving-ca', nowMs)
 const certificateOf = (commonName: string, hosts: readonly string[] = []): Certificate =>
   issue(authority, { commonName, usage: 'server', hosts, nowMs })
 
-async function writePair(folder: string, name: string, { certificatePem, keyPem }: Certificate): Promise<string> {
+async function writePair(
+  folder: string,
+  name: string,
+  { certificatePem, keyPem }: Certificate,
+): Promise<string> {
   const [certificate, key] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)]
   await writeFile(certificate, certificatePem)
   await writeFile(key, keyPem)
@@ -63,7 +71,12 @@ async function writePair(folder: string, name: string, { certificatePem, keyPem 
 
 /** The common name of the certificate that a client gets that asks for this host. */
 function shownTo(url: string, servername: string): Promise<string | undefined> {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), servername, rejectUnauthorized: false })
+  const socket = connect({
+    host: '127.0.0.1',
+    port: Number(new URL(url).port),
+    servername,
+    rejectUnauthorized: false,
+  })
   return new Promise((resolve, reject) => {
     socket.once('error', reject).once('secureConnect', () => {
       const { CN } = socket.getPeerCertificate().subject
@@ -97,15 +110,26 @@ test('a client gets the certificate of the name that it asks for, and the renewe
     assert.equal(await shownTo(url, name), common, name)
   }
   await writePair(started.folder, 'given', certificateOf('renewed'))
-  await until(async () => (await shownTo(url, 'api.example.org')) === 'renewed', 'it is read again', WATCHED_MS)
+  await until(
+    async () => (await shownTo(url, 'api.example.org')) === 'renewed',
+    'it is read again',
+    WATCHED_MS,
+  )
   assert.equal(await shownTo(url, 'alt.example.org'), 'own.example.org')
 })
 
 test('browsers on allowed sites are answered, others as before', async () => {
-  await using started = await start(() => ['--cors-allowed-origins=//ok\\.example\\.org(:|$),^https://(a|b)\\.test$'])
+  await using started = await start(() => [
+    '--cors-allowed-origins=//ok\\.example\\.org(:|$),^https://(a|b)\\.test$',
+  ])
   const { client } = started
   const allowedTo = async (origin: string, method = 'GET', token: string | null = adminToken) => {
-    const { status, headers, text } = await client.call({ method, path: '/version', token, headers: { origin } })
+    const { status, headers, text } = await client.call({
+      method,
+      path: '/version',
+      token,
+      headers: { origin },
+    })
     return { status, text, origin: headers['access-control-allow-origin'], headers }
   }
   const preflight = await allowedTo('https://ok.example.org:8443', 'OPTIONS', null)
@@ -139,7 +163,8 @@ test('now and then an HTTP/2 client is sent elsewhere, and what is under way goe
   try {
     let codes: number[] = []
     session.on('goaway', (code) => (codes = [...codes, code]))
-    const open = (path: string) => session.request({ ':path': path, authorization: `Bearer ${adminToken}` })
+    const open = (path: string) =>
+      session.request({ ':path': path, authorization: `Bearer ${adminToken}` })
     const watch = open('/api/v1/namespaces?watch=1')
     await new Promise((resolve) => watch.once('data', resolve))
     let count = 0
@@ -150,7 +175,11 @@ test('now and then an HTTP/2 client is sent elsewhere, and what is under way goe
       assert.ok(++count < 5000, 'one in fifty')
     }
     assert.deepEqual(codes, [0])
-    await started.client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: 'later' } } })
+    await started.client.call({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name: 'later' } },
+    })
     let text = ''
     watch.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
     await until(() => text.includes('"later"'), 'the watch goes on')
@@ -175,8 +204,13 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
     await using started = await start(() => ['--shutdown-send-retry-after'], { version })
     const { client, server } = started
     using slow = await RawHttp2.open(Number(new URL(server.url).port))
-    const head = [field('authorization', `Bearer ${adminToken}`), field('content-type', 'application/json')]
-    await slow.send(headersFrame(1, requestFields('POST', '/api/v1/namespaces', ...head), END_HEADERS))
+    const head = [
+      field('authorization', `Bearer ${adminToken}`),
+      field('content-type', 'application/json'),
+    ]
+    await slow.send(
+      headersFrame(1, requestFields('POST', '/api/v1/namespaces', ...head), END_HEADERS),
+    )
     await until(async () => {
       const { text } = await client.call({ path: '/metrics' })
       return /^apiserver_current_inflight_requests\{request_kind="mutating"\} 1$/m.test(text)
@@ -202,7 +236,11 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
     assert.equal(refused.headers.connection, version === 'HTTP/1.1' ? 'close' : undefined)
     assert.equal((await client.call({ path: '/livez' })).status, 200, 'health is told to the end')
     const headers = { 'user-agent': 'kube-apiserver/v1.33.0' }
-    assert.equal((await client.call({ path: '/version', headers })).status, 200, 'other API servers are served')
+    assert.equal(
+      (await client.call({ path: '/version', headers })).status,
+      200,
+      'other API servers are served',
+    )
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     await slow.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{"metadata":{"name":"late"}}')))
     const answer = await slow.until(({ type, stream }) => type === FRAME.DATA && stream === 1)
@@ -213,17 +251,26 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
 }
 
 test('a collection is deleted by several workers, and no delete waits for a garbage collector that is not there', async () => {
-  await using started = await start(() => ['--delete-collection-workers=7', '--enable-garbage-collector=false'])
+  await using started = await start(() => [
+    '--delete-collection-workers=7',
+    '--enable-garbage-collector=false',
+  ])
   const { client } = started
   const path = '/api/v1/namespaces/default/configmaps'
-  await until(async () => (await client.call({ path: '/api/v1/namespaces/default' })).status === 200, 'it is there')
+  await until(
+    async () => (await client.call({ path: '/api/v1/namespaces/default' })).status === 200,
+    'it is there',
+  )
   const names = Array.from({ length: 30 }, (_, at) => `one-${at}`)
-  for (const name of names) await client.call({ method: 'POST', path, body: { metadata: { name } } })
+  for (const name of names)
+    await client.call({ method: 'POST', path, body: { metadata: { name } } })
   const foreground = { propagationPolicy: 'Foreground' }
   const one = await client.call({ method: 'DELETE', path: `${path}/one-0`, body: foreground })
   assert.equal(one.status, 200)
   assert.equal((await client.call({ path: `${path}/one-0` })).status, 404)
-  const deleted: { items: unknown[] } = JSON.parse((await client.call({ method: 'DELETE', path })).text)
+  const deleted: { items: unknown[] } = JSON.parse(
+    (await client.call({ method: 'DELETE', path })).text,
+  )
   assert.ok(deleted.items.length >= names.length - 1)
   assert.doesNotMatch((await client.call({ path })).text, /one-/)
 })

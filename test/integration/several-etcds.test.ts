@@ -52,10 +52,14 @@ const versionOf = (body: { readonly metadata: { readonly resourceVersion: string
 test('each etcd has its resources, its revisions and its compaction', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
-  const flags = [`--etcd-servers-overrides=/events#${other.clientUrl}`, '--etcd-compaction-interval=1s']
+  const flags = [
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+    '--etcd-compaction-interval=1s',
+  ]
   await using server = await startOn(main, flags)
   await using client = clientOf(server.url)
-  for (let n = 0; n < 5; n++) assert.equal((await call(client, 'POST', events, event(`e-${n}`))).status, 201)
+  for (let n = 0; n < 5; n++)
+    assert.equal((await call(client, 'POST', events, event(`e-${n}`))).status, 201)
   assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
   assert.equal(await countIn(main, '/registry/events/'), 0)
   assert.equal(await countIn(other, '/registry/'), 5)
@@ -65,7 +69,9 @@ test('each etcd has its resources, its revisions and its compaction', async () =
   assert.ok(versionOf(listed.body) < 50 && versionOf((await call(client, 'GET', maps)).body) > 50)
   const grouped = await call(client, 'GET', '/apis/events.k8s.io/v1/namespaces/default/events')
   assert.equal(grouped.body.items.length, 5, 'Events of the other group are the same')
-  const watching = client.lines({ path: `${events}?watch=true&resourceVersion=${versionOf(listed.body)}` })
+  const watching = client.lines({
+    path: `${events}?watch=true&resourceVersion=${versionOf(listed.body)}`,
+  })
   assert.equal((await call(client, 'POST', maps, map('m2'))).status, 201)
   assert.equal((await call(client, 'POST', events, event('seen'))).status, 201)
   for await (const line of watching) {
@@ -100,7 +106,10 @@ test('leases of Events last as --lease-reuse-duration-seconds says, whichever et
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
   const ask = async (path: string, body: object) => {
-    const answer = await fetch(`${other.clientUrl}/v3/lease/${path}`, { method: 'POST', body: JSON.stringify(body) })
+    const answer = await fetch(`${other.clientUrl}/v3/lease/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    })
     return JSON.parse(await answer.text())
   }
   const { leases } = await ask('leases', {})
@@ -120,7 +129,10 @@ test('what another etcd is asked is part of a trace', async () => {
     file,
     `apiVersion: apiserver.config.k8s.io/v1beta1\nkind: TracingConfiguration\nendpoint: ${receiver.endpoint}\n`,
   )
-  const flags = [`--etcd-servers-overrides=/events#${other.clientUrl}`, `--tracing-config-file=${file}`]
+  const flags = [
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+    `--tracing-config-file=${file}`,
+  ]
   const server = parts.use(await startOn(main, flags))
   const client = parts.use(clientOf(server.url))
   const id = 'a'.repeat(32)
@@ -135,7 +147,11 @@ test('what another etcd is asked is part of a trace', async () => {
   await until(() => own().some(({ kind }) => kind === 2), 'the spans of the request')
   const stored = own().find(({ name }) => name === 'Create etcd3')
   assert.equal(stored?.attributes['key'], '/events/default/traced')
-  assert.ok(own().some(({ name, parentSpanId }) => name === 'etcdserverpb.KV/Txn' && parentSpanId === stored?.spanId))
+  assert.ok(
+    own().some(
+      ({ name, parentSpanId }) => name === 'etcdserverpb.KV/Txn' && parentSpanId === stored?.spanId,
+    ),
+  )
 })
 
 test('without one etcd the resources of the other are served', async () => {
@@ -148,7 +164,10 @@ test('without one etcd the resources of the other are served', async () => {
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('before'))).status, 201)
   other.pause()
-  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 500, 'it is noticed')
+  await until(
+    async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 500,
+    'it is noticed',
+  )
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
   assert.equal((await call(client, 'POST', maps, map('meanwhile'))).status, 201)
   assert.equal((await call(client, 'GET', maps)).body.items.length, 1)
@@ -156,8 +175,14 @@ test('without one etcd the resources of the other are served', async () => {
   assert.ok(failed.status >= 500, `${failed.status}`)
   assert.ok((await call(client, 'GET', events)).status >= 500, 'nothing stale is served')
   other.resume()
-  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200, 'it is back')
-  await until(async () => (await call(client, 'GET', events)).status === 200, 'Events are served again')
+  await until(
+    async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200,
+    'it is back',
+  )
+  await until(
+    async () => (await call(client, 'GET', events)).status === 200,
+    'Events are served again',
+  )
   assert.equal((await call(client, 'POST', events, event('after'))).status, 201)
 })
 
@@ -178,9 +203,14 @@ test('an etcd that is away at the start is used when it comes', async () => {
     'Events are written',
   )
   await until(async () => (await call(client, 'GET', events)).status === 200, 'Events are listed')
-  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200, 'it is well')
+  await until(
+    async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200,
+    'it is well',
+  )
   const { body } = await call(client, 'GET', events)
-  const watching = client.lines({ path: `${events}?watch=true&resourceVersion=${body.metadata.resourceVersion}` })
+  const watching = client.lines({
+    path: `${events}?watch=true&resourceVersion=${body.metadata.resourceVersion}`,
+  })
   assert.equal((await call(client, 'POST', events, event('seen'))).status, 201)
   for await (const line of watching) {
     assert.equal(JSON.parse(line).object.metadata.name, 'seen')
@@ -222,7 +252,10 @@ test('etcds that want a user and a password', async () => {
     [events, event('b')],
     [maps, map('b')],
   ] as const) {
-    await until(async () => (await call(client, 'POST', where, body)).status === 201, 'it is written')
+    await until(
+      async () => (await call(client, 'POST', where, body)).status === 201,
+      'it is written',
+    )
     assert.equal((await call(client, 'GET', where)).body.items.length, 2)
   }
   assert.ok(!server.complaints.some((text) => text.includes('second')))

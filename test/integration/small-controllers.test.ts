@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bits, context, integer, objectId, pem, sequence, set, text as derText } from '../../src/lib/x509/der.ts'
+import {
+  bits,
+  context,
+  integer,
+  objectId,
+  pem,
+  sequence,
+  set,
+  text as derText,
+} from '../../src/lib/x509/der.ts'
 import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
@@ -11,7 +20,10 @@ let server: TestServer
 let client: Client
 
 before(async () => {
-  server = await startTestServer(['--controllers=*,token-cleaner-controller', '--authorization-mode=RBAC'])
+  server = await startTestServer([
+    '--controllers=*,token-cleaner-controller',
+    '--authorization-mode=RBAC',
+  ])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail()
 })
 after(async () => {
@@ -83,14 +95,20 @@ test('a claim that a pod uses goes after the pod', async () => {
   await remove(`${claims}/used`)
   await remove(`${claims}/free`)
   await untilGone(`${claims}/free`)
-  assert.deepEqual((await read(`${claims}/used`)).metadata.finalizers, ['kubernetes.io/pvc-protection'])
+  assert.deepEqual((await read(`${claims}/used`)).metadata.finalizers, [
+    'kubernetes.io/pvc-protection',
+  ])
   await remove(`${pods}/p`, { gracePeriodSeconds: 0 })
   await untilGone(`${claims}/used`)
 })
 
 test('a volume that is bound goes when it is not', async () => {
   const volumes = '/api/v1/persistentvolumes'
-  const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/d' } }
+  const spec = {
+    capacity: { storage: '1Gi' },
+    accessModes: ['ReadWriteOnce'],
+    hostPath: { path: '/d' },
+  }
   await post(volumes, { metadata: { name: 'bound' }, spec })
   await patch(`${volumes}/bound/status`, { status: { phase: 'Bound' } })
   await remove(`${volumes}/bound`)
@@ -119,7 +137,8 @@ test('a bootstrap token goes when it has expired', async () => {
   assert.ok(await read(`${secrets}/bootstrap-token-bbbbbb`))
 })
 
-const part = (id: number, value: string): Buffer => set(sequence(objectId([2, 5, 4, id]), derText(value)))
+const part = (id: number, value: string): Buffer =>
+  set(sequence(objectId([2, 5, 4, id]), derText(value)))
 
 function kubeletRequest(): string {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -162,7 +181,12 @@ test('nothing failed', () => assert.deepEqual(server.complaints, []))
 
 test('a policy is told in its status what looks wrong in its expressions, again when it changes', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
-  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['CREATE'] }
+  const rule = {
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['deployments'],
+    operations: ['CREATE'],
+  }
   const spec = (expression: string) => ({
     matchConstraints: { resourceRules: [rule] },
     validations: [{ expression }],

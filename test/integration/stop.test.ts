@@ -30,7 +30,8 @@ test('readiness fails while requests are still taken; a write under way is answe
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const watched: string[] = []
   const watching = (async () => {
-    for await (const line of client.lines({ path: '/api/v1/namespaces?watch=1' })) watched.push(line)
+    for await (const line of client.lines({ path: '/api/v1/namespaces?watch=1' }))
+      watched.push(line)
   })()
   while (watched.length < 4) await sleep(5)
   const startMs = performance.now()
@@ -39,7 +40,11 @@ test('readiness fails while requests are still taken; a write under way is answe
   assert.equal(ready.status, 500)
   assert.match(ready.text, /^\[-\]shutdown failed: reason withheld$/m)
   assert.equal((await client.call({ path: '/livez' })).status, 200)
-  const late = await client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: 'late' } } })
+  const late = await client.call({
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    body: { metadata: { name: 'late' } },
+  })
   assert.equal(late.status, 201)
   await watching
   const endedMs = performance.now() - startMs
@@ -53,7 +58,9 @@ test('a request whose body is still to come is answered', async () => {
   const server = await startTestServer()
   using client = await RawHttp2.open(Number(new URL(server.url).port))
   const token = field('authorization', `Bearer ${adminToken}`)
-  await client.send(headersFrame(1, requestFields('POST', '/api/v1/namespaces', token), END_HEADERS))
+  await client.send(
+    headersFrame(1, requestFields('POST', '/api/v1/namespaces', token), END_HEADERS),
+  )
   await using other = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const isBegun = async (): Promise<boolean> =>
     /^apiserver_current_inflight_requests\{request_kind="mutating"\} 1$/m.test(
@@ -64,7 +71,9 @@ test('a request whose body is still to come is answered', async () => {
   assert.equal(await client.goawayCode(), 0)
   await sleep(500)
   await client.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('garbage')))
-  const answer = await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0)
+  const answer = await client.until(
+    ({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0,
+  )
   assert.match(answer?.payload.toString() ?? '', /"code":400/)
   await stopped
 })
@@ -81,7 +90,9 @@ test('readiness fails at once and the server stops in time, whatever etcd does',
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     assert.ok(!isStopped)
     // What waits for etcd is left behind.
-    await stopped.catch((error: unknown) => assert.match(String(error), /did not stop within 5000 ms/))
+    await stopped.catch((error: unknown) =>
+      assert.match(String(error), /did not stop within 5000 ms/),
+    )
     assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   } finally {
     server.resumeEtcd()
@@ -95,9 +106,16 @@ test('more writes at once than allowed are told to come again', async () => {
     '--max-mutating-requests-inflight=1',
   ])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
-  const review = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: {} }
+  const review = {
+    path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    method: 'POST',
+    body: {},
+  }
   using slow = await RawHttp2.open(Number(new URL(server.url).port))
-  const bob = [field('authorization', 'Bearer bob-token'), field('content-type', 'application/json')]
+  const bob = [
+    field('authorization', 'Bearer bob-token'),
+    field('content-type', 'application/json'),
+  ]
   await slow.send(headersFrame(1, requestFields('POST', review.path, ...bob), END_HEADERS))
   let refused = await client.call({ ...review, token: 'bob-token' })
   await until(async () => {
@@ -108,17 +126,27 @@ test('more writes at once than allowed are told to come again', async () => {
   assert.equal(refused.headers['retry-after'], '1')
   assert.match(refused.headers['content-type'] ?? '', /^text\/plain/)
   assert.equal((await client.call(review)).status, 201, 'system:masters are exempt')
-  assert.equal((await client.call({ path: '/version', token: 'bob-token' })).status, 200, 'reads have their own limit')
+  assert.equal(
+    (await client.call({ path: '/version', token: 'bob-token' })).status,
+    200,
+    'reads have their own limit',
+  )
   await slow.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{}')))
-  assert.ok(await slow.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0))
+  assert.ok(
+    await slow.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0),
+  )
   assert.equal((await client.call({ ...review, token: 'bob-token' })).status, 201)
 })
 
 test('a long answer has its place until its client has taken it or has gone', async () => {
-  await using server = await startTestServer(['--enable-priority-and-fairness=false', '--max-requests-inflight=1'])
+  await using server = await startTestServer([
+    '--enable-priority-and-fairness=false',
+    '--max-requests-inflight=1',
+  ])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const asBob = field('authorization', 'Bearer bob-token')
-  const statusOf = async (path: string): Promise<number> => (await client.call({ path, token: 'bob-token' })).status
+  const statusOf = async (path: string): Promise<number> =>
+    (await client.call({ path, token: 'bob-token' })).status
   using slow = await RawHttp2.open(
     Number(new URL(server.url).port),
     Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])]),
@@ -139,7 +167,9 @@ test('a long answer is counted as under way until its client has taken it or has
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const open = async (): Promise<number> => {
     const { text } = await client.call({ path: '/metrics' })
-    const shown = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(text)?.[1]
+    const shown = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(
+      text,
+    )?.[1]
     return Number(shown) - 1 // The one that asks.
   }
   using slow = await RawHttp2.open(
@@ -186,14 +216,21 @@ test('a request takes no longer than it says, whatever etcd does', async () => {
   try {
     for (const call of [
       { path: '/api/v1/namespaces/default?timeout=300ms' },
-      { path: '/api/v1/namespaces?timeout=300ms', method: 'POST', body: { metadata: { name: 'late' } } },
+      {
+        path: '/api/v1/namespaces?timeout=300ms',
+        method: 'POST',
+        body: { metadata: { name: 'late' } },
+      },
     ]) {
       const startMs = performance.now()
       const answer = await client.call(call)
       assert.ok(performance.now() - startMs < ANSWERED_MS_MAX, `${performance.now() - startMs} ms`)
       assert.equal(answer.status, 504, answer.text)
     }
-    assert.match((await client.call({ path: '/version?timeout=soon' })).text, /time: invalid duration \\"soon\\"/)
+    assert.match(
+      (await client.call({ path: '/version?timeout=soon' })).text,
+      /time: invalid duration \\"soon\\"/,
+    )
   } finally {
     server.resumeEtcd()
   }

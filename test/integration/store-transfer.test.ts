@@ -1,12 +1,26 @@
 /** A cluster with objects of every kind moves from etcd to a file, to a folder, to a file and back: the hash is the same, and so is what servers list. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { createSet, customServed, type Fields, listAll, type Listed } from '../clients/every-kind.ts'
+import {
+  createSet,
+  customServed,
+  type Fields,
+  listAll,
+  type Listed,
+} from '../clients/every-kind.ts'
 import { isRecord } from '../compat/json.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
@@ -21,9 +35,12 @@ const set = { name: 'moved', number: 7 }
 const EVENT_TTL_SECONDS = 3600
 
 /** Prints the hash; fails with what was printed. */
-async function store(...args: readonly string[]): Promise<{ keys: number; revision: number; sha256: string }> {
+async function store(
+  ...args: readonly string[]
+): Promise<{ keys: number; revision: number; sha256: string }> {
   const { stdout } = await run(keelsonProgram, ['store', ...args])
-  const [, keys = '', revision = '', sha256 = ''] = /(\d+) keys.* revision (\d+)[^\n]*\nsha256 (\w+)/.exec(stdout) ?? []
+  const [, keys = '', revision = '', sha256 = ''] =
+    /(\d+) keys.* revision (\d+)[^\n]*\nsha256 (\w+)/.exec(stdout) ?? []
   return { keys: Number(keys), revision: Number(revision), sha256 }
 }
 
@@ -52,7 +69,8 @@ async function during(
 /** Records that each server writes anew. */
 const isOfServer = (place: string): boolean => /\/leases |\/componentstatuses /.test(place)
 
-const versionOf = ({ metadata }: Fields): number => (isRecord(metadata) ? Number(metadata['resourceVersion'] ?? 0) : 0)
+const versionOf = ({ metadata }: Fields): number =>
+  isRecord(metadata) ? Number(metadata['resourceVersion'] ?? 0) : 0
 
 function withoutVersion(object: Fields | undefined): unknown {
   if (object === undefined || !isRecord(object['metadata'])) return object
@@ -62,7 +80,8 @@ function withoutVersion(object: Fields | undefined): unknown {
 
 function compare(before: Listed, now: Listed): void {
   for (const [place, object] of before) {
-    if (!isOfServer(place)) assert.deepEqual(withoutVersion(now.get(place)), withoutVersion(object), place)
+    if (!isOfServer(place))
+      assert.deepEqual(withoutVersion(now.get(place)), withoutVersion(object), place)
   }
 }
 
@@ -76,7 +95,10 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
       involvedObject: { namespace: set.name },
       reason: 'Moved',
     }
-    assert.equal((await client.call('POST', `/api/v1/namespaces/${set.name}/events`, event)).status, 201)
+    assert.equal(
+      (await client.call('POST', `/api/v1/namespaces/${set.name}/events`, event)).status,
+      201,
+    )
   })
   const exported = await store('export', `--etcd-servers=${etcd.clientUrl}`, `--file=${at('a')}`)
   assert.ok(exported.keys > first.listed.size / 2)
@@ -92,22 +114,40 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
   const second = await during(inFolder, async () => {
     const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
     assert.ok(running.keys >= exported.keys)
-    await fails(/is in use by process \d+/, 'import', `--data-dir=${at('store')}`, `--file=${at('b')}`, '--replace')
+    await fails(
+      /is in use by process \d+/,
+      'import',
+      `--data-dir=${at('store')}`,
+      `--file=${at('b')}`,
+      '--replace',
+    )
   })
   compare(first.listed, second.listed)
   for (const [place, object] of first.listed) {
     if (isOfServer(place)) continue
     const now = second.listed.get(place)
-    assert.ok(now !== undefined && versionOf(now) === versionOf(object), `${place} keeps its resourceVersion`)
+    assert.ok(
+      now !== undefined && versionOf(now) === versionOf(object),
+      `${place} keeps its resourceVersion`,
+    )
   }
   assert.ok(second.revision > exported.revision, 'revisions go on behind those of the source')
 
   await fails(/is not empty/, 'import', `--data-dir=${at('store')}`, `--file=${at('b')}`)
-  const raised = await store('import', `--etcd-servers=${other.clientUrl}`, `--file=${at('b')}`, '--revisions-ahead=10')
+  const raised = await store(
+    'import',
+    `--etcd-servers=${other.clientUrl}`,
+    `--file=${at('b')}`,
+    '--revisions-ahead=10',
+  )
   assert.equal(raised.sha256, exported.sha256)
   const third = await during({ etcdUrl: other.clientUrl })
   compare(first.listed, third.listed)
-  assert.ok([...third.listed.values()].every((object) => versionOf(object) === 0 || versionOf(object) > back.revision))
+  assert.ok(
+    [...third.listed.values()].every(
+      (object) => versionOf(object) === 0 || versionOf(object) > back.revision,
+    ),
+  )
   await fails(/is not empty/, 'import', `--etcd-servers=${other.clientUrl}`, `--file=${at('b')}`)
 })
 

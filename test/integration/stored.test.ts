@@ -9,11 +9,21 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
-  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
-  const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Event', plural: 'events' }, versions }
+  const versions = [
+    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+  ]
+  const spec = {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Event', plural: 'events' },
+    versions,
+  }
   const definition = { metadata: { name: 'events.example.com' }, spec }
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: definitions, body: definition })).status,
+    201,
+  )
   const path = '/apis/example.com/v1/namespaces/default/events'
   const body = { apiVersion: 'example.com/v1', kind: 'Event', metadata: { name: 'mine' } }
   await until(
@@ -22,7 +32,11 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   )
   const about = { kind: 'Pod', namespace: 'default', name: 'p' }
   const event = { metadata: { name: 'built-in' }, involvedObject: about }
-  const made = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/events', body: event })
+  const made = await client.call({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/events',
+    body: event,
+  })
   assert.equal(made.status, 201)
   const leaseOf = async (key: string): Promise<bigint | number | undefined> =>
     (await etcd.kv.range({ key: Buffer.from(key) })).kvs[0]?.lease
@@ -35,8 +49,18 @@ test('a write that changes nothing stores an object anew that was stored in an o
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
   const key = Buffer.from('/registry/roles/default/old')
-  const metadata = { name: 'old', namespace: 'default', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' }
-  const stored = { kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1beta1', metadata, rules: [] }
+  const metadata = {
+    name: 'old',
+    namespace: 'default',
+    uid: 'u',
+    creationTimestamp: '2020-01-01T00:00:00Z',
+  }
+  const stored = {
+    kind: 'Role',
+    apiVersion: 'rbac.authorization.k8s.io/v1beta1',
+    metadata,
+    rules: [],
+  }
   await etcd.kv.put({ key, value: Buffer.from(JSON.stringify(stored)) })
   const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/old'
   const versionOf = async (method: 'GET' | 'PUT', body?: unknown): Promise<string> => {
@@ -52,7 +76,10 @@ test('a write that changes nothing stores an object anew that was stored in an o
   assert.notEqual(after, before)
   const [found] = (await etcd.kv.range({ key })).kvs
   assert.match(found?.value.toString() ?? '', /"apiVersion":"rbac\.authorization\.k8s\.io\/v1"/)
-  assert.equal(await versionOf('PUT', { ...same, apiVersion: 'rbac.authorization.k8s.io/v1' }), after)
+  assert.equal(
+    await versionOf('PUT', { ...same, apiVersion: 'rbac.authorization.k8s.io/v1' }),
+    after,
+  )
 })
 
 test('a write that changes nothing stores a custom object with the defaults that its kind got meanwhile', async () => {
@@ -61,27 +88,49 @@ test('a write that changes nothing stores a custom object with the defaults that
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
   const schema = { openAPIV3Schema: { type: 'object', properties: { color: { type: 'string' } } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
-  const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Widget', plural: 'widgets' }, versions }
+  const spec = {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets' },
+    versions,
+  }
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   const definition = { metadata: { name: 'widgets.example.com' }, spec }
-  assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
+  assert.equal(
+    (await client.call({ method: 'POST', path: definitions, body: definition })).status,
+    201,
+  )
   const path = '/apis/example.com/v1/namespaces/default/widgets'
   const patch = (target: string, body: unknown): ReturnType<typeof client.call> =>
-    client.call({ method: 'PATCH', path: target, body, headers: { 'content-type': 'application/merge-patch+json' } })
+    client.call({
+      method: 'PATCH',
+      path: target,
+      body,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    })
   const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
-  await until(async () => (await client.call({ method: 'POST', path, body })).status === 201, 'served')
+  await until(
+    async () => (await client.call({ method: 'POST', path, body })).status === 201,
+    'served',
+  )
   const withDefault = {
     ...schema,
     openAPIV3Schema: { type: 'object', properties: { color: { type: 'string', default: 'red' } } },
   }
   const changed = [{ name: 'v1', served: true, storage: true, schema: withDefault }]
-  assert.equal((await patch(`${definitions}/widgets.example.com`, { spec: { versions: changed } })).status, 200)
-  const get = async (): Promise<string> => (await client.call({ method: 'GET', path: `${path}/w` })).text
+  assert.equal(
+    (await patch(`${definitions}/widgets.example.com`, { spec: { versions: changed } })).status,
+    200,
+  )
+  const get = async (): Promise<string> =>
+    (await client.call({ method: 'GET', path: `${path}/w` })).text
   await until(async () => JSON.parse(await get()).color === 'red', 'defaulted')
   const before = JSON.parse(await get()).metadata.resourceVersion
   const after = JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion
   assert.notEqual(after, before)
-  const [found] = (await etcd.kv.range({ key: Buffer.from('/registry/example.com/widgets/default/w') })).kvs
+  const [found] = (
+    await etcd.kv.range({ key: Buffer.from('/registry/example.com/widgets/default/w') })
+  ).kvs
   assert.match(found?.value.toString() ?? '', /"color":"red"/)
   assert.equal(JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion, after)
 })
@@ -90,7 +139,9 @@ const mapKey = (name: string): Buffer => Buffer.from(`/registry/configmaps/defau
 
 test('what cannot be read is deleted for who asks for that, and only with the gate', async () => {
   await using server = await startTestServer()
-  await using unsafe = await startReplica(server, ['--feature-gates=AllowUnsafeMalformedObjectDeletion=true'])
+  await using unsafe = await startReplica(server, [
+    '--feature-gates=AllowUnsafeMalformedObjectDeletion=true',
+  ])
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
   const path = '/api/v1/namespaces/default/configmaps'
   const body = { kind: 'DeleteOptions', ignoreStoreReadErrorWithClusterBreakingPotential: true }
@@ -99,7 +150,10 @@ test('what cannot be read is deleted for who asks for that, and only with the ga
     const { status, text } = await client.call({ method: 'DELETE', path: `${path}/${name}`, body })
     return { status, answer: JSON.parse(text) }
   }
-  for (const [name, value] of Object.entries({ broken: '{"kind":', encrypted: 'k8s:enc:aesgcm:v1:k:x' })) {
+  for (const [name, value] of Object.entries({
+    broken: '{"kind":',
+    encrypted: 'k8s:enc:aesgcm:v1:k:x',
+  })) {
     await etcd.kv.put({ key: mapKey(name), value: Buffer.from(value) })
     assert.equal((await remove(server, name)).status, 500)
     const { status, answer } = await remove(unsafe, name)
@@ -112,7 +166,12 @@ test('what cannot be read is deleted for who asks for that, and only with the ga
 
 const announced = async ({ url }: { readonly url: string }, name: string): Promise<number> => {
   await using client = (clients['HTTP/2'] ?? assert.fail())(url)
-  return (await client.call({ method: 'GET', path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}` })).status
+  return (
+    await client.call({
+      method: 'GET',
+      path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}`,
+    })
+  ).status
 }
 
 test('versions that a flag turned off again are not announced any more', async () => {
@@ -140,7 +199,9 @@ test('field owners of a version that a flag turned off again are shown until the
   )
   // As the reference: a patch that changes nothing else is a write, too.
   const headers = { 'content-type': 'application/merge-patch+json' }
-  const after = JSON.parse((await other.call({ method: 'PATCH', path, headers, body: {} })).text).metadata
+  const after = JSON.parse(
+    (await other.call({ method: 'PATCH', path, headers, body: {} })).text,
+  ).metadata
   assert.equal(after.managedFields, undefined)
   assert.notEqual(after.resourceVersion, before.resourceVersion)
 })
@@ -166,6 +227,10 @@ test('a webhook configuration that cannot be decoded stops writes, but no server
   }
   await etcd.kv.deleteRange({ key })
   await using client = (clients['HTTP/2'] ?? assert.fail())(second.url)
-  const create = { method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: { metadata: { name: 'c' } } }
+  const create = {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    body: { metadata: { name: 'c' } },
+  }
   await until(async () => (await client.call(create)).status === 201, 'writes go on')
 })

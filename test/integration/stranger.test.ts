@@ -46,12 +46,17 @@ test('the package has what it needs and nothing else', () => {
     [],
   )
   assert.ok(packed.files.includes('dist/program.cjs'))
-  const installed = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))
+  const installed = readdirSync(join(folder, 'node_modules')).filter(
+    (name) => !name.startsWith('.'),
+  )
   assert.deepEqual(installed, ['keelson'])
 })
 
 test('what is not an own work has its license in the package', () => {
-  const manifest = readFileSync(join(folder, 'node_modules', 'keelson', 'dist', 'licenses.txt'), 'utf8')
+  const manifest = readFileSync(
+    join(folder, 'node_modules', 'keelson', 'dist', 'licenses.txt'),
+    'utf8',
+  )
   for (const name of ['jose', 'js-yaml', 're2js', 'sorted-btree'])
     assert.match(manifest, new RegExp(`^${name} \\d`, 'm'))
 })
@@ -64,8 +69,13 @@ test('keelson/testing can be imported, and has types', async () => {
     timeout: COMMAND_MS_MAX,
   })
   assert.equal(stdout, 'function\n')
-  const manifest = JSON.parse(readFileSync(join(folder, 'node_modules', 'keelson', 'package.json'), 'utf8'))
-  const types = readFileSync(join(folder, 'node_modules', 'keelson', manifest.exports['./testing'].types), 'utf8')
+  const manifest = JSON.parse(
+    readFileSync(join(folder, 'node_modules', 'keelson', 'package.json'), 'utf8'),
+  )
+  const types = readFileSync(
+    join(folder, 'node_modules', 'keelson', manifest.exports['./testing'].types),
+    'utf8',
+  )
   assert.match(types, /startCluster/)
   // Whatever they name is there.
   for (const path of packed.files.filter((one) => one.endsWith('.d.ts'))) {
@@ -86,11 +96,17 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
     detached: true,
   })
   let told = ''
-  for (const stream of [npx.stdout, npx.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+  for (const stream of [npx.stdout, npx.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (told += text))
   npx.on('error', (error) => (told += error.message))
-  const hasEnded = (): boolean => npx.pid === undefined || npx.exitCode !== null || npx.signalCode !== null
+  const hasEnded = (): boolean =>
+    npx.pid === undefined || npx.exitCode !== null || npx.signalCode !== null
   try {
-    await until(() => told.includes('kubectl get ns') || hasEnded(), 'keelson dev is ready', COMMAND_MS_MAX)
+    await until(
+      () => told.includes('kubectl get ns') || hasEnded(),
+      'keelson dev is ready',
+      COMMAND_MS_MAX,
+    )
     assert.ok(!hasEnded(), told)
     console.log(`npx keelson dev was ready after ${Math.round(performance.now() - began)} ms`)
     const data = join(folder, '.keelson')
@@ -104,17 +120,35 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
     ]
     const curl = findOnPath('curl')
     if (curl !== undefined) {
-      const args = ['--silent', '--fail', ...certificates, `https://127.0.0.1:${port}/api/v1/namespaces/default`]
+      const args = [
+        '--silent',
+        '--fail',
+        ...certificates,
+        `https://127.0.0.1:${port}/api/v1/namespaces/default`,
+      ]
       const { stdout } = await run(curl, args, { timeout: COMMAND_MS_MAX })
       assert.match(stdout, /"kind":\s*"Namespace"/)
     }
-    const { stdout } = await run('node', ['-e', asking, data, `${port}`], { cwd: folder, env, timeout: COMMAND_MS_MAX })
+    const { stdout } = await run('node', ['-e', asking, data, `${port}`], {
+      cwd: folder,
+      env,
+      timeout: COMMAND_MS_MAX,
+    })
     assert.equal(stdout, '200 v1\n')
     const kubectl = findKubectl()
     if (kubectl !== undefined) {
       const flags = ['--kubeconfig', join(data, 'kubeconfig'), '--cache-dir', join(data, 'kubectl')]
-      await run(kubectl, [...flags, 'create', 'configmap', 'first', '--from-literal=a=b'], { timeout: COMMAND_MS_MAX })
-      const { stdout: value } = await run(kubectl, [...flags, 'get', 'configmap', 'first', '-o', 'jsonpath={.data.a}'])
+      await run(kubectl, [...flags, 'create', 'configmap', 'first', '--from-literal=a=b'], {
+        timeout: COMMAND_MS_MAX,
+      })
+      const { stdout: value } = await run(kubectl, [
+        ...flags,
+        'get',
+        'configmap',
+        'first',
+        '-o',
+        'jsonpath={.data.a}',
+      ])
       assert.equal(value, 'b')
     }
   } finally {
@@ -137,7 +171,8 @@ async function endGroup(child: ChildProcess): Promise<void> {
   if (!signal('SIGTERM')) return
   try {
     // Where nobody reaps what has ended, the group stays; its output does not.
-    const isSilent = (): boolean => [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
+    const isSilent = (): boolean =>
+      [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
     await until(() => isSilent() || !signal(0), 'keelson dev has ended', COMMAND_MS_MAX)
   } finally {
     signal('SIGKILL')
@@ -169,11 +204,14 @@ test('an old Node is told what to do', { skip: !existsSync('/usr/bin/node') }, a
   const { stdout: version } = await run('/usr/bin/node', ['--version'])
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= 24) return
   const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
-  await assert.rejects(run('/usr/bin/node', [program, 'dev']), (error: Error & { stderr?: string }) => {
-    assert.match(
-      error.stderr ?? '',
-      /^keelson: needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v\d+\.\d+\.\d+: install it from https:/,
-    )
-    return true
-  })
+  await assert.rejects(
+    run('/usr/bin/node', [program, 'dev']),
+    (error: Error & { stderr?: string }) => {
+      assert.match(
+        error.stderr ?? '',
+        /^keelson: needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v\d+\.\d+\.\d+: install it from https:/,
+      )
+      return true
+    },
+  )
 })

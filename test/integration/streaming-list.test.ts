@@ -31,7 +31,11 @@ before(async () => {
   for (let at = 0; at < COUNT; at++) {
     const name = `cm-${at}`
     texts.set(name, `${at} `.repeat(TEXT_BYTES).slice(0, TEXT_BYTES))
-    await client.call({ method: 'POST', path: folder, body: { metadata: { name }, data: { text: texts.get(name) } } })
+    await client.call({
+      method: 'POST',
+      path: folder,
+      body: { metadata: { name }, data: { text: texts.get(name) } },
+    })
   }
 })
 after(async () => {
@@ -41,7 +45,10 @@ after(async () => {
 
 test('over HTTP/2', async () => {
   // The smallest window: the server sends a batch in many pieces.
-  const session = connect(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 65_535 } })
+  const session = connect(server.url, {
+    rejectUnauthorized: false,
+    settings: { initialWindowSize: 65_535 },
+  })
   try {
     await checkObjects(session.request({ ':path': path, accept, authorization }))
   } finally {

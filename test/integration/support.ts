@@ -15,7 +15,11 @@ import { realSurroundings, startServer } from '../../src/server.ts'
 import type { FindHost } from '../../src/verbs/subresources/find-host.ts'
 import { startEtcd } from '../harness/etcd.ts'
 
-export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
+export type Answer = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
 
 export type Call = {
   readonly method?: string
@@ -54,7 +58,10 @@ export type TestServer = AsyncDisposable & {
 /** `findHost`: what is behind a name, for tests whose nodes are on this machine. */
 type Options = { readonly findHost?: FindHost; readonly clock?: Clock; readonly ids?: Ids }
 
-export async function startTestServer(args: readonly string[] = [], options: Options = {}): Promise<TestServer> {
+export async function startTestServer(
+  args: readonly string[] = [],
+  options: Options = {},
+): Promise<TestServer> {
   const etcd = await startEtcd()
   return startOn(etcd, args, { ...options, owned: etcd })
 }
@@ -62,8 +69,10 @@ export async function startTestServer(args: readonly string[] = [], options: Opt
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
 
 /** Another server on the same etcd, which outlives it. */
-export const startReplica = ({ etcd }: TestServer, args: readonly string[] = []): Promise<TestServer> =>
-  startOn(etcd, args)
+export const startReplica = (
+  { etcd }: TestServer,
+  args: readonly string[] = [],
+): Promise<TestServer> => startOn(etcd, args)
 
 export async function startOn(
   etcd: Etcd,
@@ -80,11 +89,15 @@ export async function startOn(
   const log: Log = (level, message, fields) => {
     // The test and its client share the event loop with the server: their work counts in its ticks.
     if (message === 'event loop blocked') return
-    if (level === 'error' || level === 'warn') complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
+    if (level === 'error' || level === 'warn')
+      complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
     else if (level === 'info') remarks.push(`${message} ${JSON.stringify(fields)}`)
   }
   const tokenFile = join(dir, 'tokens.csv')
-  await writeFile(tokenFile, `${adminToken},admin,admin-uid,system:masters\nbob-token,bob,bob-uid\n`)
+  await writeFile(
+    tokenFile,
+    `${adminToken},admin,admin-uid,system:masters\nbob-token,bob,bob-uid\n`,
+  )
   const addresses = ['--bind-address=127.0.0.1', '--advertise-address=127.0.0.1']
   const flags = [
     `--etcd-servers=${etcd.clientUrl}`,
@@ -176,7 +189,11 @@ class Http1Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const message = await this.#open(call)
     message.setEncoding('utf8')
-    return { status: message.statusCode ?? 0, headers: message.headers, text: await readText(message) }
+    return {
+      status: message.statusCode ?? 0,
+      headers: message.headers,
+      text: await readText(message),
+    }
   }
 
   async *lines(call: Call): AsyncGenerator<string, void, void> {
@@ -195,8 +212,17 @@ class Http1Client implements Client {
     const body = bodyOf(call)
     const { hostname, port } = new URL(this.#url)
     return new Promise((resolve, reject) => {
-      const options = { hostname, port, path: call.path, method: call.method ?? 'GET', rejectUnauthorized: false }
-      const request = httpsRequest({ ...options, headers: headersOf(call, body), agent: false }, resolve)
+      const options = {
+        hostname,
+        port,
+        path: call.path,
+        method: call.method ?? 'GET',
+        rejectUnauthorized: false,
+      }
+      const request = httpsRequest(
+        { ...options, headers: headersOf(call, body), agent: false },
+        resolve,
+      )
       request.on('error', reject)
       // Written in two steps, Node cannot fill in the length by itself.
       if (body !== undefined) request.write(body)

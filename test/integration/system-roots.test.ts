@@ -21,7 +21,11 @@ import { Webhook } from '../../src/webhooks/call.ts'
 import { KubeconfigClient } from '../../src/webhooks/kubeconfig-client.ts'
 import { ReceivedAnswers } from '../../src/webhooks/received.ts'
 import { reasonOf } from '../../src/webhooks/send.ts'
-import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
+import {
+  authorityExtensions,
+  CertificateTree,
+  type TreeCertificate,
+} from '../harness/certificate-tree.ts'
 
 const tree = new CertificateTree()
 const dir = mkdtempSync(join(tmpdir(), 'keelson-roots-'))
@@ -44,9 +48,14 @@ process.env['SSL_CERT_DIR'] = join(dir, 'certs')
 
 const MS_MAX = 30_000
 
-async function listen(signer: TreeCertificate, name: string): Promise<{ server: Server; port: number }> {
+async function listen(
+  signer: TreeCertificate,
+  name: string,
+): Promise<{ server: Server; port: number }> {
   const leaf = tree.make(name, { by: signer, extensions: here })
-  const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem }, (_, response) => response.end('{}'))
+  const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem }, (_, response) =>
+    response.end('{}'),
+  )
   // As a proxy.
   server.on('connect', (request, socket) => {
     const target = connectPlain(Number(request.url?.split(':')[1]), '127.0.0.1', () => {

@@ -24,10 +24,14 @@ const configMap = (name: string, data: Record<string, string> = {}) => ({
 function getWithToken(cluster: Cluster, path: string, token: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const headers = { authorization: `Bearer ${token}` }
-  const sent = httpsRequest(`${cluster.url}${path}`, { ca: cluster.certificateAuthority, headers }, (response) => {
-    response.resume()
-    resolve(response.statusCode ?? 0)
-  })
+  const sent = httpsRequest(
+    `${cluster.url}${path}`,
+    { ca: cluster.certificateAuthority, headers },
+    (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    },
+  )
   sent.on('error', reject)
   sent.end()
   return promise
@@ -101,19 +105,29 @@ suite('a cluster', () => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
     const accounts = await cluster.waitFor(async () => {
-      const { body: found } = await cluster.request<Listed>({ path: `${path}/passing/serviceaccounts` })
+      const { body: found } = await cluster.request<Listed>({
+        path: `${path}/passing/serviceaccounts`,
+      })
       return found.items.length > 0 && found.items
     })
     assert.equal(accounts[0]?.metadata.name, 'default')
     // Namespaces are emptied and go, and so does what an owner leaves behind: there are controllers.
     assert.equal((await cluster.request({ method: 'DELETE', path: `${path}/passing` })).status, 200)
-    await cluster.waitFor(async () => (await cluster.request({ path: `${path}/passing` })).status === 404)
+    await cluster.waitFor(
+      async () => (await cluster.request({ path: `${path}/passing` })).status === 404,
+    )
   })
 
   test('says what it waited for in vain, and why', async () => {
     const why = new Error('this is why')
-    const waiting = cluster.waitFor(() => Promise.reject(why), { timeoutMs: 50, what: 'the impossible' })
-    await assert.rejects(waiting, { message: 'the impossible did not hold within 50 ms', cause: why })
+    const waiting = cluster.waitFor(() => Promise.reject(why), {
+      timeoutMs: 50,
+      what: 'the impossible',
+    })
+    await assert.rejects(waiting, {
+      message: 'the impossible did not hold within 50 ms',
+      cause: why,
+    })
   })
 
   test('a list of any length is answered', async () => {
@@ -133,7 +147,10 @@ test('clusters of one process are apart', async () => {
   await using one = await startCluster()
   await using other = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
-  assert.equal((await one.request({ method: 'POST', path, body: configMap('only-here') })).status, 201)
+  assert.equal(
+    (await one.request({ method: 'POST', path, body: configMap('only-here') })).status,
+    201,
+  )
   assert.equal((await one.request({ path: `${path}/only-here` })).status, 200)
   assert.equal((await other.request({ path: `${path}/only-here` })).status, 404)
   assert.notEqual(one.url, other.url)
@@ -151,7 +168,9 @@ test('controllers can be left out, as with envtest', async () => {
 })
 
 test('flags are those of keelson serve; faults of them are told', async () => {
-  await using cluster = await startCluster({ flags: ['--enable-admission-plugins=AlwaysPullImages'] })
+  await using cluster = await startCluster({
+    flags: ['--enable-admission-plugins=AlwaysPullImages'],
+  })
   const core = await cluster.client(CoreV1Api)
   const pod = {
     metadata: { name: 'first' },
@@ -190,9 +209,13 @@ test('a cluster that is forgotten does not keep the process alive', async () => 
     console.log('forgotten')
   `
   // A process that is kept alive is so for minutes: its watches have time limits.
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-    timeout: FORGOTTEN_MS_MAX,
-  })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      timeout: FORGOTTEN_MS_MAX,
+    },
+  )
   assert.equal(stdout, 'forgotten\n')
 })
 
@@ -202,7 +225,11 @@ test('tokens of one cluster are nothing in another, but in its forks', async () 
   await using fork = await one.fork()
   const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
   const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
-  const { body } = await one.request<{ status: { token: string } }>({ method: 'POST', path, body: asked })
+  const { body } = await one.request<{ status: { token: string } }>({
+    method: 'POST',
+    path,
+    body: asked,
+  })
   for (const token of [one.token, body.status.token]) {
     const answers = [one, fork, other].map((cluster) => getWithToken(cluster, '/version', token))
     assert.deepEqual(await Promise.all(answers), [200, 200, 401])

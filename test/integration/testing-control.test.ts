@@ -52,12 +52,16 @@ function call(
       ...headers,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
-    ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
+    ...(certificate === undefined
+      ? {}
+      : { cert: certificate.certificatePem, key: certificate.keyPem }),
   }
   const sent = httpsRequest(`${cluster.url}${path}`, options, (response) => {
     const chunks: Buffer[] = []
     response.on('data', (chunk: Buffer) => chunks.push(chunk))
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+    )
   })
   sent.on('error', reject)
   sent.end(body)
@@ -75,7 +79,17 @@ test('only who may use them can', async () => {
   const { token, clientCertificate: certificate } = cluster
   assert.equal((await call(cluster, 'GET', '/keelson/testing/clock', { token })).status, 200)
   assert.equal((await call(cluster, 'GET', '/keelson/testing/clock', { certificate })).status, 200)
-  for (const path of ['', 'clock', 'history', 'faults', 'nothing', 'reset', 'forks', 'stop', 'snapshots/1/restore']) {
+  for (const path of [
+    '',
+    'clock',
+    'history',
+    'faults',
+    'nothing',
+    'reset',
+    'forks',
+    'stop',
+    'snapshots/1/restore',
+  ]) {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status } = await call(cluster, method, `/keelson/testing/${path}`, {})
       assert.ok(status === 401 || status === 403, `${method} ${path} of nobody: ${status}`)
@@ -91,7 +105,10 @@ test('only who may use them can', async () => {
   const account = { token: body.status.token }
   assert.equal((await call(cluster, 'POST', '/keelson/testing/reset', account)).status, 403)
   assert.equal((await call(cluster, 'POST', '/keelson/testing/nothing', { token })).status, 404)
-  assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '[]')).status, 400)
+  assert.equal(
+    (await call(cluster, 'POST', '/keelson/testing/faults', { token }, '[]')).status,
+    400,
+  )
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '{')).status, 400)
   // A fault of everything does not shut the test out.
   const all = JSON.stringify({ match: {}, effect: { status: 500 } })
@@ -101,18 +118,31 @@ test('only who may use them can', async () => {
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 200)
 })
 
-type Control = (method: string, path: string, body?: unknown) => Promise<Answer & { readonly said: unknown }>
+type Control = (
+  method: string,
+  path: string,
+  body?: unknown,
+) => Promise<Answer & { readonly said: unknown }>
 
 const controlOf =
   (cluster: Cluster): Control =>
   async (method, path, body) => {
     const text = body === undefined ? '' : JSON.stringify(body)
-    const answer = await call(cluster, method, `/keelson/testing/${path}`, { token: cluster.token }, text)
+    const answer = await call(
+      cluster,
+      method,
+      `/keelson/testing/${path}`,
+      { token: cluster.token },
+      text,
+    )
     return { ...answer, said: JSON.parse(answer.body) }
   }
 
 function idIn(said: unknown): string {
-  assert.ok(typeof said === 'object' && said !== null && 'id' in said && typeof said.id === 'string', String(said))
+  assert.ok(
+    typeof said === 'object' && said !== null && 'id' in said && typeof said.id === 'string',
+    String(said),
+  )
   return said.id
 }
 
@@ -141,8 +171,16 @@ test('what a fork hands out gives no rights in its origin', async () => {
         subjects: [subject],
       },
     })
-  await bind('forker', 'forker', { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'forker' })
-  await bind('strong', 'cluster-admin', { kind: 'ServiceAccount', namespace: 'default', name: 'default' })
+  await bind('forker', 'forker', {
+    kind: 'User',
+    apiGroup: 'rbac.authorization.k8s.io',
+    name: 'forker',
+  })
+  await bind('strong', 'cluster-admin', {
+    kind: 'ServiceAccount',
+    namespace: 'default',
+    name: 'default',
+  })
   const certificate = loginOf(cluster.kubeconfigFor(user))
   const secrets = '/api/v1/secrets'
   assert.equal((await call(cluster, 'GET', secrets, { certificate })).status, 403)
@@ -155,10 +193,17 @@ test('what a fork hands out gives no rights in its origin', async () => {
   // The fork accepts the credentials of its origin; the other way round nothing is accepted.
   assert.equal((await call(fork, 'GET', secrets, { certificate: admin })).status, 200)
   assert.equal((await call(fork, 'GET', secrets, { certificate })).status, 403)
-  assert.equal((await call(fork, 'GET', secrets, { certificate: cluster.clientCertificate })).status, 200)
+  assert.equal(
+    (await call(fork, 'GET', secrets, { certificate: cluster.clientCertificate })).status,
+    200,
+  )
   assert.equal((await call(cluster, 'GET', secrets, { certificate: admin })).status, 401)
   const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
-  const request = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+  const request = JSON.stringify({
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {},
+  })
   const tokenOf = async (place: Place, login: Login): Promise<string> =>
     JSON.parse((await call(place, 'POST', path, login, request)).body).status.token
   const [inFork, inOrigin] = [
@@ -176,9 +221,19 @@ test('every field is checked, and the answer names it', async () => {
   const control = controlOf(cluster)
   for (const [method, path, body, message] of [
     ['POST', 'faults', { effect: { status: 500 }, extra: 1 }, /there is no "extra"/],
-    ['POST', 'faults', { match: { times: '1' }, effect: { status: 500 } }, /match\.times is no number/],
+    [
+      'POST',
+      'faults',
+      { match: { times: '1' }, effect: { status: 500 } },
+      /match\.times is no number/,
+    ],
     ['POST', 'faults', { match: [], effect: { status: 500 } }, /match is no object/],
-    ['POST', 'faults', { match: {}, effect: { delayMs: 3e9 } }, /effect\.delayMs 3000000000 is not between/],
+    [
+      'POST',
+      'faults',
+      { match: {}, effect: { delayMs: 3e9 } },
+      /effect\.delayMs 3000000000 is not between/,
+    ],
     ['POST', 'faults', { match: {}, effect: { status: '500' } }, /effect\.status is no number/],
     ['POST', 'faults', { match: {} }, /effect: one of/],
     ['POST', 'clock', {}, /advance: milliseconds, or a duration/],
@@ -236,7 +291,10 @@ test('who acts as somebody else has the rights of that user', async () => {
   const as = (user: string, ...groups: readonly string[]) =>
     call(cluster, 'GET', '/keelson/testing/clock', {
       token,
-      headers: { 'impersonate-user': user, ...(groups.length === 0 ? {} : { 'impersonate-group': [...groups] }) },
+      headers: {
+        'impersonate-user': user,
+        ...(groups.length === 0 ? {} : { 'impersonate-group': [...groups] }),
+      },
     })
   assert.equal((await as('alice')).status, 403)
   assert.equal((await as('alice', 'system:masters')).status, 200)
@@ -272,7 +330,9 @@ const isMissing = async (program: string): Promise<string | false> => {
 }
 
 test('a server that Node started ends with its standard input, too', async () => {
-  const child = spawn(keelsonProgram, ['serve', '--testing'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(keelsonProgram, ['serve', '--testing'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   try {
     const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
     assert.match(String(line), /^\{"url":"https:/)

@@ -26,7 +26,10 @@ test('the examples of docs/testing.md pass', async () => {
     })
     // One that runs inside of another would report to it.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    await run(process.execPath, ['--test', '--test-concurrency=1', ...files], { env, timeout: RUN_MS_MAX })
+    await run(process.execPath, ['--test', '--test-concurrency=1', ...files], {
+      env,
+      timeout: RUN_MS_MAX,
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -6,7 +6,13 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
 import { type Care, careful, SiteOperator } from '../../examples/testing/operator.ts'
-import { type Cluster, type Fault, type FaultEffect, type FaultMatch, startCluster } from '../../src/testing/index.ts'
+import {
+  type Cluster,
+  type Fault,
+  type FaultEffect,
+  type FaultMatch,
+  startCluster,
+} from '../../src/testing/index.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const resource = 'configmaps'
@@ -41,12 +47,17 @@ suite('faults find the bugs of an operator', () => {
 
   const touch = async (name: string, text: string): Promise<void> => {
     const body = { data: { text } }
-    assert.equal((await cluster.request({ method: 'PATCH', path: `${configMaps}/${name}`, body })).status, 200)
+    assert.equal(
+      (await cluster.request({ method: 'PATCH', path: `${configMaps}/${name}`, body })).status,
+      200,
+    )
   }
 
   const outcome = async (name: string): Promise<Outcome> => {
     const { body: site } = await cluster.request<Site>({ path: `${configMaps}/${name}` })
-    const { body: children } = await cluster.request<Found>({ path: `${configMaps}?labelSelector=site%3D${name}` })
+    const { body: children } = await cluster.request<Found>({
+      path: `${configMaps}?labelSelector=site%3D${name}`,
+    })
     const isReady = site.metadata.annotations?.['example.dev/ready'] === 'true'
     return { isReady, children: children.items.length }
   }
@@ -54,7 +65,11 @@ suite('faults find the bugs of an operator', () => {
   type Act = (operator: SiteOperator, fault: Fault | undefined) => Promise<void>
 
   /** One site, made while the operator runs; `fault` is set when it watches. */
-  const run = async (care: Care, fault: readonly [FaultMatch, FaultEffect] | undefined, act: Act): Promise<Outcome> => {
+  const run = async (
+    care: Care,
+    fault: readonly [FaultMatch, FaultEffect] | undefined,
+    act: Act,
+  ): Promise<Outcome> => {
     {
       await using operator = start(care)
       await cluster.waitFor(() => operator.watches > 0, { what: 'the operator watches' })
@@ -96,7 +111,10 @@ suite('faults find the bugs of an operator', () => {
   })
 
   test('conflict: an object that somebody else has changed is read again', async () => {
-    const fault = [{ verb: 'update', resource, name: 'home', times: 1 }, { conflict: true }] as const
+    const fault = [
+      { verb: 'update', resource, name: 'home', times: 1 },
+      { conflict: true },
+    ] as const
     const { unseen, found, right } = await compare({ rereads: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 1 })
@@ -104,11 +122,13 @@ suite('faults find the bugs of an operator', () => {
 
   const touchWhileCreating: Act = async (operator, set) => {
     await create('home')
-    const hasBegun = async (): Promise<boolean> => set?.hits === 1 || (await outcome('home')).isReady
+    const hasBegun = async (): Promise<boolean> =>
+      set?.hits === 1 || (await outcome('home')).isReady
     await cluster.waitFor(hasBegun, { what: 'the first pass creates' })
     if (set === undefined) await operator.settled()
     await touch('home', 'again')
-    if (set !== undefined) await cluster.waitFor(() => set.hits === 2, { what: 'the second pass creates' })
+    if (set !== undefined)
+      await cluster.waitFor(() => set.hits === 2, { what: 'the second pass creates' })
   }
 
   const createAfterWatch: Act = async (operator, set) => {
@@ -116,14 +136,19 @@ suite('faults find the bugs of an operator', () => {
     void operator.ended.then(() => {
       hasEnded = true
     })
-    if (set !== undefined) await cluster.waitFor(() => hasEnded || operator.watches > 1, { what: 'a new watch' })
+    if (set !== undefined)
+      await cluster.waitFor(() => hasEnded || operator.watches > 1, { what: 'a new watch' })
     await create('home')
     if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
   }
 
   test('dropConnection: a write whose answer is lost may have been made', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
-    const { unseen, found, right } = await compare({ looksAgain: false, namesChildren: false }, fault, makeSite)
+    const { unseen, found, right } = await compare(
+      { looksAgain: false, namesChildren: false },
+      fault,
+      makeSite,
+    )
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
@@ -137,7 +162,11 @@ suite('faults find the bugs of an operator', () => {
 
   test('delayMs: what is begun is not seen by the next pass', async () => {
     const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
-    const { unseen, found, right } = await compare({ namesChildren: false }, fault, touchWhileCreating)
+    const { unseen, found, right } = await compare(
+      { namesChildren: false },
+      fault,
+      touchWhileCreating,
+    )
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
@@ -157,7 +186,8 @@ suite('faults find the bugs of an operator', () => {
       await operator.settled()
       await touch('home', 'again')
       const name = 'home'
-      const version = (): number => Number(cluster.history({ resource, name }).at(-1)?.resourceVersion ?? 0)
+      const version = (): number =>
+        Number(cluster.history({ resource, name }).at(-1)?.resourceVersion ?? 0)
       const touched = version()
       await touch('home', 'and again')
       await cluster.waitFor(() => version() > touched)
@@ -183,10 +213,14 @@ test('closeWatch: a watch ends after whole events, also after one that is sent i
   const kubeconfig = new KubeConfig()
   kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
   for (const afterEvents of [1, 2]) {
-    const fault = cluster.faults.on({ verb: 'watch', resource: 'configmaps' }, { closeWatch: { afterEvents } })
+    const fault = cluster.faults.on(
+      { verb: 'watch', resource: 'configmaps' },
+      { closeWatch: { afterEvents } },
+    )
     const names: string[] = []
     const ended = Promise.withResolvers<unknown>()
-    const onEvent = (_: string, { metadata }: { metadata: { name: string } }): void => void names.push(metadata.name)
+    const onEvent = (_: string, { metadata }: { metadata: { name: string } }): void =>
+      void names.push(metadata.name)
     await new Watch(kubeconfig).watch(path, { labelSelector: 'own=yes' }, onEvent, ended.resolve)
     await ended.promise
     fault.off()
@@ -194,7 +228,10 @@ test('closeWatch: a watch ends after whole events, also after one that is sent i
   }
 })
 
-type Listed = { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly unknown[] }
+type Listed = {
+  readonly metadata: { readonly resourceVersion: string }
+  readonly items: readonly unknown[]
+}
 
 test('staleRead: a list has the resourceVersion of its state, so that a watch from there tells what it lacks', async () => {
   await using cluster = await startCluster()

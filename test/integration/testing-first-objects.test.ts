@@ -39,12 +39,17 @@ test('what a cluster begins with is the same from a file', async () => {
     // What controllers make of them later comes in any order.
     if (!isAggregated(object)) assert.deepEqual(plain(object), plain(expected.get(key) ?? ''), key)
   }
-  const uids = [...made.values()].flatMap((object) => [...object.matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid))
+  const uids = [...made.values()].flatMap((object) =>
+    [...object.matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid),
+  )
   assert.equal(new Set(uids).size, uids.length)
   assert.ok([...made.values()].some((object) => object.includes(`"since":"${day}"`)))
 })
 
 test('a file that is damaged is told', async () => {
   for (const text of ['{}', '[["a"]]', '[["a", 1]]'])
-    await assert.rejects(parseFirstObjects(text, { nowMs: 0, authorityPem: '' }), /first-objects\.json is damaged/)
+    await assert.rejects(
+      parseFirstObjects(text, { nowMs: 0, authorityPem: '' }),
+      /first-objects\.json is damaged/,
+    )
 })

@@ -12,7 +12,11 @@ import { createCredentials } from '../../src/testing/credentials.ts'
 import { History } from '../../src/testing/history.ts'
 import { type Cluster, startCluster } from '../../src/testing/index.ts'
 import { ask, type TestRequest } from '../../src/testing/own-client.ts'
-import { HoldingWebhook, type HeldRequests, webhookConfigurations } from '../harness/holding-webhook.ts'
+import {
+  HoldingWebhook,
+  type HeldRequests,
+  webhookConfigurations,
+} from '../harness/holding-webhook.ts'
 import { until } from '../harness/until.ts'
 
 const namespaces = '/api/v1/namespaces'
@@ -22,7 +26,9 @@ const admission = '/apis/admissionregistration.k8s.io/v1'
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const widgets = '/apis/example.com/v1/namespaces/default/widgets'
 
-type Listed = { readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[] }
+type Listed = {
+  readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[]
+}
 
 const named = (kind: string, name: string, fields: Fields = {}): Fields => ({
   apiVersion: 'v1',
@@ -39,7 +45,9 @@ const widgetDefinition = {
     group: 'example.com',
     scope: 'Namespaced',
     names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    versions: [
+      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+    ],
   },
 }
 
@@ -51,9 +59,11 @@ async function send(cluster: Cluster, request: TestRequest): Promise<void> {
 const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
   send(cluster, { method: 'POST', path, body })
 
-const remove = (cluster: Cluster, path: string): Promise<void> => send(cluster, { method: 'DELETE', path })
+const remove = (cluster: Cluster, path: string): Promise<void> =>
+  send(cluster, { method: 'DELETE', path })
 
-const statusOf = async (cluster: Cluster, path: string): Promise<number> => (await cluster.request({ path })).status
+const statusOf = async (cluster: Cluster, path: string): Promise<number> =>
+  (await cluster.request({ path })).status
 
 async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
   const { body } = await cluster.request<Listed>({ path })
@@ -64,7 +74,9 @@ async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
 async function controllersHavePassed(cluster: Cluster): Promise<void> {
   await post(cluster, namespaces, named('Namespace', 'other'))
   await remove(cluster, `${namespaces}/other`)
-  await cluster.waitFor(async () => (await statusOf(cluster, `${namespaces}/other`)) === 404, { timeoutMs: 60_000 })
+  await cluster.waitFor(async () => (await statusOf(cluster, `${namespaces}/other`)) === 404, {
+    timeoutMs: 60_000,
+  })
 }
 
 const deletions = (cluster: Cluster, resource: string): number =>
@@ -73,8 +85,14 @@ const deletions = (cluster: Cluster, resource: string): number =>
 /** Enough that the server needs many turns to delete them. */
 const OBJECTS = 600
 
-async function postMany(cluster: Cluster, path: string, bodyOf: (name: string) => Fields): Promise<void> {
-  await Promise.all(Array.from({ length: OBJECTS }, (_, at) => post(cluster, path, bodyOf(`o${at}`))))
+async function postMany(
+  cluster: Cluster,
+  path: string,
+  bodyOf: (name: string) => Fields,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: OBJECTS }, (_, at) => post(cluster, path, bodyOf(`o${at}`))),
+  )
 }
 
 test('a namespace that is restored while it is being emptied keeps all its objects', async () => {
@@ -98,7 +116,9 @@ test('a definition that is restored while its objects are being deleted keeps al
   await using cluster = await startCluster()
   await post(cluster, definitions, widgetDefinition)
   await cluster.waitFor(async () => (await statusOf(cluster, widgets)) === 200)
-  await postMany(cluster, widgets, (name) => named('Widget', name, { apiVersion: 'example.com/v1' }))
+  await postMany(cluster, widgets, (name) =>
+    named('Widget', name, { apiVersion: 'example.com/v1' }),
+  )
   const before = await uidsOf(cluster, widgets)
   const snapshot = cluster.snapshot()
   await remove(cluster, `${definitions}/widgets.example.com`)
@@ -126,10 +146,16 @@ const userIs = (account: string): string =>
 
 const heldWrites: Readonly<Record<string, HeldWrite>> = {
   'the deletion of a dependent by the garbage collector': {
-    held: { operation: 'DELETE', resource: 'configmaps', condition: userIs('generic-garbage-collector') },
+    held: {
+      operation: 'DELETE',
+      resource: 'configmaps',
+      condition: userIs('generic-garbage-collector'),
+    },
     prepare: async (cluster) => {
       await post(cluster, configMaps, named('ConfigMap', 'owner'))
-      const { body } = await cluster.request<Listed['items'][number]>({ path: `${configMaps}/owner` })
+      const { body } = await cluster.request<Listed['items'][number]>({
+        path: `${configMaps}/owner`,
+      })
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: body.metadata.uid }
       await post(
         cluster,
@@ -141,24 +167,37 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
     path: configMaps,
   },
   'the deletion of an object of a namespace': {
-    held: { operation: 'DELETE', resource: 'configmaps', condition: userIs('namespace-controller') },
+    held: {
+      operation: 'DELETE',
+      resource: 'configmaps',
+      condition: userIs('namespace-controller'),
+    },
     prepare: async (cluster) => {
       await post(cluster, namespaces, named('Namespace', 'n'))
       await cluster.waitFor(
-        async () => (await statusOf(cluster, `${namespaces}/n/configmaps/kube-root-ca.crt`)) === 200,
+        async () =>
+          (await statusOf(cluster, `${namespaces}/n/configmaps/kube-root-ca.crt`)) === 200,
       )
     },
     act: (cluster) => remove(cluster, `${namespaces}/n`),
     path: '/api/v1/configmaps',
   },
   'the creation of a ServiceAccount in a namespace': {
-    held: { operation: 'CREATE', resource: 'serviceaccounts', condition: userIs('service-account-controller') },
+    held: {
+      operation: 'CREATE',
+      resource: 'serviceaccounts',
+      condition: userIs('service-account-controller'),
+    },
     prepare: async () => undefined,
     act: (cluster) => post(cluster, namespaces, named('Namespace', 'n')),
     path: '/api/v1/serviceaccounts',
   },
   'the status of a quota': {
-    held: { operation: 'UPDATE', resource: 'resourcequotas/status', condition: userIs('resourcequota-controller') },
+    held: {
+      operation: 'UPDATE',
+      resource: 'resourcequotas/status',
+      condition: userIs('resourcequota-controller'),
+    },
     prepare: async () => undefined,
     act: (cluster) =>
       post(
@@ -199,9 +238,17 @@ suite('what a controller decided before a restore is not written after it', () =
 test('a request of a client that began before a restore stores nothing after it', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster()
-  await post(cluster, webhookConfigurations, hook.configuration({ operation: 'CREATE', resource: 'configmaps' }))
+  await post(
+    cluster,
+    webhookConfigurations,
+    hook.configuration({ operation: 'CREATE', resource: 'configmaps' }),
+  )
   const snapshot = cluster.snapshot()
-  const creating = cluster.request({ method: 'POST', path: configMaps, body: named('ConfigMap', 'late') })
+  const creating = cluster.request({
+    method: 'POST',
+    path: configMaps,
+    body: named('ConfigMap', 'late'),
+  })
   await hook.held
   await cluster.restore(snapshot)
   hook.release()
@@ -234,14 +281,27 @@ suite('when restore returns, requests are decided on the restored state', () => 
     await using cluster = await startCluster()
     const user = { name: 'bob' }
     const empty = cluster.snapshot()
-    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+    const roleRef = {
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
+      name: 'cluster-admin',
+    }
     const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
-    const binding = named('ClusterRoleBinding', 'z', { apiVersion: 'rbac.authorization.k8s.io/v1', roleRef, subjects })
+    const binding = named('ClusterRoleBinding', 'z', {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      roleRef,
+      subjects,
+    })
     // More than a turn of the event loop has time for.
-    await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({ ...binding, metadata: { name }, subjects: [] }))
+    await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({
+      ...binding,
+      metadata: { name },
+      subjects: [],
+    }))
     await post(cluster, `${rbac}/clusterrolebindings`, binding)
     const full = cluster.snapshot()
-    const list = async (): Promise<number> => (await cluster.request({ path: '/api/v1/secrets', user })).status
+    const list = async (): Promise<number> =>
+      (await cluster.request({ path: '/api/v1/secrets', user })).status
     for (let round = 0; round < ROUNDS; round++) {
       await cluster.restore(empty)
       await cluster.restore(full)
@@ -255,7 +315,12 @@ suite('when restore returns, requests are decided on the restored state', () => 
     await using hook = await HoldingWebhook.start()
     await using cluster = await startCluster()
     const apiVersion = 'admissionregistration.k8s.io/v1'
-    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    const rule = {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      operations: ['CREATE'],
+      resources: ['configmaps'],
+    }
     const policy = named('ValidatingAdmissionPolicy', 'p', {
       apiVersion,
       spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'false' }] },
@@ -266,14 +331,22 @@ suite('when restore returns, requests are decided on the restored state', () => 
     })
     hook.release()
     const empty = cluster.snapshot()
-    await post(cluster, webhookConfigurations, hook.configuration({ operation: 'CREATE', resource: 'configmaps' }))
+    await post(
+      cluster,
+      webhookConfigurations,
+      hook.configuration({ operation: 'CREATE', resource: 'configmaps' }),
+    )
     await post(cluster, `${admission}/validatingadmissionpolicies`, policy)
     await post(cluster, `${admission}/validatingadmissionpolicybindings`, binding)
     const full = cluster.snapshot()
     const create = async (): Promise<[number, number]> => {
       const { count } = hook
       const path = `${configMaps}?dryRun=All`
-      const { status } = await cluster.request({ method: 'POST', path, body: named('ConfigMap', 'c') })
+      const { status } = await cluster.request({
+        method: 'POST',
+        path,
+        body: named('ConfigMap', 'c'),
+      })
       return [status, hook.count - count]
     }
     for (let round = 0; round < ROUNDS; round++) {
@@ -313,10 +386,17 @@ suite('when restore returns, requests are decided on the restored state', () => 
     for (let round = 0; round < ROUNDS; round++) {
       await cluster.restore(empty)
       const body = named('ConfigMap', 'd')
-      assert.equal((await cluster.request({ method: 'POST', path: `${namespaces}/n/configmaps`, body })).status, 404)
+      assert.equal(
+        (await cluster.request({ method: 'POST', path: `${namespaces}/n/configmaps`, body }))
+          .status,
+        404,
+      )
       assert.deepEqual(await uidsOf(cluster, `${namespaces}/n/configmaps?resourceVersion=0`), [])
       await cluster.restore(full)
-      assert.equal((await uidsOf(cluster, `${namespaces}/n/configmaps?resourceVersion=0`)).length, 1)
+      assert.equal(
+        (await uidsOf(cluster, `${namespaces}/n/configmaps?resourceVersion=0`)).length,
+        1,
+      )
     }
   })
 })
@@ -335,7 +415,15 @@ test('everything that the server writes after its start can be refused after a r
     if (isStarted) (Restores.isWorking() ? fenced : unfenced).add(resource)
     return change(write, options)
   }
-  const parts = { engine, restores, clock, log: silent, isPrepared: false, history, listen: async () => undefined }
+  const parts = {
+    engine,
+    restores,
+    clock,
+    log: silent,
+    isPrepared: false,
+    history,
+    listen: async () => undefined,
+  }
   const { server, handle } = await boot(config, parts)
   try {
     await server.bootstrapped
@@ -346,14 +434,27 @@ test('everything that the server writes after its start can be refused after a r
     await call('POST', definitions, widgetDefinition)
     const limits = named('ResourceQuota', 'q', { spec: { hard: { pods: '1' } } })
     await call('POST', `${namespaces}/n/resourcequotas`, limits)
-    await call('POST', `${namespaces}/n/services`, named('Service', 's', { spec: { ports: [{ port: 80 }] } }))
+    await call(
+      'POST',
+      `${namespaces}/n/services`,
+      named('Service', 's', { spec: { ports: [{ port: 80 }] } }),
+    )
     await call('DELETE', `${namespaces}/n`)
     await call('DELETE', `${definitions}/widgets.example.com`)
     const isGone = (key: string): boolean => engine.peek(`/registry/${key}`) === undefined
     await until(() => isGone('namespaces/n'), 'the namespace is gone')
-    await until(() => isGone('apiextensions.k8s.io/customresourcedefinitions/widgets.example.com'), 'it is gone')
+    await until(
+      () => isGone('apiextensions.k8s.io/customresourcedefinitions/widgets.example.com'),
+      'it is gone',
+    )
     assert.deepEqual([...unfenced], [])
-    for (const resource of ['namespaces', 'serviceaccounts', 'configmaps', 'resourcequotas', 'clusterroles'])
+    for (const resource of [
+      'namespaces',
+      'serviceaccounts',
+      'configmaps',
+      'resourcequotas',
+      'clusterroles',
+    ])
       assert.ok(fenced.has(resource), `${resource} are not among ${[...fenced].join(', ')}`)
   } finally {
     await server.stop()

@@ -6,10 +6,20 @@ import { type Cluster, startCluster } from '../../src/testing/index.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-type Named = { readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly uid: string } }
+type Named = {
+  readonly metadata: {
+    readonly name: string
+    readonly resourceVersion: string
+    readonly uid: string
+  }
+}
 type Listed = { readonly items: readonly Named[] }
 
-async function create(cluster: Cluster, name: string, data: Record<string, string> = {}): Promise<Named> {
+async function create(
+  cluster: Cluster,
+  name: string,
+  data: Record<string, string> = {},
+): Promise<Named> {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }
   const answer = await cluster.request<Named>({ method: 'POST', path: configMaps, body })
   assert.equal(answer.status, 201)
@@ -18,7 +28,9 @@ async function create(cluster: Cluster, name: string, data: Record<string, strin
 
 async function names(cluster: Cluster): Promise<string[]> {
   const { body } = await cluster.request<Listed>({ path: configMaps })
-  return body.items.map(({ metadata }) => metadata.name).filter((name) => name !== 'kube-root-ca.crt')
+  return body.items
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name !== 'kube-root-ca.crt')
 }
 
 suite('a cluster whose state goes forth and back', () => {
@@ -34,18 +46,36 @@ suite('a cluster whose state goes forth and back', () => {
     const core = await cluster.client(CoreV1Api, alice)
     const body = { metadata: { name: 'x' }, data: { a: '1' } }
     await core.createNamespacedConfigMap({ namespace: 'default', body, fieldManager: 'one' })
-    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { b: '2' } }
+    const applied = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x' },
+      data: { b: '2' },
+    }
     const path = `${configMaps}/x?fieldManager=two`
     const contentType = 'application/apply-patch+yaml'
-    assert.equal((await cluster.request({ method: 'PATCH', path, body: applied, contentType })).status, 200)
+    assert.equal(
+      (await cluster.request({ method: 'PATCH', path, body: applied, contentType })).status,
+      200,
+    )
     await core.deleteNamespacedConfigMap({ namespace: 'default', name: 'x' })
-    const [created, patched, deleted, ...others] = cluster.history({ resource: 'configmaps', name: 'x' })
+    const [created, patched, deleted, ...others] = cluster.history({
+      resource: 'configmaps',
+      name: 'x',
+    })
     assert.deepEqual(others, [])
     assert.ok(created !== undefined && patched !== undefined && deleted !== undefined)
     const { operation, verb, namespace, source, user } = created
     assert.deepEqual(
       { operation, verb, namespace, source, user: user?.name, before: created.before },
-      { operation: 'create', verb: 'create', namespace: 'default', source: 'client', user: 'alice', before: undefined },
+      {
+        operation: 'create',
+        verb: 'create',
+        namespace: 'default',
+        source: 'client',
+        user: 'alice',
+        before: undefined,
+      },
     )
     assert.deepEqual(created.owners, [
       { manager: 'one', operation: 'Update', subresource: '', fields: ['.data', '.data.a'] },
@@ -64,7 +94,10 @@ suite('a cluster whose state goes forth and back', () => {
         ['one', ['.data', '.data.a']],
       ],
     )
-    assert.deepEqual([deleted.operation, deleted.verb, deleted.object], ['delete', 'delete', undefined])
+    assert.deepEqual(
+      [deleted.operation, deleted.verb, deleted.object],
+      ['delete', 'delete', undefined],
+    )
     assert.deepEqual(cluster.history({ user: 'alice' }), [created, deleted])
     assert.deepEqual(cluster.history({ user: 'alice', after: created.resourceVersion }), [deleted])
     assert.deepEqual(cluster.history({ name: 'x', namespace: 'other' }), [])
@@ -94,7 +127,11 @@ suite('a cluster whose state goes forth and back', () => {
     }
     const events = '/api/v1/namespaces/default/events'
     assert.equal((await cluster.request({ method: 'POST', path: events, body: event })).status, 201)
-    const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } }
+    const asked = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: 600 },
+    }
     const { body: given } = await cluster.request<{ status: { token: string } }>({
       method: 'POST',
       path: '/api/v1/namespaces/default/serviceaccounts/default/token',
@@ -114,7 +151,8 @@ suite('a cluster whose state goes forth and back', () => {
       })
       return body.status.authenticated
     }
-    const has = async (): Promise<boolean> => (await cluster.request({ path: `${events}/e` })).status === 200
+    const has = async (): Promise<boolean> =>
+      (await cluster.request({ path: `${events}/e` })).status === 200
     assert.deepEqual([await isValid(), await has()], [true, true])
     const startMs = cluster.clock.now().getTime()
     await cluster.clock.advance('5m')
@@ -148,7 +186,12 @@ suite('a cluster whose state goes forth and back', () => {
     const jobs = '/apis/batch/v1/namespaces/default/jobs'
     assert.equal((await cluster.request({ method: 'POST', path: jobs, body: job })).status, 201)
     const now = cluster.clock.now().toISOString()
-    const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: now, lastProbeTime: now })
+    const condition = (type: string) => ({
+      type,
+      status: 'True',
+      lastTransitionTime: now,
+      lastProbeTime: now,
+    })
     const status = {
       startTime: now,
       completionTime: now,
@@ -159,10 +202,14 @@ suite('a cluster whose state goes forth and back', () => {
     assert.equal((await cluster.request({ method: 'PATCH', path, body: { status } })).status, 200)
     await cluster.clock.advance('61m')
     const isGone = async (): Promise<boolean> => {
-      const { body } = await cluster.request<{ metadata?: { deletionTimestamp?: string } }>({ path: `${jobs}/done` })
+      const { body } = await cluster.request<{ metadata?: { deletionTimestamp?: string } }>({
+        path: `${jobs}/done`,
+      })
       return body.metadata?.deletionTimestamp !== undefined || body.metadata === undefined
     }
-    await cluster.waitFor(async () => (await cluster.request({ path: `${jobs}/done` })).status === 404 || isGone())
+    await cluster.waitFor(
+      async () => (await cluster.request({ path: `${jobs}/done` })).status === 404 || isGone(),
+    )
   })
 
   test('a fork: both sides go on, with their own history, faults and clock', async () => {
@@ -200,7 +247,10 @@ suite('a cluster whose state goes forth and back', () => {
     await create(cluster, 'x')
     const fork = await cluster.fork()
     const core = await fork.client(CoreV1Api)
-    assert.equal((await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name, 'x')
+    assert.equal(
+      (await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name,
+      'x',
+    )
     await fork.stop()
     const unused = await cluster.fork()
     await unused.stop()
@@ -213,7 +263,8 @@ suite('a cluster whose state goes forth and back', () => {
     kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
     const events: string[] = []
     const query = { resourceVersion: kept.metadata.resourceVersion }
-    const onEvent = (type: string, { metadata }: Named): void => void events.push(`${type} ${metadata.name}`)
+    const onEvent = (type: string, { metadata }: Named): void =>
+      void events.push(`${type} ${metadata.name}`)
     const watch = await new Watch(kubeconfig).watch(configMaps, query, onEvent, () => undefined)
     await create(cluster, 'passing')
     const path = `${configMaps}/kept`
@@ -226,9 +277,16 @@ suite('a cluster whose state goes forth and back', () => {
     assert.ok(Number(body.metadata.resourceVersion) > Number(kept.metadata.resourceVersion))
     await cluster.waitFor(() => events.length >= 4)
     watch.abort()
-    assert.deepEqual(events.slice(0, 4), ['ADDED passing', 'MODIFIED kept', 'MODIFIED kept', 'DELETED passing'])
+    assert.deepEqual(events.slice(0, 4), [
+      'ADDED passing',
+      'MODIFIED kept',
+      'MODIFIED kept',
+      'DELETED passing',
+    ])
     assert.deepEqual(
-      cluster.history({ verb: 'restore', resource: 'configmaps' }).map(({ operation, name }) => `${operation} ${name}`),
+      cluster
+        .history({ verb: 'restore', resource: 'configmaps' })
+        .map(({ operation, name }) => `${operation} ${name}`),
       ['update kept', 'delete passing'],
     )
     // Again, and after what it deletes has been made anew.
@@ -248,7 +306,14 @@ suite('a cluster whose state goes forth and back', () => {
         group: 'example.dev',
         scope: 'Namespaced',
         names: { plural: 'sites', singular: 'site', kind: 'Site' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
       },
     }
     const sites = '/apis/example.dev/v1/namespaces/default/sites'
@@ -257,10 +322,14 @@ suite('a cluster whose state goes forth and back', () => {
       assert.equal((await cluster.request({ method: 'POST', path, body: definition })).status, 201)
       const site = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 's' } }
       await cluster.waitFor(
-        async () => (await cluster.request({ method: 'POST', path: sites, body: site })).status === 201,
+        async () =>
+          (await cluster.request({ method: 'POST', path: sites, body: site })).status === 201,
       )
       const [written] = cluster.history({ resource: 'sites' })
-      assert.deepEqual([written?.group, written?.name, written?.namespace], ['example.dev', 's', 'default'])
+      assert.deepEqual(
+        [written?.group, written?.name, written?.namespace],
+        ['example.dev', 's', 'default'],
+      )
       cluster.faults.on({}, { status: 500 })
       await cluster.reset()
       assert.deepEqual(cluster.history(), [])
@@ -291,7 +360,10 @@ for (const [now, year] of [
     // The certificates of clients are valid then.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
       const core = await cluster.client(CoreV1Api, user)
-      assert.equal((await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name, 'x')
+      assert.equal(
+        (await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name,
+        'x',
+      )
     }
     await using again = await startCluster({ now })
     const { body: forked } = await again.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
@@ -299,7 +371,10 @@ for (const [now, year] of [
     await using later = await startCluster()
     const { body: late } = await later.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
     const { body: early } = await earlier.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
-    assert.equal(late.metadata.creationTimestamp.slice(0, 4), early.metadata.creationTimestamp.slice(0, 4))
+    assert.equal(
+      late.metadata.creationTimestamp.slice(0, 4),
+      early.metadata.creationTimestamp.slice(0, 4),
+    )
     assert.notEqual(late.metadata.creationTimestamp.slice(0, 4), year)
   })
 }
@@ -322,7 +397,9 @@ test('what a test did to the clock is no beginning of other clusters', async () 
   await first.clock.advance(87_600 * 3_600_000)
   await create(first, 'x')
   await using second = await startCluster(options)
-  const { body } = await second.request<{ items: readonly (Timed & { spec: { renewTime?: string } })[] }>({
+  const { body } = await second.request<{
+    items: readonly (Timed & { spec: { renewTime?: string } })[]
+  }>({
     path: '/apis/coordination.k8s.io/v1/leases',
   })
   const limitMs = Date.now() + 3_600_000
@@ -338,7 +415,8 @@ test('restore gives what ends by itself the time back that it had', async () => 
   const involvedObject = { kind: 'ConfigMap', namespace: 'default', name: 'x' }
   const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject }
   assert.equal((await cluster.request({ method: 'POST', path: events, body: event })).status, 201)
-  const has = async (): Promise<boolean> => (await cluster.request({ path: `${events}/e` })).status === 200
+  const has = async (): Promise<boolean> =>
+    (await cluster.request({ path: `${events}/e` })).status === 200
   const snapshot = cluster.snapshot()
   await cluster.clock.advance('50m')
   await cluster.restore(snapshot)

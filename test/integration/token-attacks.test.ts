@@ -3,7 +3,14 @@
  * answer, which tells nothing; and the server must not be led to ask anybody whom its configuration does not name.
  */
 import assert from 'node:assert/strict'
-import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,11 +49,21 @@ before(async () => {
   await writeFile(keyFile, keys.own.export({ type: 'pkcs8', format: 'pem' }))
   const file = join(dir, 'authentication.json')
   const jwt = {
-    issuer: { url: issuer.url, certificateAuthority: issuer.caPem + trap.caPem, audiences: ['kubernetes'] },
-    claimMappings: { username: { claim: 'sub', prefix: 'oidc:' }, groups: { claim: 'groups', prefix: 'oidc:' } },
+    issuer: {
+      url: issuer.url,
+      certificateAuthority: issuer.caPem + trap.caPem,
+      audiences: ['kubernetes'],
+    },
+    claimMappings: {
+      username: { claim: 'sub', prefix: 'oidc:' },
+      groups: { claim: 'groups', prefix: 'oidc:' },
+    },
   }
   const apiVersion = 'apiserver.config.k8s.io/v1beta1'
-  await writeFile(file, JSON.stringify({ apiVersion, kind: 'AuthenticationConfiguration', jwt: [jwt] }))
+  await writeFile(
+    file,
+    JSON.stringify({ apiVersion, kind: 'AuthenticationConfiguration', jwt: [jwt] }),
+  )
   server = parts.use(
     await startTestServer([
       '--authorization-mode=AlwaysAllow',
@@ -59,7 +76,9 @@ before(async () => {
   assert.ok(created)
   client = parts.use(created)
   account = await createAccount('default-user')
-  ownKeyId = String(JSON.parse(Buffer.from(account.token.split('.')[0] ?? '', 'base64url').toString()).kid)
+  ownKeyId = String(
+    JSON.parse(Buffer.from(account.token.split('.')[0] ?? '', 'base64url').toString()).kid,
+  )
 })
 
 after(async () => {
@@ -69,8 +88,15 @@ after(async () => {
 
 async function createAccount(name: string, spec: object = {}) {
   const made = await client.call({ method: 'POST', path: accounts, body: { metadata: { name } } })
-  const issued = await client.call({ method: 'POST', path: `${accounts}/${name}/token`, body: { spec } })
-  return { uid: String(JSON.parse(made.text).metadata.uid), token: String(JSON.parse(issued.text).status.token) }
+  const issued = await client.call({
+    method: 'POST',
+    path: `${accounts}/${name}/token`,
+    body: { spec },
+  })
+  return {
+    uid: String(JSON.parse(made.text).metadata.uid),
+    token: String(JSON.parse(issued.text).status.token),
+  }
 }
 
 const use = (token: string): Promise<Answer> => client.call({ path, token })
@@ -87,7 +113,10 @@ const accountClaims = (more: object = {}) => ({
   iat: now(),
   nbf: now(),
   jti: 'x',
-  'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'default-user', uid: account.uid } },
+  'kubernetes.io': {
+    namespace: 'default',
+    serviceaccount: { name: 'default-user', uid: account.uid },
+  },
   ...more,
 })
 
@@ -124,12 +153,15 @@ function signedText(text: string, key: KeyObject, kid: string): string {
 const twice = (first: object, last: object): string =>
   `${JSON.stringify(first).slice(0, -1)},${JSON.stringify(last).slice(1)}`
 
-const byOwn = (claims: object, header: object = {}): string => signed(claims, keys.own, { kid: ownKeyId, ...header })
-const byIssuer = (claims: object, header: object = {}): string => signed(claims, issuerKey, { kid: 'own', ...header })
+const byOwn = (claims: object, header: object = {}): string =>
+  signed(claims, keys.own, { kid: ownKeyId, ...header })
+const byIssuer = (claims: object, header: object = {}): string =>
+  signed(claims, issuerKey, { kid: 'own', ...header })
 const byAttacker = (claims: object, header: object): string => signed(claims, keys.attacker, header)
 
 const publicOf = (key: KeyObject): KeyObject => createPublicKey(key)
-const pemOf = (key: KeyObject): string => publicOf(key).export({ type: 'spki', format: 'pem' }).toString()
+const pemOf = (key: KeyObject): string =>
+  publicOf(key).export({ type: 'spki', format: 'pem' }).toString()
 
 function hmac(claims: object, secret: string | Buffer, header: object): string {
   const text = `${encode({ alg: 'HS256', ...header })}.${encode(claims)}`
@@ -137,7 +169,11 @@ function hmac(claims: object, secret: string | Buffer, header: object): string {
 }
 
 /** Both kinds of tokens, each with the name of its key. */
-const kinds = (): readonly { readonly claims: object; readonly kid: string; readonly key: KeyObject }[] => [
+const kinds = (): readonly {
+  readonly claims: object
+  readonly kid: string
+  readonly key: KeyObject
+}[] => [
   { claims: accountClaims(), kid: ownKeyId, key: keys.own },
   { claims: issuerClaims(), kid: 'own', key: issuerKey },
 ]
@@ -193,10 +229,16 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
   'keys in the header': () =>
     kinds().flatMap(({ claims, kid }) => {
       const jwk = publicOf(keys.attacker).export({ format: 'jwk' })
-      const x5c = [publicOf(keys.attacker).export({ type: 'spki', format: 'der' }).toString('base64')]
-      return [{ jwk }, { jku: `${trap.url}/keys` }, { x5u: `${trap.url}/keys` }, { x5c }, { x5t: 'x' }].flatMap(
-        (header) => [byAttacker(claims, { kid, ...header }), byAttacker(claims, header)],
-      )
+      const x5c = [
+        publicOf(keys.attacker).export({ type: 'spki', format: 'der' }).toString('base64'),
+      ]
+      return [
+        { jwk },
+        { jku: `${trap.url}/keys` },
+        { x5u: `${trap.url}/keys` },
+        { x5c },
+        { x5t: 'x' },
+      ].flatMap((header) => [byAttacker(claims, { kid, ...header }), byAttacker(claims, header)])
     }),
   'headers that must be understood': () =>
     kinds().flatMap(({ claims, kid, key }) =>
@@ -257,8 +299,16 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
       byOwn(accountClaims({ 'kubernetes.io': { ...own, pod: { name: 'none', uid: 'x' } } })),
       byOwn(accountClaims({ 'kubernetes.io': { ...own, secret: { name: 'none', uid: 'x' } } })),
       byOwn(accountClaims({ 'kubernetes.io': { ...own, node: { name: 'none', uid: 'x' } } })),
-      byOwn(accountClaims({ 'kubernetes.io': { ...own, serviceaccount: { name: 'default-user', uid: 'x' } } })),
-      byOwn(accountClaims({ 'kubernetes.io': { ...own, serviceaccount: { name: 'none', uid: account.uid } } })),
+      byOwn(
+        accountClaims({
+          'kubernetes.io': { ...own, serviceaccount: { name: 'default-user', uid: 'x' } },
+        }),
+      ),
+      byOwn(
+        accountClaims({
+          'kubernetes.io': { ...own, serviceaccount: { name: 'none', uid: account.uid } },
+        }),
+      ),
       byOwn(accountClaims({ 'kubernetes.io': { ...own, namespace: '../kube-system' } })),
       byOwn(accountClaims({ 'kubernetes.io': undefined })),
       byOwn(legacyClaims()),
@@ -277,7 +327,9 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
   'signatures of nothing': () => {
     const zeros = Buffer.alloc(64).toString('base64url')
     return kinds().flatMap(({ claims, kid }) =>
-      ['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'].map((alg) => `${encode({ alg, kid })}.${encode(claims)}.${zeros}`),
+      ['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'].map(
+        (alg) => `${encode({ alg, kid })}.${encode(claims)}.${zeros}`,
+      ),
     )
   },
   'other forms of a token': () => {
@@ -303,7 +355,13 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
   },
 }
 
-const refusal = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'Unauthorized' }
+const refusal = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'Unauthorized',
+}
 
 /** The answer to every attack, but for what differs each time. */
 function shownOf({ status, headers, text }: Answer): string {
@@ -332,7 +390,9 @@ test('a token that is bound to a pod does not outlive it', async () => {
     spec: { serviceAccountName: 'bound', containers: [{ name: 'c', image: 'i' }] },
   }
   assert.equal((await client.call({ method: 'POST', path: pods, body: pod })).status, 201)
-  const bound = await createAccount('bound', { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' } })
+  const bound = await createAccount('bound', {
+    boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' },
+  })
   assert.equal((await use(bound.token)).status, 200)
   await client.call({ method: 'DELETE', path: `${pods}/p`, body: { gracePeriodSeconds: 0 } })
   await until(async () => (await use(bound.token)).status === 401, 'it is refused')
@@ -341,7 +401,9 @@ test('a token that is bound to a pod does not outlive it', async () => {
 })
 
 test('an issuer makes nobody a service account, and its claims are not read as theirs', async () => {
-  const token = byIssuer(issuerClaims({ ...accountClaims(), iss: issuer.url, aud: 'kubernetes', sub: 'jane' }))
+  const token = byIssuer(
+    issuerClaims({ ...accountClaims(), iss: issuer.url, aud: 'kubernetes', sub: 'jane' }),
+  )
   const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   const { text } = await client.call({ method: 'POST', path: review, token, body: {} })
   const { username, groups } = JSON.parse(text).status.userInfo
@@ -351,7 +413,9 @@ test('an issuer makes nobody a service account, and its claims are not read as t
 
 test('a flood of tokens with unknown keys does not become a flood at the issuer', async () => {
   const known = issuer.requests.length
-  const flood = Array.from({ length: 200 }, (_, at) => use(byAttacker(issuerClaims(), { kid: `k${at}` })))
+  const flood = Array.from({ length: 200 }, (_, at) =>
+    use(byAttacker(issuerClaims(), { kid: `k${at}` })),
+  )
   for (const { status } of await Promise.all(flood)) assert.equal(status, 401)
   const fetches = issuer.requests.length - known
   assert.ok(fetches <= 20, `${fetches} requests`)

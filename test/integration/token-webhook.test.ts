@@ -17,7 +17,11 @@ const TOKEN_CACHE_MS = 10_000
 const SLACK_MS = 30_000
 
 const authority = new Authority('hooks')
-const reviews: { readonly token: string; readonly authorization: string; readonly audiences: readonly string[] }[] = []
+const reviews: {
+  readonly token: string
+  readonly authorization: string
+  readonly audiences: readonly string[]
+}[] = []
 const users = new Map<string, object>()
 
 let dir = ''
@@ -27,7 +31,11 @@ let client: Client
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-token-webhook-'))
-  const { certificatePem, keyPem } = authority.issue({ cn: 'hook', usage: ['server'], hosts: ['127.0.0.1'] })
+  const { certificatePem, keyPem } = authority.issue({
+    cn: 'hook',
+    usage: ['server'],
+    hosts: ['127.0.0.1'],
+  })
   hook = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     let text = ''
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
@@ -36,7 +44,9 @@ before(async () => {
       reviews.push({ ...spec, authorization: request.headers.authorization ?? '' })
       const user = users.get(spec.token)
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ apiVersion, kind, status: { authenticated: user !== undefined, user } }))
+      response.end(
+        JSON.stringify({ apiVersion, kind, status: { authenticated: user !== undefined, user } }),
+      )
     })
   })
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
@@ -47,7 +57,13 @@ before(async () => {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
-      { name: 'c', cluster: { server: `https://127.0.0.1:${address.port}/`, 'certificate-authority': 'ca.pem' } },
+      {
+        name: 'c',
+        cluster: {
+          server: `https://127.0.0.1:${address.port}/`,
+          'certificate-authority': 'ca.pem',
+        },
+      },
     ],
     users: [{ name: 'u', user: { token: 'of-the-server' } }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
@@ -63,7 +79,10 @@ before(async () => {
   assert.ok(created)
   client = created
   // Until the flow schemas of a new cluster are made, all users share the few seats of catch-all.
-  await until(async () => (await client.call({ path: '/readyz' })).status === 200, 'the server is ready')
+  await until(
+    async () => (await client.call({ path: '/readyz' })).status === 200,
+    'the server is ready',
+  )
 })
 after(async () => {
   await client[Symbol.asyncDispose]()
@@ -113,6 +132,8 @@ test('a webhook that is gone knows nobody, and others are let in all the same', 
   hook.close()
   assert.equal(await statusOf('any'), 401)
   assert.equal(await statusOf('bob-token'), 201)
-  assert.ok(server.complaints.some((line) => line.includes('Failed to make webhook authenticator request')))
+  assert.ok(
+    server.complaints.some((line) => line.includes('Failed to make webhook authenticator request')),
+  )
   assert.ok(!server.complaints.join().includes('of-the-server'))
 })

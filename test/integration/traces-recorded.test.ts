@@ -13,20 +13,27 @@ const differences: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/ type: \*core\./, "Go's name of a type"],
   [/ encoder: /, "Go's description of an encoder"],
   [/etcd3 audit-id: /, 'the span above it has it'],
-  [/cacher\.Get > etcdserverpb\.KV\/Range$/, 'memory answers; that it is current is asked once for many requests'],
+  [
+    /cacher\.Get > etcdserverpb\.KV\/Range$/,
+    'memory answers; that it is current is asked once for many requests',
+  ],
   [/List\(recursive=false\) etcd3$/, 'the same'],
   [/Delete > cacher\.Get$/, 'the object is in memory; etcd compares its revision'],
   [/missing .*SerializeObject$/, 'errors are printed when the handler has ended'],
   [/^apply .*GuaranteedUpdate etcd3$/, 'what an apply creates is a Create etcd3'],
 ]
 
-test('requests have the spans of the reference, with their attributes', { timeout: 300_000 }, async () => {
+test('requests have the spans of the reference, with their attributes', {
+  timeout: 300_000,
+}, async () => {
   await using receiver = await startReceiver()
   using tracing = tracingFlag(receiver.endpoint)
   await using server = await startTestServer([tracing.flag])
   using client = createClient({ server: server.url, token: adminToken })
   const ours = await exercise(client, receiver)
-  const missing = Object.entries(recorded).flatMap(([name, theirs]) => compare(theirs, ours[name] ?? [], name))
+  const missing = Object.entries(recorded).flatMap(([name, theirs]) =>
+    compare(theirs, ours[name] ?? [], name),
+  )
   assert.deepEqual(
     missing.filter((one) => !differences.some(([pattern]) => pattern.test(one))),
     [],
@@ -39,7 +46,9 @@ function compare(theirs: readonly SpanShape[], ours: readonly SpanShape[], path:
     const own = ours.find(({ name }) => name === span.name)
     if (own === undefined) return [at]
     const attributes = Object.entries(span.attributes).flatMap(([name, value]) =>
-      own.attributes[name] === value ? [] : [`${at} ${name}: ${String(value)} != ${String(own.attributes[name])}`],
+      own.attributes[name] === value
+        ? []
+        : [`${at} ${name}: ${String(value)} != ${String(own.attributes[name])}`],
     )
     const kind = own.kind === span.kind ? [] : [`${at} kind ${span.kind}`]
     return [...kind, ...attributes, ...compare(span.below, own.below, at)]

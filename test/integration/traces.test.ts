@@ -46,7 +46,11 @@ const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: 
 let traces = 0
 
 /** A header of a trace of its own, and what the collector gets of it. */
-function newTrace(): { readonly traceparent: string; readonly parentId: string; readonly id: string } {
+function newTrace(): {
+  readonly traceparent: string
+  readonly parentId: string
+  readonly id: string
+} {
   const id = (++traces).toString(16).padStart(32, 'a')
   return { id, parentId: 'b'.repeat(16), traceparent: `00-${id}-${'b'.repeat(16)}-01` }
 }
@@ -86,7 +90,9 @@ test('a create is traced down to etcd, below the span of its client', async () =
   const call = named('etcdserverpb.KV/Txn')
   assert.equal(call.parentSpanId, stored.spanId)
   assert.equal(call.kind, 3)
-  assert.ok(root.startNs <= create.startNs && create.endNs <= root.endNs && call.startNs >= stored.startNs)
+  assert.ok(
+    root.startNs <= create.startNs && create.endNs <= root.endNs && call.startNs >= stored.startNs,
+  )
 })
 
 test('who is not privileged cannot have a request traced, and neither can nobody', async () => {
@@ -127,14 +133,24 @@ test('webhooks are part of the trace, and are told which one it is', async () =>
     name: 'traced.example.com',
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
-    clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(cert).toString('base64') },
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
+    clientConfig: {
+      url: `https://127.0.0.1:${port}/`,
+      caBundle: Buffer.from(cert).toString('base64'),
+    },
+    rules: [
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] },
+    ],
   }
   try {
     const body = { metadata: { name: 'traced' }, webhooks: [webhook] }
     assert.equal((await client.call({ method: 'POST', path, body })).status, 201)
     const { id, traceparent } = newTrace()
-    await client.call({ method: 'POST', path: secrets, body: secret('b'), headers: { traceparent, tracestate: 'a=1' } })
+    await client.call({
+      method: 'POST',
+      path: secrets,
+      body: secret('b'),
+      headers: { traceparent, tracestate: 'a=1' },
+    })
     const spans = await spansOf(id)
     const asked = spans.find(({ name }) => name === 'Call validating webhook') ?? assert.fail()
     assert.equal(asked.attributes['webhook'], 'traced.example.com')
@@ -149,12 +165,16 @@ test('webhooks are part of the trace, and are told which one it is', async () =>
 })
 
 test('a part of all requests is traced by chance, and the trace of a stranger is linked', async () => {
-  await using other = await startTestServer([config(receiver.endpoint, 1_000_000), '--authorization-mode=AlwaysAllow'])
+  await using other = await startTestServer([
+    config(receiver.endpoint, 1_000_000),
+    '--authorization-mode=AlwaysAllow',
+  ])
   await using own = clients['HTTP/2']?.(other.url) ?? assert.fail()
   const { id, traceparent } = newTrace()
   const path = '/api/v1/namespaces/linked/secrets'
   await own.call({ path, headers: { traceparent }, token: 'bob-token' })
-  const target = (span: ReceivedSpan): boolean => span.attributes['http.target'] === path && span.kind === 2
+  const target = (span: ReceivedSpan): boolean =>
+    span.attributes['http.target'] === path && span.kind === 2
   await until(() => receiver.spans.some(target), 'a span of its own trace')
   const root = receiver.spans.find(target)
   assert.equal(root?.links, 1)
@@ -162,7 +182,10 @@ test('a part of all requests is traced by chance, and the trace of a stranger is
 })
 
 test('without a collector nothing waits, and what is lost is counted', async () => {
-  await using alone = await startTestServer([config('127.0.0.1:1', 999_999), '--authorization-mode=AlwaysAllow'])
+  await using alone = await startTestServer([
+    config('127.0.0.1:1', 999_999),
+    '--authorization-mode=AlwaysAllow',
+  ])
   await using own = clients['HTTP/2']?.(alone.url) ?? assert.fail()
   assert.equal((await own.call({ path: secrets })).status, 200)
   const failed = async (): Promise<boolean> => {
@@ -178,7 +201,12 @@ async function loadedBy(args: readonly string[]): Promise<string> {
   const load = `(url, context, next) => (url.includes('/src/tracing/') && console.log(url), next(url, context))`
   const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: ${load} })`
   const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-  const own = ['--store=memory', '--bind-address=127.0.0.1', `--secure-port=${port}`, `--cert-dir=${folder}`]
+  const own = [
+    '--store=memory',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${folder}`,
+  ]
   const hooked = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
   const child = spawn(process.execPath, [...hooked, program, 'serve', ...own, ...args])
   let [out, log] = ['', '']
@@ -201,7 +229,10 @@ test('nothing of it is loaded where it is off', async () => {
 test('what a client sends makes no span long', async () => {
   const { id, traceparent } = newTrace()
   const long = 'x'.repeat(5_000)
-  await client.call({ path: `/api/v1/${long}?labelSelector=${long}`, headers: { traceparent, accept: long } })
+  await client.call({
+    path: `/api/v1/${long}?labelSelector=${long}`,
+    headers: { traceparent, accept: long },
+  })
   for (const { name, attributes } of await spansOf(id)) {
     assert.ok(name.length <= 1024)
     for (const value of Object.values(attributes)) assert.ok(`${value}`.length <= 1024)

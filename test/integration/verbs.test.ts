@@ -31,8 +31,10 @@ const namesOf = (answer: Answer): string[] =>
   json(answer).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 
 const get = (path: string): Promise<Answer> => client.call({ path })
-const post = (path: string, body: unknown): Promise<Answer> => client.call({ method: 'POST', path, body })
-const put = (path: string, body: unknown): Promise<Answer> => client.call({ method: 'PUT', path, body })
+const post = (path: string, body: unknown): Promise<Answer> =>
+  client.call({ method: 'POST', path, body })
+const put = (path: string, body: unknown): Promise<Answer> =>
+  client.call({ method: 'PUT', path, body })
 const remove = (path: string, body?: unknown): Promise<Answer> =>
   client.call({ method: 'DELETE', path, ...(body === undefined ? {} : { body }) })
 
@@ -87,7 +89,10 @@ test('a finalizer holds an object until it is taken away', async () => {
   const again = await post(path, { metadata: { name: 'a' } })
   assert.equal(json(again).message, 'object is being deleted: configmaps "a" already exists')
 
-  const released = await put(`${path}/a`, { ...marked, metadata: { ...marked.metadata, finalizers: [] } })
+  const released = await put(`${path}/a`, {
+    ...marked,
+    metadata: { ...marked.metadata, finalizers: [] },
+  })
   assert.equal(released.status, 200)
   assert.equal(json(released).metadata.resourceVersion, marked.metadata.resourceVersion)
   assert.equal((await get(`${path}/a`)).status, 404)
@@ -137,7 +142,10 @@ test('a namespace that goes away takes nothing new', async () => {
   assert.equal((await put(`${path}/a`, { metadata: { name: 'a' }, data: { k: 'v' } })).status, 200)
   assert.equal((await remove(`${path}/a`)).status, 200)
 
-  const finalized = await put('/api/v1/namespaces/leaving/finalize', { ...marked, spec: { finalizers: [] } })
+  const finalized = await put('/api/v1/namespaces/leaving/finalize', {
+    ...marked,
+    spec: { finalizers: [] },
+  })
   assert.equal(finalized.status, 200)
   assert.equal((await get('/api/v1/namespaces/leaving')).status, 404)
   assert.equal((await remove('/api/v1/namespaces/default')).status, 403)
@@ -180,11 +188,17 @@ test('a list in pages is of one moment', async () => {
 test('a long list comes whole, and says beforehand how long it is', async () => {
   const path = await space('long')
   const value = 'ü'.repeat(20_000)
-  await Promise.all(Array.from({ length: 20 }, (_, i) => post(path, { metadata: { name: `n${i}` }, data: { value } })))
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      post(path, { metadata: { name: `n${i}` }, data: { value } }),
+    ),
+  )
   const answer = await get(path)
   assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text))
   assert.equal(json(answer).items.length, 20)
-  assert.ok(json(answer).items.every((item: { data: { value: string } }) => item.data.value === value))
+  assert.ok(
+    json(answer).items.every((item: { data: { value: string } }) => item.data.value === value),
+  )
   const indented = await get(`${path}?pretty=true`)
   assert.deepEqual(json(indented).items, json(answer).items)
 })
@@ -200,7 +214,10 @@ test('forms of an answer', async () => {
     const plain = JSON.parse((await get(`${path}${query}`)).text)
     const indented = await get(`${path}${query}${query === '' ? '?' : '&'}pretty=1`)
     assert.equal(indented.text, JSON.stringify(plain, null, 2))
-    const inYaml = await client.call({ path: `${path}${query}`, headers: { accept: 'application/yaml' } })
+    const inYaml = await client.call({
+      path: `${path}${query}`,
+      headers: { accept: 'application/yaml' },
+    })
     assert.equal(inYaml.text, jsonToYaml(plain))
   }
   const html = await client.call({ path: `${path}/a`, headers: { accept: 'text/html' } })
@@ -224,12 +241,17 @@ test('a watch is told how far it has come before it ends, if anything happened',
 test('a pod without a node ends and goes, one after the other', async () => {
   await space('pods')
   const path = '/api/v1/namespaces/pods/pods'
-  const made = await post(path, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  const made = await post(path, {
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  })
   assert.equal(made.status, 201, made.text)
   const { resourceVersion } = json(made).metadata
   assert.equal(json(await remove(`${path}/p`)).kind, 'Pod')
   const types: string[] = []
-  for await (const line of client.lines({ path: `${path}?watch=1&resourceVersion=${resourceVersion}` })) {
+  for await (const line of client.lines({
+    path: `${path}?watch=1&resourceVersion=${resourceVersion}`,
+  })) {
     types.push(JSON.parse(line).type)
     if (types.length === 2) break
   }

@@ -13,7 +13,11 @@ test('a watch without a resourceVersion starts with what another server has just
   await using second = await startReplica(first)
   await using writer = clients['HTTP/2']?.(first.url) ?? assert.fail()
   await using watcher = clients['HTTP/2']?.(second.url) ?? assert.fail()
-  const created = await writer.call({ method: 'POST', path: configMaps, body: { metadata: { name: 'x' } } })
+  const created = await writer.call({
+    method: 'POST',
+    path: configMaps,
+    body: { metadata: { name: 'x' } },
+  })
   assert.equal(created.status, 201)
   // The cache of the other server follows the resource from here on.
   assert.equal((await watcher.call({ path: configMaps })).status, 200)
@@ -21,7 +25,10 @@ test('a watch without a resourceVersion starts with what another server has just
   const missed: number[] = []
   for (let n = 0; n < ATTEMPTS; n++) {
     const body = { data: { n: String(n) } }
-    assert.equal((await writer.call({ method: 'PATCH', path: `${configMaps}/x`, headers, body })).status, 200)
+    assert.equal(
+      (await writer.call({ method: 'PATCH', path: `${configMaps}/x`, headers, body })).status,
+      200,
+    )
     const path = `${configMaps}?watch=1&timeoutSeconds=60&fieldSelector=metadata.name%3Dx`
     for await (const line of watcher.lines({ path })) {
       if (JSON.parse(line).object.data?.n !== String(n)) missed.push(n)

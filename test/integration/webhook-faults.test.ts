@@ -54,7 +54,9 @@ const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
 function waysOf(fault: string): Way[] {
   const own = ownPorts.find((port) => port === fault)
   const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]
-  return ports.flatMap((port) => types.flatMap((type) => policies.map((policy) => ({ fault, port, type, policy }))))
+  return ports.flatMap((port) =>
+    types.flatMap((type) => policies.map((policy) => ({ fault, port, type, policy }))),
+  )
 }
 
 const nameOf = ({ fault, port, type, policy }: Way): string =>
@@ -64,7 +66,9 @@ const nameOf = ({ fault, port, type, policy }: Way): string =>
 const endless: ReadonlySet<string> = new Set(['hangs', 'dribbles', 'silent', 'window', 'streams'])
 const timeoutOf = ({ fault }: Way): number => (endless.has(fault) ? SHORT_TIMEOUT : LONG_TIMEOUT)
 
-const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+const rules = [
+  { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+]
 
 const webhookOf = (way: Way, { ports, caBundle }: HostileWebhook): object => ({
   name: `${nameOf(way)}.example.com`,
@@ -94,7 +98,11 @@ before(async () => {
     const ways = all.flatMap(waysOf).filter((way) => way.type === type)
     const webhooks = ways.map((way) => webhookOf(way, hostile))
     const path = `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations`
-    const made = await client.call({ method: 'POST', path, body: { metadata: { name: 'hostile' }, webhooks } })
+    const made = await client.call({
+      method: 'POST',
+      path,
+      body: { metadata: { name: 'hostile' }, webhooks },
+    })
     assert.equal(made.status, 201, made.text)
   }
   const last = waysOf('plain').filter(({ policy }) => policy === 'Fail')
@@ -106,7 +114,12 @@ after(() => parts.disposeAsync())
 
 let made = 0
 
-type Created = { readonly status: number; readonly text: string; readonly isStored: boolean; readonly tookMs: number }
+type Created = {
+  readonly status: number
+  readonly text: string
+  readonly isStored: boolean
+  readonly tookMs: number
+}
 
 async function create(way: Way): Promise<Created> {
   const path = '/api/v1/namespaces/default/configmaps'
@@ -123,7 +136,10 @@ async function create(way: Way): Promise<Created> {
 }
 
 /** Creates in all these ways at once, and has a look at what that cost the server. */
-async function createAll(ways: readonly Way[], check: (way: Way, created: Created) => void): Promise<void> {
+async function createAll(
+  ways: readonly Way[],
+  check: (way: Way, created: Created) => void,
+): Promise<void> {
   await inspector.longestTurnMs()
   const created = await Promise.all(ways.map(create))
   const turnMs = await inspector.longestTurnMs()
@@ -144,7 +160,8 @@ for (const fault of faults) {
       const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
       assert.equal(status, isIgnored ? 201 : 500, text)
       assert.equal(isStored, isIgnored)
-      if (!isIgnored) assert.ok(text.includes(`failed calling webhook \\"${nameOf(way)}.example.com\\"`), text)
+      if (!isIgnored)
+        assert.ok(text.includes(`failed calling webhook \\"${nameOf(way)}.example.com\\"`), text)
     }),
   )
 }
@@ -171,7 +188,8 @@ for (const fault of badPatchNames) {
 }
 
 /** A loop in a loop over the data: its cost is the square of the number of keys. */
-const costly = 'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
+const costly =
+  'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
 
 /** One validation is too costly by itself, or all together are. */
 const budgets = [
@@ -179,17 +197,23 @@ const budgets = [
   {
     keys: 240,
     count: 50,
-    message: 'validation failed due to running out of cost budget, no further validation rules will be run',
+    message:
+      'validation failed due to running out of cost budget, no further validation rules will be run',
   },
 ]
 
 for (const { keys, count, message } of budgets) {
-  test(`a policy that costs the whole budget, with ${count} validations`, { timeout: 120_000 }, async () => {
+  test(`a policy that costs the whole budget, with ${count} validations`, {
+    timeout: 120_000,
+  }, async () => {
     const policyPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
     const bindingPath = `${policyPath.slice(0, -'ies'.length)}ybindings`
     for (const failurePolicy of policies) {
       const name = `costly-${keys}-${failurePolicy.toLowerCase()}`
-      const matchConstraints = { resourceRules: rules, objectSelector: { matchLabels: { hook: name } } }
+      const matchConstraints = {
+        resourceRules: rules,
+        objectSelector: { matchLabels: { hook: name } },
+      }
       const validations = Array.from({ length: count }, () => ({ expression: costly }))
       const spec = { failurePolicy, matchConstraints, validations }
       const binding = { policyName: name, validationActions: ['Deny'] }
@@ -197,7 +221,11 @@ for (const { keys, count, message } of budgets) {
         [policyPath, spec],
         [bindingPath, binding],
       ] as const) {
-        const { status, text } = await client.call({ method: 'POST', path, body: { metadata: { name }, spec: of } })
+        const { status, text } = await client.call({
+          method: 'POST',
+          path,
+          body: { metadata: { name }, spec: of },
+        })
         assert.equal(status, 201, text)
       }
       const data = Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 'v']))

@@ -20,7 +20,8 @@ const LATER = '127.0.78.2'
 const policies = ['Fail', 'Ignore'] as const
 const ours = new Authority('ours')
 const theirs = new Authority('theirs')
-const bundleOf = ({ certificatePem }: Authority): string => Buffer.from(certificatePem).toString('base64')
+const bundleOf = ({ certificatePem }: Authority): string =>
+  Buffer.from(certificatePem).toString('base64')
 const certified = (authority: Authority, ...hosts: string[]): IssuedCertificate =>
   authority.issue({ usage: ['server'], hosts })
 
@@ -29,7 +30,11 @@ let client: Client
 /** Who was asked, by the address. */
 const asked: string[] = []
 
-async function listen({ certificatePem: cert, keyPem: key }: IssuedCertificate, host: string, at = 0): Promise<Server> {
+async function listen(
+  { certificatePem: cert, keyPem: key }: IssuedCertificate,
+  host: string,
+  at = 0,
+): Promise<Server> {
   const server = createServer({ cert, key }, (request, response) => {
     asked.push(host)
     void text(request).then((body) => {
@@ -37,7 +42,9 @@ async function listen({ certificatePem: cert, keyPem: key }: IssuedCertificate, 
         apiVersion,
         request: { uid },
       }: { apiVersion: string; request: { uid: string } } = JSON.parse(body)
-      response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid, allowed: true } }))
+      response.end(
+        JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid, allowed: true } }),
+      )
     })
   })
   server.listen(at, host)
@@ -73,14 +80,23 @@ async function register(name: string, url: string, caBundle: string): Promise<vo
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
     objectSelector: { matchLabels: { hook: `${name}-${failurePolicy}` } },
-    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    rules: [
+      { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+    ],
     failurePolicy,
   }))
-  const made = await client.call({ method: 'POST', path: configurations, body: { metadata: { name }, webhooks } })
+  const made = await client.call({
+    method: 'POST',
+    path: configurations,
+    body: { metadata: { name }, webhooks },
+  })
   assert.equal(made.status, 201, made.text)
 }
 
-const create = (name: string, policy: string): Promise<{ readonly status: number; readonly text: string }> =>
+const create = (
+  name: string,
+  policy: string,
+): Promise<{ readonly status: number; readonly text: string }> =>
   client.call({
     method: 'POST',
     path: configMaps,
@@ -133,16 +149,20 @@ test('a name that leads elsewhere after it was resolved', { timeout: 120_000 }, 
   const addresses = [FIRST]
   const resolved: string[] = []
   const real = dns.lookup.bind(dns)
-  const lookup = mock.method(dns, 'lookup', (name: string, options: dns.LookupAllOptions, done: LookupDone) => {
-    if (name !== NAME) {
-      real(name, options, done)
-      return
-    }
-    // Once as it was when somebody looked, then elsewhere.
-    const address = addresses.shift() ?? LATER
-    resolved.push(address)
-    process.nextTick(done, null, options.all ? [{ address, family: 4 }] : address, 4)
-  })
+  const lookup = mock.method(
+    dns,
+    'lookup',
+    (name: string, options: dns.LookupAllOptions, done: LookupDone) => {
+      if (name !== NAME) {
+        real(name, options, done)
+        return
+      }
+      // Once as it was when somebody looked, then elsewhere.
+      const address = addresses.shift() ?? LATER
+      resolved.push(address)
+      process.nextTick(done, null, options.all ? [{ address, family: 4 }] : address, 4)
+    },
+  )
   parts.defer(() => lookup.mock.restore())
   await register('moves', `https://${NAME}:${port}/`, bundleOf(ours))
   await inForce('moves')

@@ -13,7 +13,11 @@ const CLUSTER_IP = '127.0.78.9'
 const admission = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
 test('a webhook behind a Service', { timeout: 120_000 }, async () => {
-  const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['hook.default.svc'], Date.now())
+  const { certificatePem: cert, keyPem: key } = createSelfSigned(
+    'hook',
+    ['hook.default.svc'],
+    Date.now(),
+  )
   const asked: unknown[] = []
   const webhook = createServer({ cert, key }, (request, response) => {
     const { socket, headers, url } = request
@@ -36,17 +40,26 @@ test('a webhook behind a Service', { timeout: 120_000 }, async () => {
   const { port } = address
   await using server = await startTestServer(['--service-cluster-ip-range=127.0.78.0/24'])
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
-  const send = (method: string, path: string, body?: object): Promise<{ status: number; text: string }> =>
+  const send = (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; text: string }> =>
     client.call({ method, path, ...(body === undefined ? {} : { body }) })
   const create = (): Promise<{ status: number; text: string }> =>
     send('POST', '/api/v1/namespaces/default/configmaps?dryRun=All', { metadata: { name: 'c' } })
   const configured = async (name: string, service: object): Promise<void> => {
     const hook = {
       name: `${name}.example.com`,
-      clientConfig: { service: { namespace: 'default', ...service }, caBundle: Buffer.from(cert).toString('base64') },
+      clientConfig: {
+        service: { namespace: 'default', ...service },
+        caBundle: Buffer.from(cert).toString('base64'),
+      },
       sideEffects: 'None',
       admissionReviewVersions: ['v1'],
-      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+      rules: [
+        { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+      ],
     }
     const made = await send('POST', admission, { metadata: { name }, webhooks: [hook] })
     assert.equal(made.status, 201, made.text)
@@ -58,7 +71,9 @@ test('a webhook behind a Service', { timeout: 120_000 }, async () => {
   const refused = await create()
   assert.equal(refused.status, 400, refused.text)
   assert.match(refused.text, /right.example.com\\" denied the request: by the service/)
-  assert.deepEqual(asked, [['hook.default.svc', `hook.default.svc:${port}`, '/validate/it?timeout=10s']])
+  assert.deepEqual(asked, [
+    ['hook.default.svc', `hook.default.svc:${port}`, '/validate/it?timeout=10s'],
+  ])
   await send('DELETE', `${admission}/right`)
 
   await configured('port', { name: 'hook', port: 1 })

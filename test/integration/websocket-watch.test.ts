@@ -5,7 +5,14 @@ import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
-import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 let server: TestServer
 let client: Client
@@ -23,7 +30,11 @@ const folder = '/api/v1/namespaces/default/configmaps'
 const make = (name: string, text = '') =>
   client.call({ method: 'POST', path: folder, body: { metadata: { name }, data: { text } } })
 
-async function open(query: string, accept = 'application/json', url = server.url): Promise<Messages> {
+async function open(
+  query: string,
+  accept = 'application/json',
+  url = server.url,
+): Promise<Messages> {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -66,9 +77,17 @@ class Messages implements Disposable {
     const short = bytes.readUInt8(1)
     const from = short === 127 ? 10 : short === 126 ? 4 : 2
     if (bytes.length < from) return false
-    const length = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short
+    const length =
+      short === 127
+        ? Number(bytes.readBigUInt64BE(2))
+        : short === 126
+          ? bytes.readUInt16BE(2)
+          : short
     if (bytes.length < from + length) return false
-    this.#all.push({ opcode: bytes.readUInt8(0) & 0x0f, payload: bytes.subarray(from, from + length) })
+    this.#all.push({
+      opcode: bytes.readUInt8(0) & 0x0f,
+      payload: bytes.subarray(from, from + length),
+    })
     this.#bytes = bytes.subarray(from + length)
     return true
   }
@@ -83,7 +102,10 @@ class Messages implements Disposable {
     }
   }
 
-  async event(): Promise<{ type: string; object: { metadata: { name: string }; data?: { text: string } } }> {
+  async event(): Promise<{
+    type: string
+    object: { metadata: { name: string }; data?: { text: string } }
+  }> {
     const { opcode, payload } = await this.next()
     assert.equal(opcode, 1, 'text')
     return JSON.parse(payload.toString('utf8'))
@@ -93,7 +115,9 @@ class Messages implements Disposable {
     const mask = randomBytes(4)
     const payload = Buffer.from(text).map((byte, at) => byte ^ (mask[at % 4] ?? 0))
     const size =
-      payload.length < 126 ? [0x80 | payload.length] : [0x80 | 126, payload.length >> 8, payload.length & 255]
+      payload.length < 126
+        ? [0x80 | payload.length]
+        : [0x80 | 126, payload.length >> 8, payload.length & 255]
     this.socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...size]), mask, payload]))
   }
 
@@ -110,7 +134,10 @@ test('each event is a message, however long; a ping is answered; what else is sa
   await make('b', 'x'.repeat(100))
   await make('c', 'y'.repeat(200_000))
   const [b, c] = [await watching.event(), await watching.event()]
-  assert.deepEqual([b.type, b.object.metadata.name, c.object.data?.text.length], ['ADDED', 'b', 200_000])
+  assert.deepEqual(
+    [b.type, b.object.metadata.name, c.object.data?.text.length],
+    ['ADDED', 'b', 200_000],
+  )
   watching.send(1, 'z'.repeat(5_000))
   watching.send(9, 'there?')
   const pong = await watching.next()
@@ -127,7 +154,10 @@ test('a watch that is over closes its socket', async () => {
 
 test('protobuf goes as binary messages without a length before it', async () => {
   await make('d')
-  using watching = await open('fieldSelector=metadata.name=d', 'application/vnd.kubernetes.protobuf;stream=watch')
+  using watching = await open(
+    'fieldSelector=metadata.name=d',
+    'application/vnd.kubernetes.protobuf;stream=watch',
+  )
   const { opcode, payload } = await watching.next()
   assert.equal(opcode, 2)
   assert.ok(payload.includes('ADDED') && payload.includes('k8s\0') && payload.readUInt8(0) !== 0)
@@ -135,7 +165,11 @@ test('protobuf goes as binary messages without a length before it', async () => 
 
 test('a server that stops says so with a close frame', async () => {
   const replica = await startReplica(server)
-  using watching = await open('resourceVersion=0&fieldSelector=metadata.name=none', 'application/json', replica.url)
+  using watching = await open(
+    'resourceVersion=0&fieldSelector=metadata.name=none',
+    'application/json',
+    replica.url,
+  )
   const cut = once(watching.socket, 'close').then(() => undefined)
   const stopped = replica[Symbol.asyncDispose]()
   assert.equal((await Promise.race([watching.next(), cut]))?.opcode, 8)

@@ -4,7 +4,12 @@ import type { Client, HttpAnswer } from '../compat/client.ts'
 import { readSamples } from './exposition.ts'
 
 /** Resources that no server asks itself about: what is counted of them is what was asked here. */
-const own: ReadonlySet<string> = new Set(['podtemplates', 'replicationcontrollers', 'gears', 'things'])
+const own: ReadonlySet<string> = new Set([
+  'podtemplates',
+  'replicationcontrollers',
+  'gears',
+  'things',
+])
 
 const json = { 'content-type': 'application/json' }
 const base = '/api/v1/namespaces/default'
@@ -52,7 +57,12 @@ const definition = {
   },
 }
 
-const gear = { apiVersion: 'example.com/v1', kind: 'Gear', metadata: { name: 'g' }, spec: { teeth: 3 } }
+const gear = {
+  apiVersion: 'example.com/v1',
+  kind: 'Gear',
+  metadata: { name: 'g' },
+  spec: { teeth: 3 },
+}
 const service = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -61,7 +71,12 @@ const service = {
 }
 
 /** It expires. */
-const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject: { namespace: 'default' } }
+const event = {
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: 'e' },
+  involvedObject: { namespace: 'default' },
+}
 
 export async function exercise(client: Client): Promise<void> {
   const ask = (
@@ -127,7 +142,8 @@ export async function exercise(client: Client): Promise<void> {
   })
   await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   const gears = '/apis/example.com/v1/namespaces/default/gears'
-  for (let tries = 0; tries < 300 && (await ask('GET', gears)).status !== 200; tries++) await sleep(100)
+  for (let tries = 0; tries < 300 && (await ask('GET', gears)).status !== 200; tries++)
+    await sleep(100)
   await ask('POST', gears, gear)
   await ask('POST', gears, { ...gear, metadata: { name: 'bad' }, spec: { teeth: 1 } })
   await ask('PUT', `${gears}/g`, gear)

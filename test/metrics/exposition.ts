@@ -19,24 +19,40 @@ export function readSamples(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = samplePattern.exec(line) ?? []
     if (name === undefined || line.startsWith('#')) return []
-    const pairs = [...labels.matchAll(labelPattern)].map(([, label = '', quoted = '']) => [label, quoted] as const)
-    return [{ name, labels: Object.fromEntries(pairs), value: value === '+Inf' ? Infinity : Number(value) }]
+    const pairs = [...labels.matchAll(labelPattern)].map(
+      ([, label = '', quoted = '']) => [label, quoted] as const,
+    )
+    return [
+      {
+        name,
+        labels: Object.fromEntries(pairs),
+        value: value === '+Inf' ? Infinity : Number(value),
+      },
+    ]
   })
 }
 
 /** Metrics that have a sample, by name. */
 export function describeMetrics(text: string): { [name: string]: Described } {
-  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
+  const types = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+  )
   const levels = new Map(
-    [...text.matchAll(/^# HELP (\S+) \[(\w+)\]/gm)].map(([, name = '', level = '']) => [name, level]),
+    [...text.matchAll(/^# HELP (\S+) \[(\w+)\]/gm)].map(([, name = '', level = '']) => [
+      name,
+      level,
+    ]),
   )
   const labels = new Map<string, Set<string>>()
   const bounds = new Map<string, Set<number>>()
   for (const sample of readSamples(text)) {
-    const name = types.has(sample.name) ? sample.name : sample.name.replace(/_(bucket|sum|count)$/, '')
+    const name = types.has(sample.name)
+      ? sample.name
+      : sample.name.replace(/_(bucket|sum|count)$/, '')
     const known = labels.get(name) ?? new Set()
     labels.set(name, known)
-    for (const label of Object.keys(sample.labels)) if (label !== 'le' && label !== 'quantile') known.add(label)
+    for (const label of Object.keys(sample.labels))
+      if (label !== 'le' && label !== 'quantile') known.add(label)
     const { le } = sample.labels
     if (le === undefined || le === '+Inf') continue
     bounds.set(name, (bounds.get(name) ?? new Set()).add(Number(le)))

@@ -18,7 +18,8 @@ await using server = await startReference({
 })
 using client = createClient({ server: server.url, token: server.token })
 await exercise(client)
-const read = async (path: string): Promise<string> => (await client.request({ method: 'GET', path })).raw.toString()
+const read = async (path: string): Promise<string> =>
+  (await client.request({ method: 'GET', path })).raw.toString()
 const text = await read('/metrics')
 const all = Object.entries(describeMetrics(text))
 const isRuntime = (name: string): boolean => /^(go|process)_/.test(name)

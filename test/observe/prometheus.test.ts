@@ -26,20 +26,34 @@ before(
   async () => {
     stack.defer(() => rmSync(folder, { recursive: true, force: true }))
     const etcd = stack.use(await startEtcd())
-    const server = stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, args: ['--controllers=*'] }))
+    const server = stack.use(
+      await startKeelson({ etcdUrl: etcd.clientUrl, args: ['--controllers=*'] }),
+    )
     const client = stack.use(createClient({ server: server.url, token: server.token }))
     const stranger = stack.use(createClient({ server: server.url, token: 'bob-token' }))
     prometheusUrl = await startPrometheus(server)
     stack.use(keepAsking(client, stranger))
-    await until(async () => (await query('sum(rate(apiserver_request_total[5m]))')).length > 0, 'two scrapes')
-    await until(async () => (await query('keelson:objective_missed:ratio_rate1h')).length > 0, 'evaluated rules')
+    await until(
+      async () => (await query('sum(rate(apiserver_request_total[5m]))')).length > 0,
+      'two scrapes',
+    )
+    await until(
+      async () => (await query('keelson:objective_missed:ratio_rate1h')).length > 0,
+      'evaluated rules',
+    )
   },
   { timeout: 240_000 },
 )
 
 after(() => stack.disposeAsync())
 
-async function startPrometheus({ url, token }: { readonly url: string; readonly token: string }): Promise<string> {
+async function startPrometheus({
+  url,
+  token,
+}: {
+  readonly url: string
+  readonly token: string
+}): Promise<string> {
   const [port = 0] = await freePorts(1)
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
@@ -59,7 +73,11 @@ async function startPrometheus({ url, token }: { readonly url: string; readonly 
   const address = `127.0.0.1:${port}`
   const child = spawn(
     toolPath('prometheus'),
-    [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${address}`],
+    [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${address}`,
+    ],
     { stdio: 'ignore' },
   )
   const end = (): void => void child.kill('SIGKILL')
@@ -89,7 +107,12 @@ function keepAsking(client: Client, stranger: Client): Disposable {
     })
   const round = async (at: number): Promise<void> => {
     const name = `m${at % 20}`
-    await ask('POST', maps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { at: `${at}` } })
+    await ask('POST', maps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { at: `${at}` },
+    })
     await ask('PUT', `${maps}/${name}`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -124,7 +147,9 @@ async function query(expr: string): Promise<readonly unknown[]> {
     method: 'POST',
     body: new URLSearchParams({ query: expr }),
   })
-  const { data, error }: { data?: { result: readonly unknown[] }; error?: string } = JSON.parse(await answer.text())
+  const { data, error }: { data?: { result: readonly unknown[] }; error?: string } = JSON.parse(
+    await answer.text(),
+  )
   assert.equal(error, undefined, `${expr}: ${error}`)
   return data?.result ?? []
 }
@@ -134,13 +159,19 @@ const hasValues = async (expr: string): Promise<void> => {
 }
 
 test('promtool takes the rules, and finds nothing to mend', () => {
-  const said = execFileSync(toolPath('promtool'), ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile], {
-    encoding: 'utf8',
-  })
+  const said = execFileSync(
+    toolPath('promtool'),
+    ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile],
+    {
+      encoding: 'utf8',
+    },
+  )
   assert.match(said, /SUCCESS/)
 })
 
-test('every recording rule has values, and every alert knows its metrics', { timeout: 300_000 }, async () => {
+test('every recording rule has values, and every alert knows its metrics', {
+  timeout: 300_000,
+}, async () => {
   const { value } = parseYaml(readFileSync(rulesFile))
   const groups: readonly { rules: readonly { record?: string; expr: string }[] }[] = JSON.parse(
     JSON.stringify(value),
@@ -148,7 +179,10 @@ test('every recording rule has values, and every alert knows its metrics', { tim
   for (const { record, expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
     // An alert has a value when it is one: what it compares always has.
-    const parts = record === undefined ? expr.split(' and ').map((part) => part.replace(/ (?:>|==) .*$/s, '')) : [expr]
+    const parts =
+      record === undefined
+        ? expr.split(' and ').map((part) => part.replace(/ (?:>|==) .*$/s, ''))
+        : [expr]
     for (const part of parts) await hasValues(part)
   }
 })
@@ -159,7 +193,8 @@ test('every panel of the dashboard has values', { timeout: 300_000 }, async () =
   )
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   assert.ok(queries.length > 20)
-  for (const expr of queries) await hasValues(expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m'))
+  for (const expr of queries)
+    await hasValues(expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m'))
 })
 
 test('what kube-prometheus asks has values', { timeout: 300_000 }, async () => {

@@ -21,10 +21,16 @@ export type ReceivedSpan = {
   readonly resource: { readonly [name: string]: string | number | boolean }
   readonly links: number
   readonly isError: boolean
-  readonly events: readonly { readonly name: string; readonly attributes: ReceivedSpan['attributes'] }[]
+  readonly events: readonly {
+    readonly name: string
+    readonly attributes: ReceivedSpan['attributes']
+  }[]
 }
 
-export type Receiver = AsyncDisposable & { readonly endpoint: string; readonly spans: readonly ReceivedSpan[] }
+export type Receiver = AsyncDisposable & {
+  readonly endpoint: string
+  readonly spans: readonly ReceivedSpan[]
+}
 
 export const startReceiver = (): Promise<Receiver> =>
   process.env['COLLECTOR'] === 'go' ? startCollector() : startOwn()
@@ -77,7 +83,11 @@ const attributesOf = (pairs: readonly Pair[] = []): ReceivedSpan['attributes'] =
   Object.fromEntries(
     pairs.map(({ key, value }) => {
       const { stringValue, intValue, boolValue, doubleValue } = value
-      return [key, stringValue ?? (intValue === undefined ? (boolValue ?? doubleValue ?? '') : Number(intValue))]
+      return [
+        key,
+        stringValue ??
+          (intValue === undefined ? (boolValue ?? doubleValue ?? '') : Number(intValue)),
+      ]
     }),
   )
 
@@ -96,7 +106,10 @@ const readExport = ({ resourceSpans }: Exported): ReceivedSpan[] =>
         resource: attributesOf(resource.attributes),
         links: span.links?.length ?? 0,
         isError: span.status?.code === 2,
-        events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: attributesOf(attributes) })),
+        events: (span.events ?? []).map(({ name, attributes }) => ({
+          name,
+          attributes: attributesOf(attributes),
+        })),
       })),
     ),
   )
@@ -113,9 +126,13 @@ async function startOwn(): Promise<Receiver> {
     const pieces: Buffer[] = []
     stream.on('data', (piece: Buffer) => pieces.push(piece))
     stream.on('end', () => {
-      const isExport = headers[':path'] === '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+      const isExport =
+        headers[':path'] === '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
       if (isExport) spans.push(...decodeRequest(Buffer.concat(pieces).subarray(5)))
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc' },
+        { waitForTrailers: true },
+      )
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': isExport ? '0' : '12' }))
       stream.end(Buffer.alloc(5))
     })
@@ -159,7 +176,8 @@ function* fieldsOf(message: Buffer): Generator<Field> {
   }
 }
 
-const every = (message: Buffer, field: number): Field[] => [...fieldsOf(message)].filter((one) => one.field === field)
+const every = (message: Buffer, field: number): Field[] =>
+  [...fieldsOf(message)].filter((one) => one.field === field)
 const first = (message: Buffer, field: number): Field | undefined => every(message, field)[0]
 
 function decodeAttributes(message: Buffer, field: number): ReceivedSpan['attributes'] {

@@ -30,18 +30,38 @@ async function tryClusters(stage: Stage): Promise<void> {
     namespace: 'default',
   }
   await tried(stage, 'cluster: defaults', cluster('a'))
-  await tried(stage, 'cluster: infrastructure elsewhere', cluster('a', { infrastructureRef: elsewhere }))
-  await tried(stage, 'cluster: control plane elsewhere', cluster('a', { controlPlaneRef: elsewhere }))
+  await tried(
+    stage,
+    'cluster: infrastructure elsewhere',
+    cluster('a', { infrastructureRef: elsewhere }),
+  )
+  await tried(
+    stage,
+    'cluster: control plane elsewhere',
+    cluster('a', { controlPlaneRef: elsewhere }),
+  )
   await tried(
     stage,
     'cluster: a network that is none',
     cluster('a', { clusterNetwork: { pods: { cidrBlocks: ['10.0.0.0/99'] } } }),
   )
-  await tried(stage, 'cluster: a port that is none', cluster('a', { clusterNetwork: { apiServerPort: 'https' } }))
+  await tried(
+    stage,
+    'cluster: a port that is none',
+    cluster('a', { clusterNetwork: { apiServerPort: 'https' } }),
+  )
   await tried(stage, 'cluster: a name that is none', cluster('1a'))
   await tried(stage, 'cluster: a topology of nothing', cluster('a', { topology: {} }))
-  await tried(stage, 'cluster: a topology without a version', cluster('a', { topology: { class: 'none' } }))
-  await tried(stage, 'cluster: a wrong version', core('Cluster', 'a', { topology: { class: 'none', version: '1.x' } }))
+  await tried(
+    stage,
+    'cluster: a topology without a version',
+    cluster('a', { topology: { class: 'none' } }),
+  )
+  await tried(
+    stage,
+    'cluster: a wrong version',
+    core('Cluster', 'a', { topology: { class: 'none', version: '1.x' } }),
+  )
   await tried(
     stage,
     'cluster: a class that is not there',
@@ -60,8 +80,12 @@ async function tryMachineDeployments(stage: Stage): Promise<void> {
   await md('a version without v', {}, { version: '1.32.4' })
   await md('a wrong version', {}, { version: 'newest' })
   await md('a selector that does not fit', { selector: { matchLabels: { a: 'b' } } })
-  await md('a selector with a wrong operator', { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } })
-  await md('too large a surge', { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'many' } } })
+  await md('a selector with a wrong operator', {
+    selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] },
+  })
+  await md('too large a surge', {
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'many' } },
+  })
   await md('percentages', {
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '10%', maxUnavailable: '20%' } },
   })
@@ -88,7 +112,11 @@ async function tryMachineDeployments(stage: Stage): Promise<void> {
     metadata: { ...autoscaled.metadata, annotations: scaled },
   })
   await tried(stage, 'machine set: defaults', machineSet('a', 'plain'))
-  await tried(stage, 'machine set: an unknown delete policy', machineSet('a', 'plain', { deletePolicy: 'Largest' }))
+  await tried(
+    stage,
+    'machine set: an unknown delete policy',
+    machineSet('a', 'plain', { deletePolicy: 'Largest' }),
+  )
   await tried(
     stage,
     'machine set: a selector that does not fit',
@@ -111,25 +139,40 @@ async function tryMachines(stage: Stage): Promise<void> {
     'machine: a configuration elsewhere',
     machine('a', 'plain', { bootstrap: { configRef: ref('default') } }),
   )
-  await tried(stage, 'machine: infrastructure elsewhere', machine('a', 'plain', { infrastructureRef: ref('default') }))
+  await tried(
+    stage,
+    'machine: infrastructure elsewhere',
+    machine('a', 'plain', { infrastructureRef: ref('default') }),
+  )
   await tried(stage, 'machine: a wrong version', machine('a', 'plain', { version: 'v1' }))
   await tried(stage, 'machine: no cluster', machine('a', ''))
-  await tried(stage, 'machine: a wrong timeout', machine('a', 'plain', { nodeDrainTimeout: 'soon' }))
+  await tried(
+    stage,
+    'machine: a wrong timeout',
+    machine('a', 'plain', { nodeDrainTimeout: 'soon' }),
+  )
 }
 
 const addons = (kind: string, name: string, spec: object): Manifest =>
   objects.object('addons.cluster.x-k8s.io/v1beta1', kind, name, spec)
 
-const ipam = (kind: string, spec: object): Manifest => objects.object('ipam.cluster.x-k8s.io/v1beta1', kind, 'a', spec)
+const ipam = (kind: string, spec: object): Manifest =>
+  objects.object('ipam.cluster.x-k8s.io/v1beta1', kind, 'a', spec)
 
 async function tryOthers(stage: Stage): Promise<void> {
   const health = (name: string, spec: object): Promise<unknown> =>
     tried(
       stage,
       `health check: ${name}`,
-      core('MachineHealthCheck', 'a', { clusterName: 'plain', selector: { matchLabels: { a: 'b' } }, ...spec }),
+      core('MachineHealthCheck', 'a', {
+        clusterName: 'plain',
+        selector: { matchLabels: { a: 'b' } },
+        ...spec,
+      }),
     )
-  await health('defaults', { unhealthyConditions: [{ type: 'Ready', status: 'False', timeout: '5m' }] })
+  await health('defaults', {
+    unhealthyConditions: [{ type: 'Ready', status: 'False', timeout: '5m' }],
+  })
   await health('no selector', { selector: {} })
   await health('too short a start', { nodeStartupTimeout: '10s' })
   await health('a wrong maximum', { maxUnhealthy: 'all' })
@@ -141,7 +184,11 @@ async function tryOthers(stage: Stage): Promise<void> {
       core('MachinePool', 'a', {
         clusterName: 'plain',
         template: {
-          spec: { clusterName: 'plain', infrastructureRef: objects.refTo(objects.machineTemplate), ...template },
+          spec: {
+            clusterName: 'plain',
+            infrastructureRef: objects.refTo(objects.machineTemplate),
+            ...template,
+          },
         },
       }),
     )
@@ -149,8 +196,16 @@ async function tryOthers(stage: Stage): Promise<void> {
   await pool('no data to start with', { bootstrap: {} })
   const resources = [{ name: 'cni', kind: 'ConfigMap' }]
   const selector = { clusterSelector: { matchLabels: { cni: 'yes' } } }
-  await tried(stage, 'resource set: defaults', addons('ClusterResourceSet', 'a', { ...selector, resources }))
-  await tried(stage, 'resource set: no selector', addons('ClusterResourceSet', 'a', { clusterSelector: {}, resources }))
+  await tried(
+    stage,
+    'resource set: defaults',
+    addons('ClusterResourceSet', 'a', { ...selector, resources }),
+  )
+  await tried(
+    stage,
+    'resource set: no selector',
+    addons('ClusterResourceSet', 'a', { clusterSelector: {}, resources }),
+  )
   await tried(
     stage,
     'resource set: an unknown kind',
@@ -158,10 +213,19 @@ async function tryOthers(stage: Stage): Promise<void> {
   )
   const drain = (name: string, spec: object): Promise<unknown> =>
     tried(stage, `drain rule: ${name}`, core('MachineDrainRule', 'a', spec))
-  await drain('skip', { drain: { behavior: 'Skip' }, pods: [{ selector: { matchLabels: { a: 'b' } } }] })
+  await drain('skip', {
+    drain: { behavior: 'Skip' },
+    pods: [{ selector: { matchLabels: { a: 'b' } } }],
+  })
   await drain('skip with an order', { drain: { behavior: 'Skip', order: 3 } })
-  await drain('twice the same', { drain: { behavior: 'Drain' }, pods: [{ selector: {} }, { selector: {} }] })
-  await drain('a wrong selector', { drain: { behavior: 'Drain' }, pods: [{ selector: { matchLabels: { '-': 'b' } } }] })
+  await drain('twice the same', {
+    drain: { behavior: 'Drain' },
+    pods: [{ selector: {} }, { selector: {} }],
+  })
+  await drain('a wrong selector', {
+    drain: { behavior: 'Drain' },
+    pods: [{ selector: { matchLabels: { '-': 'b' } } }],
+  })
   const extension = { clientConfig: { url: 'https://example.com' } }
   await tried(stage, 'extension: not without its gate', {
     apiVersion: 'runtime.cluster.x-k8s.io/v1alpha1',
@@ -195,8 +259,14 @@ async function tryClasses(stage: Stage): Promise<void> {
     ['two classes of one name', { workers: { machineDeployments: [small, small] } }],
     ['a default of another type', variable({ type: 'string', default: 5 })],
     ['an unknown type', variable({ type: 'colour' })],
-    ['a rule in CEL', variable({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 3' }] })],
-    ['a rule that does not compile', variable({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >' }] })],
+    [
+      'a rule in CEL',
+      variable({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 3' }] }),
+    ],
+    [
+      'a rule that does not compile',
+      variable({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >' }] }),
+    ],
     [
       'a default that breaks its rule',
       variable({ type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 3' }] }),
@@ -218,24 +288,35 @@ async function tryClasses(stage: Stage): Promise<void> {
     ],
     [
       'a template that is none',
-      { infrastructure: { ref: { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'PlayCluster', name: 'a' } } },
+      {
+        infrastructure: {
+          ref: { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'PlayCluster', name: 'a' },
+        },
+      },
     ],
     ['no control plane', { controlPlane: {} }],
   ]
-  for (const [name, spec] of cases) await tried(stage, `class: ${name}`, objects.clusterClass('a', spec))
+  for (const [name, spec] of cases)
+    await tried(stage, `class: ${name}`, objects.clusterClass('a', spec))
 }
 
 /** Refused updates, which leave nothing behind, of objects that are stored; their cluster is paused, so that no controller acts on them. */
 async function update(stage: Stage): Promise<void> {
   await stage.create('stored: cluster', cluster('plain', { paused: true }))
-  const stored = [machineDeployment('md', 'plain'), machineSet('ms', 'plain', { replicas: 0 }), machine('m', 'plain')]
+  const stored = [
+    machineDeployment('md', 'plain'),
+    machineSet('ms', 'plain', { replicas: 0 }),
+    machine('m', 'plain'),
+  ]
   for (const object of stored) await stage.create(`stored: ${object.kind}`, object)
   const [md, ms, m] = [machineDeployment('md', ''), machineSet('ms', ''), machine('m', '')]
   const moved = { spec: { clusterName: 'other' } }
   await stage.patch('update: a deployment moves to another cluster', md, moved)
   await stage.patch('update: a set moves to another cluster', ms, moved)
   await stage.patch('update: a machine moves to another cluster', m, moved)
-  await stage.patch('update: a selector changes', md, { spec: { selector: { matchLabels: { x: 'y' } } } })
+  await stage.patch('update: a selector changes', md, {
+    spec: { selector: { matchLabels: { x: 'y' } } },
+  })
   await stage.patch('update: a version that is none', m, { spec: { version: 'x' } })
   await stage.patch('update: infrastructure elsewhere', cluster('plain'), {
     spec: { infrastructureRef: { namespace: 'default' } },
@@ -243,7 +324,11 @@ async function update(stage: Stage): Promise<void> {
   await stage.patch('update: a cluster gets a topology', cluster('plain'), {
     spec: { topology: { class: 'none', version: 'v1.32.0' } },
   })
-  await stage.apply('update: an apply that is refused', machine('m', 'other'), 'fieldManager=stage&force=true')
+  await stage.apply(
+    'update: an apply that is refused',
+    machine('m', 'other'),
+    'fieldManager=stage&force=true',
+  )
   await stage.step('update: a scale', 'GET', md, undefined, { subresource: 'scale' })
   const { spec } = { spec: { replicas: -3 } }
   await stage.patch('update: a scale below nothing', md, { spec }, { subresource: 'scale' })
@@ -252,7 +337,11 @@ async function update(stage: Stage): Promise<void> {
 /** An object in its three versions; the stored one is v1beta1. */
 async function convert(stage: Stage): Promise<void> {
   const old = {
-    infrastructureRef: { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'PlayCluster', name: 'old' },
+    infrastructureRef: {
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
+      kind: 'PlayCluster',
+      name: 'old',
+    },
     paused: true,
   }
   for (const version of ['v1alpha3', 'v1alpha4']) {
@@ -261,7 +350,11 @@ async function convert(stage: Stage): Promise<void> {
     await stage.create(`conversion: a cluster of ${version}`, made)
     await stage.settled(made)
     for (const shown of ['v1alpha3', 'v1alpha4', 'v1beta1']) {
-      await stage.step(`conversion: ${version} as ${shown}`, 'GET', core('Cluster', name, {}, {}, shown))
+      await stage.step(
+        `conversion: ${version} as ${shown}`,
+        'GET',
+        core('Cluster', name, {}, {}, shown),
+      )
     }
     const network = { spec: { clusterNetwork: { services: { cidrBlocks: ['10.9.0.0/16'] } } } }
     await stage.patch(`conversion: ${version} is patched`, made, network)

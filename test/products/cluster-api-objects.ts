@@ -16,7 +16,10 @@ const definition = (group: string, kind: string, spec: object = {}): Manifest =>
   const plural = `${kind.toLowerCase()}s`
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const schema = {
-    openAPIV3Schema: { type: 'object', properties: { spec: { ...open, properties: spec }, status: open } },
+    openAPIV3Schema: {
+      type: 'object',
+      properties: { spec: { ...open, properties: spec }, status: open },
+    },
   }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -33,7 +36,9 @@ const definition = (group: string, kind: string, spec: object = {}): Manifest =>
 
 /** With defaults of its own, which server-side apply must not take for changes of Cluster API's. */
 export const providerKinds: readonly Manifest[] = [
-  definition(groups.infrastructure, 'PlayCluster', { region: { type: 'string', default: 'north' } }),
+  definition(groups.infrastructure, 'PlayCluster', {
+    region: { type: 'string', default: 'north' },
+  }),
   definition(groups.infrastructure, 'PlayClusterTemplate'),
   definition(groups.infrastructure, 'PlayMachine', { size: { type: 'integer', default: 1 } }),
   definition(groups.infrastructure, 'PlayMachineTemplate'),
@@ -51,8 +56,13 @@ export const object = (
   metadata: object = {},
 ): Manifest => ({ apiVersion, kind, metadata: { name, namespace: NAMESPACE, ...metadata }, spec })
 
-export const core = (kind: string, name: string, spec: object, metadata: object = {}, version = 'v1beta1'): Manifest =>
-  object(`${groups.core}/${version}`, kind, name, spec, metadata)
+export const core = (
+  kind: string,
+  name: string,
+  spec: object,
+  metadata: object = {},
+  version = 'v1beta1',
+): Manifest => object(`${groups.core}/${version}`, kind, name, spec, metadata)
 
 export const infrastructure = (kind: string, name: string, spec: object = {}): Manifest =>
   object(`${groups.infrastructure}/v1`, kind, name, spec)
@@ -64,7 +74,11 @@ export const controlPlane = (kind: string, name: string, spec: object = {}): Man
   object(`${groups.controlPlane}/v1`, kind, name, spec)
 
 /** A reference as Cluster API writes them. */
-export const refTo = ({ apiVersion, kind, metadata }: Manifest): object => ({ apiVersion, kind, name: metadata.name })
+export const refTo = ({ apiVersion, kind, metadata }: Manifest): object => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+})
 
 export const templates: readonly Manifest[] = [
   infrastructure('PlayClusterTemplate', 'cluster', { template: { spec: { zone: 'a' } } }),
@@ -94,8 +108,16 @@ export const clusterClass = (name: string, spec: object = {}): Manifest =>
     controlPlane: classRef(controlPlane('PlayControlPlaneTemplate', 'plane')),
     workers: { machineDeployments: [workerClass('small')] },
     variables: [
-      { name: 'zone', required: true, schema: { openAPIV3Schema: { type: 'string', enum: ['a', 'b'] } } },
-      { name: 'disk', required: false, schema: { openAPIV3Schema: { type: 'integer', minimum: 1, default: 30 } } },
+      {
+        name: 'zone',
+        required: true,
+        schema: { openAPIV3Schema: { type: 'string', enum: ['a', 'b'] } },
+      },
+      {
+        name: 'disk',
+        required: false,
+        schema: { openAPIV3Schema: { type: 'integer', minimum: 1, default: 30 } },
+      },
     ],
     patches: [
       {
@@ -107,7 +129,9 @@ export const clusterClass = (name: string, spec: object = {}): Manifest =>
               kind: 'PlayClusterTemplate',
               matchResources: { infrastructureCluster: true },
             },
-            jsonPatches: [{ op: 'replace', path: '/spec/template/spec/zone', valueFrom: { variable: 'zone' } }],
+            jsonPatches: [
+              { op: 'replace', path: '/spec/template/spec/zone', valueFrom: { variable: 'zone' } },
+            ],
           },
           {
             selector: {
@@ -115,7 +139,9 @@ export const clusterClass = (name: string, spec: object = {}): Manifest =>
               kind: 'PlayMachineTemplate',
               matchResources: { machineDeploymentClass: { names: ['small'] } },
             },
-            jsonPatches: [{ op: 'replace', path: '/spec/template/spec/disk', valueFrom: { variable: 'disk' } }],
+            jsonPatches: [
+              { op: 'replace', path: '/spec/template/spec/disk', valueFrom: { variable: 'disk' } },
+            ],
           },
         ],
       },
@@ -136,7 +162,12 @@ export const topologyCluster = (name: string, topology: object = {}): Manifest =
   })
 
 export const cluster = (name: string, spec: object = {}, metadata: object = {}): Manifest =>
-  core('Cluster', name, { infrastructureRef: refTo(infrastructure('PlayCluster', name)), ...spec }, metadata)
+  core(
+    'Cluster',
+    name,
+    { infrastructureRef: refTo(infrastructure('PlayCluster', name)), ...spec },
+    metadata,
+  )
 
 const machineSpec = (clusterName: string, spec: object = {}): object => ({
   clusterName,

@@ -31,13 +31,18 @@ async function makeClass(stage: Stage): Promise<void> {
   await stage.until('the class is reconciled', async () => {
     const found = await stage.find(play)
     const variables = arrayAt(found, 'status', 'variables')
-    return variables.length > 0 && at(found, 'status', 'observedGeneration') === at(found, 'metadata', 'generation')
+    return (
+      variables.length > 0 &&
+      at(found, 'status', 'observedGeneration') === at(found, 'metadata', 'generation')
+    )
   })
 }
 
 async function make(stage: Stage): Promise<void> {
   const tried = (name: string, topology: object): Promise<unknown> =>
-    stage.create(`topology: ${name}`, objects.topologyCluster('tried', topology), { query: 'dryRun=All' })
+    stage.create(`topology: ${name}`, objects.topologyCluster('tried', topology), {
+      query: 'dryRun=All',
+    })
   await tried('defaults of variables', {})
   await tried('a variable is missing', { variables: [] })
   await tried('a value that is not allowed', { variables: [{ name: 'zone', value: 'c' }] })
@@ -64,7 +69,10 @@ async function make(stage: Stage): Promise<void> {
   await stage.create('topology: a cluster', topo)
   await stage.until('the topology is there', async () => {
     const found = await stage.find(topo)
-    return at(found, 'spec', 'infrastructureRef') !== undefined && at(found, 'spec', 'controlPlaneRef') !== undefined
+    return (
+      at(found, 'spec', 'infrastructureRef') !== undefined &&
+      at(found, 'spec', 'controlPlaneRef') !== undefined
+    )
   })
 }
 
@@ -127,7 +135,12 @@ async function run(stage: Stage): Promise<void> {
     async () => at((await stage.list(machines))[0], 'status', 'bootstrapReady') === true,
   )
   const infrastructure = refOf(at(machine, 'spec', 'infrastructureRef'))
-  await stage.write('PATCH', infrastructure, { spec: { providerID: 'play://1' } }, { type: 'merge' })
+  await stage.write(
+    'PATCH',
+    infrastructure,
+    { spec: { providerID: 'play://1' } },
+    { type: 'merge' },
+  )
   const addresses = [{ type: 'InternalIP', address: '10.1.1.1' }]
   await stage.write('PATCH', infrastructure, { status: { ready: true, addresses } }, status)
   await stage.install([node])
@@ -168,7 +181,10 @@ async function change(stage: Stage): Promise<void> {
   )
   const found = await stage.find(topo)
   const infrastructure = refOf(at(found, 'spec', 'infrastructureRef'))
-  await stage.until('the new value is there', async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a')
+  await stage.until(
+    'the new value is there',
+    async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a',
+  )
   // What others write into an object that is applied stays, unless it is Cluster API's own.
   await stage.write('PATCH', infrastructure, { spec: { zone: 'z', theirs: 1 } }, { type: 'merge' })
   await stage.until(

@@ -32,11 +32,19 @@ async function playClusterApi(stage: Stage): Promise<void> {
 async function install(stage: Stage): Promise<void> {
   const dir = await moduleDir('cluster-api', 'sigs.k8s.io/cluster-api')
   const maxBuffer = KUSTOMIZE_MAX_BYTES
-  const { stdout } = await promisify(execFile)(toolPath('kubectl'), ['kustomize', join(dir, 'config', 'default')], {
-    maxBuffer,
-  })
+  const { stdout } = await promisify(execFile)(
+    toolPath('kubectl'),
+    ['kustomize', join(dir, 'config', 'default')],
+    {
+      maxBuffer,
+    },
+  )
   const authority = new Authority('webhooks')
-  const { certificatePem, keyPem } = authority.issue({ cn: 'webhook', usage: ['server'], hosts: ['127.0.0.1'] })
+  const { certificatePem, keyPem } = authority.issue({
+    cn: 'webhook',
+    usage: ['server'],
+    hosts: ['127.0.0.1'],
+  })
   const certDir = join(stage.dir, 'certs')
   await mkdir(certDir)
   await writeFile(join(certDir, 'tls.crt'), certificatePem)
@@ -54,7 +62,9 @@ async function install(stage: Stage): Promise<void> {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment')
   const health = await freePort()
   const args = [
-    ...arrayAt(deployment, 'spec', 'template', 'spec', 'containers', 0, 'args').map((arg) => withDefaults(String(arg))),
+    ...arrayAt(deployment, 'spec', 'template', 'spec', 'containers', 0, 'args').map((arg) =>
+      withDefaults(String(arg)),
+    ),
     `--kubeconfig=${await stage.kubeconfigOf(NAMESPACE, 'capi-manager')}`,
     // A Lease in the namespace that a Pod is in: this one is in none.
     '--leader-elect=false',
@@ -64,7 +74,11 @@ async function install(stage: Stage): Promise<void> {
     `--webhook-port=${port}`,
     `--webhook-cert-dir=${certDir}`,
   ]
-  await stage.startProcess('cluster-api', args, { POD_NAMESPACE: NAMESPACE, POD_NAME: 'capi-0', POD_UID: 'capi-0' })
+  await stage.startProcess('cluster-api', args, {
+    POD_NAMESPACE: NAMESPACE,
+    POD_NAME: 'capi-0',
+    POD_UID: 'capi-0',
+  })
   await stage.untilReady('the manager is ready', `http://127.0.0.1:${health}/readyz`)
 }
 
@@ -72,17 +86,30 @@ type Hook = { readonly url: string; readonly caBundle: string }
 
 /** Webhooks by URL, and the old versions served, which the manager still converts. */
 function adapted(manifest: Manifest, hook: Hook, clusterIP: string): Manifest {
-  if (manifest.kind === 'Service') return { ...manifest, spec: { ...recordAt(manifest, 'spec'), clusterIP } }
+  if (manifest.kind === 'Service')
+    return { ...manifest, spec: { ...recordAt(manifest, 'spec'), clusterIP } }
   const webhooks = manifest['webhooks']
-  if (Array.isArray(webhooks)) return { ...manifest, webhooks: webhooks.map((webhook) => byUrl(webhook, hook)) }
-  if (manifest.kind !== 'CustomResourceDefinition' || at(manifest, 'spec', 'conversion') === undefined) return manifest
+  if (Array.isArray(webhooks))
+    return { ...manifest, webhooks: webhooks.map((webhook) => byUrl(webhook, hook)) }
+  if (
+    manifest.kind !== 'CustomResourceDefinition' ||
+    at(manifest, 'spec', 'conversion') === undefined
+  )
+    return manifest
   const spec = recordAt(manifest, 'spec')
   const webhook = recordAt(spec, 'conversion', 'webhook')
   const clientConfig = clientConfigOf(webhook['clientConfig'], hook)
-  const versions = arrayAt(spec, 'versions').map((version) => ({ ...recordAt(version), served: true }))
+  const versions = arrayAt(spec, 'versions').map((version) => ({
+    ...recordAt(version),
+    served: true,
+  }))
   return {
     ...manifest,
-    spec: { ...spec, versions, conversion: { strategy: 'Webhook', webhook: { ...webhook, clientConfig } } },
+    spec: {
+      ...spec,
+      versions,
+      conversion: { strategy: 'Webhook', webhook: { ...webhook, clientConfig } },
+    },
   }
 }
 

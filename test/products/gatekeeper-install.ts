@@ -21,9 +21,9 @@ const AUDIT_INTERVAL_S = 5
 
 export async function installGatekeeper(stage: Stage): Promise<void> {
   const dir = await moduleDir('gatekeeper', 'github.com/open-policy-agent/gatekeeper/v3')
-  const manifests = readManifests(await readFile(join(dir, 'deploy', 'gatekeeper.yaml'), 'utf8')).map((manifest) =>
-    adapted(manifest, stage.clusterIp),
-  )
+  const manifests = readManifests(
+    await readFile(join(dir, 'deploy', 'gatekeeper.yaml'), 'utf8'),
+  ).map((manifest) => adapted(manifest, stage.clusterIp))
   // Before Gatekeeper: what it will find.
   await stage.install([objects.namespace('found'), objects.configMap('found', 'old')])
   await stage.install(manifests)
@@ -34,10 +34,14 @@ export async function installGatekeeper(stage: Stage): Promise<void> {
 }
 
 function adapted(manifest: Manifest, clusterIp: string): Manifest {
-  if (manifest.kind === 'Service') return { ...manifest, spec: { ...recordAt(manifest, 'spec'), clusterIP: clusterIp } }
+  if (manifest.kind === 'Service')
+    return { ...manifest, spec: { ...recordAt(manifest, 'spec'), clusterIP: clusterIp } }
   const webhooks = manifest['webhooks']
   if (!Array.isArray(webhooks)) return manifest
-  return { ...manifest, webhooks: webhooks.map((webhook) => ({ ...webhook, timeoutSeconds: WEBHOOK_TIMEOUT_S })) }
+  return {
+    ...manifest,
+    webhooks: webhooks.map((webhook) => ({ ...webhook, timeoutSeconds: WEBHOOK_TIMEOUT_S })),
+  }
 }
 
 /** Starts the process of a Deployment with its own arguments, and a Pod object for it. */

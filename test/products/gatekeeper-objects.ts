@@ -24,7 +24,10 @@ export function template({ name, kind, parameters, rego, cel, operations }: Temp
     metadata: { name },
     spec: {
       crd: {
-        spec: { names: { kind }, validation: { openAPIV3Schema: { type: 'object', properties: parameters } } },
+        spec: {
+          names: { kind },
+          validation: { openAPIV3Schema: { type: 'object', properties: parameters } },
+        },
       },
       targets: [{ target: TARGET, ...(operations === undefined ? {} : { operations }), code }],
     },
@@ -76,7 +79,8 @@ export const replicaLimits = template({
   cel: [
     {
       expression: '!has(object.spec.replicas) || object.spec.replicas <= variables.params.max',
-      messageExpression: '"at most " + string(variables.params.max) + " replicas, not " + string(object.spec.replicas)',
+      messageExpression:
+        '"at most " + string(variables.params.max) + " replicas, not " + string(object.spec.replicas)',
     },
   ],
 })
@@ -154,7 +158,15 @@ export type Constraint = {
 }
 
 /** `on` has pairs of API group and kind. */
-export function constraint({ kind, name, on, match, parameters, action, scoped }: Constraint): Manifest {
+export function constraint({
+  kind,
+  name,
+  on,
+  match,
+  parameters,
+  action,
+  scoped,
+}: Constraint): Manifest {
   return {
     apiVersion: 'constraints.gatekeeper.sh/v1beta1',
     kind,
@@ -168,7 +180,12 @@ export function constraint({ kind, name, on, match, parameters, action, scoped }
   }
 }
 
-type Mutator = { readonly kind: string; readonly name: string; readonly version?: string; readonly spec: object }
+type Mutator = {
+  readonly kind: string
+  readonly name: string
+  readonly version?: string
+  readonly spec: object
+}
 
 export const mutator = ({ kind, name, version = 'v1', spec }: Mutator): Manifest => ({
   apiVersion: `mutations.gatekeeper.sh/${version}`,
@@ -178,13 +195,21 @@ export const mutator = ({ kind, name, version = 'v1', spec }: Mutator): Manifest
 })
 
 const pods = [{ groups: [''], kinds: ['Pod'], versions: ['v1'] }]
-const inPlay = { scope: 'Namespaced', namespaces: ['play'], kinds: [{ apiGroups: [''], kinds: ['Pod'] }] }
+const inPlay = {
+  scope: 'Namespaced',
+  namespaces: ['play'],
+  kinds: [{ apiGroups: [''], kinds: ['Pod'] }],
+}
 
 export const mutators: readonly Manifest[] = [
   mutator({
     kind: 'AssignMetadata',
     name: 'owner',
-    spec: { match: inPlay, location: 'metadata.labels.owner', parameters: { assign: { value: 'nobody' } } },
+    spec: {
+      match: inPlay,
+      location: 'metadata.labels.owner',
+      parameters: { assign: { value: 'nobody' } },
+    },
   }),
   mutator({
     kind: 'AssignMetadata',
@@ -226,7 +251,11 @@ export const mutators: readonly Manifest[] = [
       applyTo: [{ ...pods[0], operations: ['CREATE'] }],
       match: { ...inPlay, labelSelector: { matchLabels: { sidecar: 'wanted' } } },
       location: 'spec.containers[name:sidecar]',
-      parameters: { assign: { value: { name: 'sidecar', image: 'registry.example/sidecar:1', command: ['run'] } } },
+      parameters: {
+        assign: {
+          value: { name: 'sidecar', image: 'registry.example/sidecar:1', command: ['run'] },
+        },
+      },
     },
   }),
   mutator({
@@ -287,20 +316,31 @@ export const exemption: Manifest = {
   spec: { match: [{ excludedNamespaces: ['exempt-*'], processes: ['*'] }] },
 }
 
-export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}): Manifest => ({
+export const namespace = (
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Manifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name, labels },
 })
 
-export const configMap = (namespaceName: string, name: string, metadata: object = {}): Manifest => ({
+export const configMap = (
+  namespaceName: string,
+  name: string,
+  metadata: object = {},
+): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name, namespace: namespaceName, ...metadata },
   data: { a: 'b' },
 })
 
-type PodOptions = { readonly labels?: object; readonly container?: object; readonly more?: readonly object[] }
+type PodOptions = {
+  readonly labels?: object
+  readonly container?: object
+  readonly more?: readonly object[]
+}
 
 export const pod = (
   namespaceName: string,
@@ -328,6 +368,9 @@ export const deployment = (
   spec: {
     replicas,
     selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image }] } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'main', image }] },
+    },
   },
 })

@@ -55,7 +55,12 @@ async function requireLabels(stage: Stage): Promise<void> {
   )
   await stage.create(
     'a constraint with an unknown action',
-    objects.constraint({ ...owned, name: 'wrong', parameters: { labels: ['owner'] }, action: 'shout' }),
+    objects.constraint({
+      ...owned,
+      name: 'wrong',
+      parameters: { labels: ['owner'] },
+      action: 'shout',
+    }),
   )
   const rule = objects.constraint({ ...owned, name: 'owned', parameters: { labels: ['owner'] } })
   await stage.create('a constraint that denies', rule)
@@ -65,7 +70,9 @@ async function requireLabels(stage: Stage): Promise<void> {
   await stage.apply('deny: apply', objects.namespace('nobodys'))
   await stage.create('deny: a namespace with the label', objects.namespace('play', { owner: 'me' }))
   const play = objects.namespace('play')
-  await stage.patch('deny: the label is taken away', play, { metadata: { labels: { owner: null } } })
+  await stage.patch('deny: the label is taken away', play, {
+    metadata: { labels: { owner: null } },
+  })
   await stage.patch('deny: json-patch', play, [{ op: 'remove', path: '/metadata/labels/owner' }], {
     type: 'json-patch',
   })
@@ -81,10 +88,25 @@ async function requireLabels(stage: Stage): Promise<void> {
 }
 
 async function warnAndDryRun(stage: Stage): Promise<void> {
-  const labels = { parameters: { labels: ['title', 'author'] }, match: { namespaces: ['play', 'found'] } }
+  const labels = {
+    parameters: { labels: ['title', 'author'] },
+    match: { namespaces: ['play', 'found'] },
+  }
   const kind = 'K8sRequiredLabels'
-  const warn = objects.constraint({ ...labels, kind, name: 'warned', on: [['', 'ConfigMap']], action: 'warn' })
-  const dryRun = objects.constraint({ ...labels, kind, name: 'dry', on: [['', 'Secret']], action: 'dryrun' })
+  const warn = objects.constraint({
+    ...labels,
+    kind,
+    name: 'warned',
+    on: [['', 'ConfigMap']],
+    action: 'warn',
+  })
+  const dryRun = objects.constraint({
+    ...labels,
+    kind,
+    name: 'dry',
+    on: [['', 'Secret']],
+    action: 'dryrun',
+  })
   const scoped = objects.constraint({
     ...labels,
     kind,
@@ -101,27 +123,46 @@ async function warnAndDryRun(stage: Stage): Promise<void> {
     await untilEnforced(stage, rule)
   }
   await stage.create('warn: two labels are missing', objects.configMap('play', 'c1'))
-  await stage.create('warn: none is missing', objects.configMap('play', 'c2', { labels: { title: 'a', author: 'b' } }))
+  await stage.create(
+    'warn: none is missing',
+    objects.configMap('play', 'c2', { labels: { title: 'a', author: 'b' } }),
+  )
   await stage.patch('warn: update', objects.configMap('play', 'c1'), { data: { a: 'c' } })
   await stage.apply('warn: apply', objects.configMap('play', 'c3', { labels: { title: 'c' } }))
   await stage.step('warn: nothing on delete', 'DELETE', objects.configMap('play', 'c3'))
-  const secret: Manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'play' } }
+  const secret: Manifest = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'play' },
+  }
   await stage.create('dryrun: says nothing', secret)
-  const account: Manifest = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a', namespace: 'play' } }
+  const account: Manifest = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'a', namespace: 'play' },
+  }
   await stage.create('scoped: warns', account)
 }
 
 async function exempt(stage: Stage): Promise<void> {
   const ignored = { owner: 'me', 'admission.gatekeeper.sh/ignore': 'yes' }
   await stage.create('exempt: who is not may not say so', objects.namespace('ignored', ignored))
-  await stage.patch('exempt: nor by an update', objects.namespace('play'), { metadata: { labels: ignored } })
+  await stage.patch('exempt: nor by an update', objects.namespace('play'), {
+    metadata: { labels: ignored },
+  })
   await stage.create('exempt: Config', objects.exemption)
   await stage.until('Config is taken over', async () => {
     const pods = arrayAt(await stage.find(objects.exemption), 'status', 'byPod')
     return pods.length === PROCESSES
   })
-  await stage.until('the exemption holds', async () => !(await isRefused(stage, objects.namespace('exempt-a'))))
-  await stage.create('exempt: no label is wanted of an exempt namespace', objects.namespace('exempt-a'))
+  await stage.until(
+    'the exemption holds',
+    async () => !(await isRefused(stage, objects.namespace('exempt-a'))),
+  )
+  await stage.create(
+    'exempt: no label is wanted of an exempt namespace',
+    objects.namespace('exempt-a'),
+  )
   await stage.create('exempt: nor within one', objects.configMap('exempt-a', 'c'))
   await stage.create('exempt: others still need it', objects.namespace('unexempt'))
 }
@@ -150,9 +191,15 @@ async function mutate(stage: Stage): Promise<void> {
   await stage.create('mutate: a plain Pod', objects.pod('play', 'p1'))
   await stage.create(
     'mutate: what is there stays',
-    objects.pod('play', 'p2', { labels: { owner: 'me' }, container: { args: ['--debug', '--fast', '--verbose'] } }),
+    objects.pod('play', 'p2', {
+      labels: { owner: 'me' },
+      container: { args: ['--debug', '--fast', '--verbose'] },
+    }),
   )
-  await stage.create('mutate: an added container', objects.pod('play', 'p3', { labels: { sidecar: 'wanted' } }))
+  await stage.create(
+    'mutate: an added container',
+    objects.pod('play', 'p3', { labels: { sidecar: 'wanted' } }),
+  )
   await stage.create(
     'mutate: images and a privileged container',
     objects.pod('play', 'p4', {
@@ -163,8 +210,13 @@ async function mutate(stage: Stage): Promise<void> {
   )
   await stage.create('mutate: dry run', objects.pod('play', 'p5'), { query: 'dryRun=All' })
   await stage.apply('mutate: apply', objects.pod('play', 'p6', { labels: { sidecar: 'wanted' } }))
-  await stage.apply('mutate: apply again', objects.pod('play', 'p6', { labels: { sidecar: 'wanted' } }))
-  await stage.patch('mutate: an update', objects.pod('play', 'p1'), { metadata: { labels: { owner: null, x: 'y' } } })
+  await stage.apply(
+    'mutate: apply again',
+    objects.pod('play', 'p6', { labels: { sidecar: 'wanted' } }),
+  )
+  await stage.patch('mutate: an update', objects.pod('play', 'p1'), {
+    metadata: { labels: { owner: null, x: 'y' } },
+  })
   await stage.create('mutate: not elsewhere', objects.pod('exempt-a', 'p1'))
   const conflicting = objects.mutator({
     kind: 'Assign',
@@ -210,8 +262,12 @@ async function limitByPolicy(stage: Stage): Promise<void> {
   await stage.step('policy: as it is stored', 'GET', policy)
   await stage.create('policy: too many replicas', objects.deployment('play', 'd1', 6))
   await stage.create('policy: enough replicas', objects.deployment('play', 'd1', 5))
-  await stage.patch('policy: an update to too many', objects.deployment('play', 'd1', 0), { spec: { replicas: 7 } })
-  await stage.patch('policy: an update', objects.deployment('play', 'd1', 0), { spec: { replicas: 2 } })
+  await stage.patch('policy: an update to too many', objects.deployment('play', 'd1', 0), {
+    spec: { replicas: 7 },
+  })
+  await stage.patch('policy: an update', objects.deployment('play', 'd1', 0), {
+    spec: { replicas: 2 },
+  })
   await stage.create('policy: not in another namespace', objects.deployment('default', 'd1', 6))
 }
 
@@ -232,7 +288,10 @@ async function expand(stage: Stage): Promise<void> {
     const pods = arrayAt(await stage.find(objects.expansion), 'status', 'byPod')
     return pods.length === PROCESSES
   })
-  await stage.create('registries: a Pod', objects.pod('play', 'r1', { container: { image: 'docker.io/x' } }))
+  await stage.create(
+    'registries: a Pod',
+    objects.pod('play', 'r1', { container: { image: 'docker.io/x' } }),
+  )
   const elsewhere = objects.deployment('play', 'd2', 1, 'docker.io/x')
   await stage.until('the expansion holds', () => isRefused(stage, elsewhere))
   await stage.create('registries: the Pods of a Deployment', elsewhere)
@@ -256,9 +315,16 @@ async function subresources(stage: Stage): Promise<void> {
   await stage.patch('scale: too many', d3, { spec: { replicas: 4 } }, scaled)
   await stage.patch('scale: enough', d3, { spec: { replicas: 3 } }, scaled)
   const ephemeral = { spec: { ephemeralContainers: [{ name: 'look', image: 'docker.io/look' }] } }
-  const allowed = { spec: { ephemeralContainers: [{ name: 'look', image: 'registry.example/look' }] } }
+  const allowed = {
+    spec: { ephemeralContainers: [{ name: 'look', image: 'registry.example/look' }] },
+  }
   const into = { type: 'strategic', subresource: 'ephemeralcontainers' }
-  await stage.patch('ephemeral containers: of another registry', objects.pod('play', 'p1'), ephemeral, into)
+  await stage.patch(
+    'ephemeral containers: of another registry',
+    objects.pod('play', 'p1'),
+    ephemeral,
+    into,
+  )
   await stage.patch('ephemeral containers: of ours', objects.pod('play', 'p1'), allowed, into)
 }
 
@@ -266,13 +332,20 @@ async function lookAtOthers(stage: Stage): Promise<void> {
   await stage.create('a set that is synced', objects.syncSet)
   await stage.create('a template that looks at others', objects.uniqueTitle)
   await untilTemplate(stage, objects.uniqueTitle)
-  const rule = objects.constraint({ kind: 'K8sUniqueTitle', name: 'unique', on: [['', 'ConfigMap']] })
+  const rule = objects.constraint({
+    kind: 'K8sUniqueTitle',
+    name: 'unique',
+    on: [['', 'ConfigMap']],
+  })
   await stage.create('a constraint that looks at others', rule)
   await untilEnforced(stage, rule)
   const twin = objects.configMap('play', 'c4', { labels: { title: 'a', author: 'b' } })
   await stage.until('the others are known', () => isRefused(stage, twin))
   await stage.create('unique: a title that is taken', twin)
-  await stage.create('unique: another', objects.configMap('play', 'c4', { labels: { title: 'z', author: 'b' } }))
+  await stage.create(
+    'unique: another',
+    objects.configMap('play', 'c4', { labels: { title: 'z', author: 'b' } }),
+  )
 }
 
 /** As Gatekeeper's documentation says who wants DELETE: one more operation in its webhook. */
@@ -290,12 +363,17 @@ async function keepFromDeletion(stage: Stage): Promise<void> {
   const rule = objects.constraint({ kind: 'K8sKeep', name: 'kept', on: [['', 'ConfigMap']] })
   await stage.create('a constraint that keeps', rule)
   await untilEnforced(stage, rule)
-  const kept = objects.configMap('play', 'kept', { annotations: { keep: 'yes' }, labels: { title: 'k', author: 'b' } })
+  const kept = objects.configMap('play', 'kept', {
+    annotations: { keep: 'yes' },
+    labels: { title: 'k', author: 'b' },
+  })
   await stage.create('keep: an object', kept)
   await stage.step('keep: it is not deleted', 'DELETE', kept)
   await stage.step('keep: nor by a dry run', 'DELETE', kept, undefined, { query: 'dryRun=All' })
   await stage.step('keep: others are', 'DELETE', objects.configMap('play', 'c4'))
-  await stage.patch('keep: until it is allowed', kept, { metadata: { annotations: { keep: null } } })
+  await stage.patch('keep: until it is allowed', kept, {
+    metadata: { annotations: { keep: null } },
+  })
   await stage.step('keep: then it is', 'DELETE', kept)
 }
 
@@ -310,7 +388,9 @@ async function audit(stage: Stage): Promise<void> {
     const ref = objects.constraint({ kind, name, on: [] })
     await stage.until(`audit: ${name}`, async () => {
       const status = (await stage.find(ref))?.['status']
-      return at(status, 'totalViolations') === total && arrayAt(status, 'violations').length === total
+      return (
+        at(status, 'totalViolations') === total && arrayAt(status, 'violations').length === total
+      )
     })
     await stage.step(`audit: ${name}`, 'GET', ref)
   }
@@ -338,7 +418,10 @@ async function takeAway(stage: Stage): Promise<void> {
     kind: 'CustomResourceDefinition',
     metadata: { name: 'k8sreplicalimits.constraints.gatekeeper.sh' },
   }
-  await stage.until('its definition goes, too', async () => (await stage.find(definition)) === undefined)
+  await stage.until(
+    'its definition goes, too',
+    async () => (await stage.find(definition)) === undefined,
+  )
   const many = objects.deployment('play', 'd9', 9)
   await stage.until('so does its policy', async () => !(await isRefused(stage, many)))
   await stage.create('many replicas', many)
@@ -348,7 +431,10 @@ async function takeAway(stage: Stage): Promise<void> {
   )
   await stage.step('a mutator goes', 'DELETE', objects.mutators[2] ?? many)
   await stage.step('a namespace goes with all that is in it', 'DELETE', objects.namespace('found'))
-  await stage.until('it is gone', async () => (await stage.find(objects.namespace('found'))) === undefined)
+  await stage.until(
+    'it is gone',
+    async () => (await stage.find(objects.namespace('found'))) === undefined,
+  )
 }
 
 const refusalOf = (stage: Stage, object: Manifest): Promise<string> =>
@@ -357,7 +443,8 @@ const refusalOf = (stage: Stage, object: Manifest): Promise<string> =>
     (error: unknown) => String(error),
   )
 
-const isRefused = async (stage: Stage, object: Manifest): Promise<boolean> => (await refusalOf(stage, object)) !== ''
+const isRefused = async (stage: Stage, object: Manifest): Promise<boolean> =>
+  (await refusalOf(stage, object)) !== ''
 
 /** Both processes know it, and its kind is served. */
 async function untilTemplate(stage: Stage, template: Manifest): Promise<void> {
@@ -384,7 +471,8 @@ async function untilEnforced(stage: Stage, constraint: Manifest): Promise<void> 
   await stage.until(`constraint ${constraint.metadata.name}`, async () => {
     const found = await stage.find(constraint)
     return (
-      isObservedByAll(found) && arrayAt(found, 'status', 'byPod').every((status) => at(status, 'enforced') === true)
+      isObservedByAll(found) &&
+      arrayAt(found, 'status', 'byPod').every((status) => at(status, 'enforced') === true)
     )
   })
 }
@@ -393,7 +481,8 @@ async function untilMutates(stage: Stage, mutator: Manifest): Promise<void> {
   await stage.until(`mutator ${mutator.metadata.name}`, async () => {
     const found = await stage.find(mutator)
     return (
-      isObservedByAll(found) && arrayAt(found, 'status', 'byPod').every((status) => at(status, 'enforced') === true)
+      isObservedByAll(found) &&
+      arrayAt(found, 'status', 'byPod').every((status) => at(status, 'enforced') === true)
     )
   })
 }
@@ -401,5 +490,8 @@ async function untilMutates(stage: Stage, mutator: Manifest): Promise<void> {
 function isObservedByAll(object: JsonObject | undefined): boolean {
   const generation = at(object, 'metadata', 'generation')
   const pods = arrayAt(object, 'status', 'byPod')
-  return pods.length === PROCESSES && pods.every((status) => at(status, 'observedGeneration') === generation)
+  return (
+    pods.length === PROCESSES &&
+    pods.every((status) => at(status, 'observedGeneration') === generation)
+  )
 }

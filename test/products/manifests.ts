@@ -16,14 +16,16 @@ export async function moduleDir(tool: string, module: string): Promise<string> {
   const args = ['list', '-m', '-f', '{{.Dir}}', module]
   const { stdout } = await promisify(execFile)('go', args, { cwd: join(tools, tool) })
   const dir = stdout.trim()
-  if (dir === '') throw new Error(`${module} is not in Go's module cache: run test/tools/install ${tool}`)
+  if (dir === '')
+    throw new Error(`${module} is not in Go's module cache: run test/tools/install ${tool}`)
   return dir
 }
 
 /** The objects of a YAML text, in its order. */
 export function readManifests(yaml: string): readonly Manifest[] {
   return loadAll(yaml).map((document) => {
-    if (!isManifest(document)) throw new Error(`no object: ${JSON.stringify(document).slice(0, 200)}`)
+    if (!isManifest(document))
+      throw new Error(`no object: ${JSON.stringify(document).slice(0, 200)}`)
     return document
   })
 }

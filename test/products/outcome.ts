@@ -17,7 +17,8 @@ const SETTLED_PAUSE_MS = 2_000
 const SETTLED_ATTEMPTS_MAX = 60
 
 /** Who is when alive (leases), how often something was said (events), and what only a server has (its own APIServices, its flow schemas). */
-const left = /\/(leases|leasecandidates|events|apiservices|flowschemas|prioritylevelconfigurations|componentstatuses)$/
+const left =
+  /\/(leases|leasecandidates|events|apiservices|flowschemas|prioritylevelconfigurations|componentstatuses)$/
 
 /** Values that are made anew in each run: keys, certificates, versions. */
 const madeFields: ReadonlySet<string> = new Set([
@@ -85,9 +86,15 @@ async function listObjects(stage: Stage): Promise<JsonObject> {
 /** Without what is up to the timing of a product's own processes, or secret. */
 function comparable(place: string, object: JsonObject): JsonObject {
   const { metadata, data } = object
-  if (place.startsWith('/api/v1/secrets ') && isRecord(data)) return { ...object, data: Object.keys(data) }
+  if (place.startsWith('/api/v1/secrets ') && isRecord(data))
+    return { ...object, data: Object.keys(data) }
   // How often one of Gatekeeper's processes has told its state.
-  if (!/podstatuses /.test(place) || typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
+  if (
+    !/podstatuses /.test(place) ||
+    typeof metadata !== 'object' ||
+    metadata === null ||
+    Array.isArray(metadata)
+  )
     return object
   const { generation: _generation, ...rest } = metadata
   return { ...object, metadata: rest }
@@ -103,7 +110,10 @@ function numbered(objects: readonly [string, Json][]): [string, Json][] {
     group
       .map(([, object]) => object)
       .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
-      .map((object, index): [string, Json] => [index === 0 ? place : `${place} (${index + 1})`, object]),
+      .map((object, index): [string, Json] => [
+        index === 0 ? place : `${place} (${index + 1})`,
+        object,
+      ]),
   )
 }
 
@@ -114,7 +124,9 @@ function normalise(value: Json, text: (value: string) => string): Json {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, entry]): [string, Json] => [
     text(key),
-    madeFields.has(key) && typeof entry === 'string' && entry !== '' ? '<made>' : normalise(ordered(key, entry), text),
+    madeFields.has(key) && typeof entry === 'string' && entry !== ''
+      ? '<made>'
+      : normalise(ordered(key, entry), text),
   ])
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

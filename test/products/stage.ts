@@ -7,7 +7,13 @@ import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, createClient, type HttpAnswer, mediaType, parseBody } from '../compat/client.ts'
+import {
+  type Client,
+  createClient,
+  type HttpAnswer,
+  mediaType,
+  parseBody,
+} from '../compat/client.ts'
 import type { Json, JsonObject } from '../compat/json.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { Component, startComponent } from '../harness/component.ts'
@@ -51,7 +57,11 @@ export type Step = {
 export type Ref = {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name?: string; readonly namespace?: string; readonly [field: string]: unknown }
+  readonly metadata: {
+    readonly name?: string
+    readonly namespace?: string
+    readonly [field: string]: unknown
+  }
 }
 
 export type Write = {
@@ -81,7 +91,12 @@ export class Stage implements AsyncDisposable {
   /** Path below the root of each kind, by `apiVersion/kind`. */
   readonly #places = new Map<string, { readonly path: string; readonly isNamespaced: boolean }>()
 
-  constructor(server: ApiServerProcess, dir: string, clusterIp: string, stack: AsyncDisposableStack) {
+  constructor(
+    server: ApiServerProcess,
+    dir: string,
+    clusterIp: string,
+    stack: AsyncDisposableStack,
+  ) {
     this.server = server
     this.dir = dir
     this.clusterIp = clusterIp
@@ -91,7 +106,13 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Sends a write or a read, and keeps the answer under `name`. */
-  async step(name: string, method: string, ref: Ref, body?: object, how: Write = {}): Promise<Json> {
+  async step(
+    name: string,
+    method: string,
+    ref: Ref,
+    body?: object,
+    how: Write = {},
+  ): Promise<Json> {
     const answer = await this.#send(method, ref, body, how)
     const kept = parseBody(answer.raw, answer.headers['content-type'])
     const { warning } = answer.headers
@@ -118,7 +139,8 @@ export class Stage implements AsyncDisposable {
   async install(objects: readonly Ref[]): Promise<void> {
     for (const object of objects) {
       const { status, raw } = await this.#send('POST', object, object, {})
-      if (status !== 201) throw new Error(`${object.kind} ${object.metadata.name} was refused: ${raw.toString()}`)
+      if (status !== 201)
+        throw new Error(`${object.kind} ${object.metadata.name} was refused: ${raw.toString()}`)
     }
   }
 
@@ -126,7 +148,8 @@ export class Stage implements AsyncDisposable {
   async find(ref: Ref): Promise<JsonObject | undefined> {
     const { status, raw } = await this.#send('GET', ref, undefined, {})
     if (status === 404) return undefined
-    if (status !== 200) throw new Error(`GET ${ref.kind} ${ref.metadata.name}: ${status} ${raw.toString()}`)
+    if (status !== 200)
+      throw new Error(`GET ${ref.kind} ${ref.metadata.name}: ${status} ${raw.toString()}`)
     return objectOf(parseBody(raw, 'json'))
   }
 
@@ -148,7 +171,8 @@ export class Stage implements AsyncDisposable {
   /** An unrecorded write; fails where it is refused. */
   async write(method: string, ref: Ref, body?: object, how: Write = {}): Promise<JsonObject> {
     const { status, raw } = await this.#send(method, ref, body, how)
-    if (status >= 300) throw new Error(`${method} ${ref.kind} ${ref.metadata.name}: ${status} ${raw.toString()}`)
+    if (status >= 300)
+      throw new Error(`${method} ${ref.kind} ${ref.metadata.name}: ${status} ${raw.toString()}`)
     return objectOf(parseBody(raw, 'json'))
   }
 
@@ -157,7 +181,8 @@ export class Stage implements AsyncDisposable {
     const found: string[] = []
     for (const root of await this.#roots()) {
       for (const resource of await this.#resources(root)) {
-        if (arrayAt(resource, 'verbs').includes('list')) found.push(`${root}/${textAt(resource, 'name')}`)
+        if (arrayAt(resource, 'verbs').includes('list'))
+          found.push(`${root}/${textAt(resource, 'name')}`)
       }
     }
     return found
@@ -167,7 +192,8 @@ export class Stage implements AsyncDisposable {
   async until(what: string, isThere: () => Promise<boolean>): Promise<void> {
     const began = performance.now()
     while (!(await isThere())) {
-      if (performance.now() - began > WAIT_MAX_MS) throw new Error(`${what}: not in ${WAIT_MAX_MS / 1000} s`)
+      if (performance.now() - began > WAIT_MAX_MS)
+        throw new Error(`${what}: not in ${WAIT_MAX_MS / 1000} s`)
       await sleep(WAIT_POLL_MS)
     }
     console.log(`        ${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
@@ -194,7 +220,12 @@ export class Stage implements AsyncDisposable {
       .toString()
       .split('\n')
       .filter((line) => line !== '')
-    this.steps.push({ name, status, warnings: [], body: lines.map((line) => parseBody(Buffer.from(line), 'json')) })
+    this.steps.push({
+      name,
+      status,
+      warnings: [],
+      body: lines.map((line) => parseBody(Buffer.from(line), 'json')),
+    })
     console.log(`    ${status} ${name}`)
   }
 
@@ -211,15 +242,27 @@ export class Stage implements AsyncDisposable {
 
   /** A kubeconfig with a token of that service account. */
   async kubeconfigOf(namespace: string, account: string): Promise<string> {
-    const ref: Ref = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } }
+    const ref: Ref = {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: account, namespace },
+    }
     const request = { spec: { expirationSeconds: TOKEN_LIFE_S } }
-    const token = textAt(await this.write('POST', ref, request, { subresource: 'token' }), 'status', 'token')
+    const token = textAt(
+      await this.write('POST', ref, request, { subresource: 'token' }),
+      'status',
+      'token',
+    )
     const kubectl = this.#stack.use(await kubectlFor(this.server, { token }))
     return join(kubectl.dir, 'config')
   }
 
   /** One of the product's processes. */
-  async startProcess(tool: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Component> {
+  async startProcess(
+    tool: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+  ): Promise<Component> {
     const dir = await mkdtemp(join(tmpdir(), `keelson-${tool}-`))
     const component = this.#stack.use(new Component(tool, dir, args, { ...process.env, ...env }))
     this.#components.push(component)
@@ -258,7 +301,9 @@ export class Stage implements AsyncDisposable {
     if (place === undefined) throw new Error(`the server has no ${kind} in ${apiVersion}`)
     const root = rootOf(apiVersion)
     const { namespace, name } = metadata
-    const collection = place.isNamespaced ? `namespaces/${namespace ?? 'default'}/${place.path}` : place.path
+    const collection = place.isNamespaced
+      ? `namespaces/${namespace ?? 'default'}/${place.path}`
+      : place.path
     return isCollection ? `${root}/${collection}` : `${root}/${collection}/${name ?? ''}`
   }
 
@@ -297,7 +342,9 @@ export async function startStage(name: ServerName): Promise<Stage> {
     args: ['--disable-admission-plugins=', `--service-cluster-ip-range=${network}.0/24`],
     omit: ['service-cluster-ip-range', 'disable-admission-plugins'],
   }
-  const server = stack.use(await (name === 'reference' ? startReference(options) : startKeelson(options)))
+  const server = stack.use(
+    await (name === 'reference' ? startReference(options) : startKeelson(options)),
+  )
   const kubectl = stack.use(await kubectlFor(server))
   stack.use(
     await startComponent('kube-controller-manager', join(kubectl.dir, 'config'), [
@@ -316,7 +363,8 @@ const byte = (): number => 1 + Math.floor(Math.random() * 250)
 
 export const freePort = async (): Promise<number> => (await freePorts(1))[0] ?? 0
 
-const rootOf = (apiVersion: string): string => (apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`)
+const rootOf = (apiVersion: string): string =>
+  apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
 
 function objectOf(value: Json): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -47,7 +47,8 @@ export function mutated(value: unknown, count: number, random: Random): unknown 
 
 type Container = unknown[] | { [key: string]: unknown }
 
-const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
+const isContainer = (value: unknown): value is Container =>
+  typeof value === 'object' && value !== null
 
 function change(root: unknown, random: Random): void {
   let at: unknown = root
@@ -66,7 +67,12 @@ function change(root: unknown, random: Random): void {
 }
 
 /** As JSON.parse sets it: `__proto__` is a key like any other. */
-const own = (value: unknown): PropertyDescriptor => ({ value, enumerable: true, configurable: true, writable: true })
+const own = (value: unknown): PropertyDescriptor => ({
+  value,
+  enumerable: true,
+  configurable: true,
+  writable: true,
+})
 
 function changeList(list: unknown[], at: number, value: unknown, random: Random): void {
   if (random.chance(0.3)) list.splice(at, 1)

@@ -20,7 +20,10 @@ export class Texts {
   }
 
   map(key: () => string, value: () => string, max = 9): string {
-    const members = Array.from({ length: this.random.between(0, max) }, () => `${JSON.stringify(key())}:${value()}`)
+    const members = Array.from(
+      { length: this.random.between(0, max) },
+      () => `${JSON.stringify(key())}:${value()}`,
+    )
     return `{${members.join(',')}}`
   }
 
@@ -54,14 +57,27 @@ export class Texts {
     const members: string[] = []
     for (const [name, value] of Object.entries(fields)) {
       const times = random.chance(0.15) ? 0 : random.chance(0.08) ? 2 : 1
-      for (let left = times; left > 0; left--) members.push(`${JSON.stringify(name)}:${this.mostly(value())}`)
+      for (let left = times; left > 0; left--)
+        members.push(`${JSON.stringify(name)}:${this.mostly(value())}`)
       if (random.chance(0.05)) members.push(`${JSON.stringify(random.pick(keys))}:${this.any(2)}`)
     }
     return `{${members.join(',')}}`
   }
 }
 
-const scalars = ['null', '0', '3', '1.5', 'true', '""', '"a"', '"delete"', '12345678901234567890', '{}', '[]']
+const scalars = [
+  'null',
+  '0',
+  '3',
+  '1.5',
+  'true',
+  '""',
+  '"a"',
+  '"delete"',
+  '12345678901234567890',
+  '{}',
+  '[]',
+]
 const keys = [
   'name',
   'n',
@@ -88,10 +104,16 @@ const metadataOf = (texts: Texts): string =>
         () => texts.mostly('"v"'),
       ),
     finalizers: () => texts.list(() => texts.text('f')),
-    ownerReferences: () => texts.list(() => texts.struct({ name: () => texts.text('o', 3), uid: () => '"u"' }), 4),
+    ownerReferences: () =>
+      texts.list(() => texts.struct({ name: () => texts.text('o', 3), uid: () => '"u"' }), 4),
   })
 
-export const objectText = (texts: Texts, { kind }: Resource, apiVersion: string, rest: FieldTexts): string =>
+export const objectText = (
+  texts: Texts,
+  { kind }: Resource,
+  apiVersion: string,
+  rest: FieldTexts,
+): string =>
   texts.struct({
     apiVersion: () => JSON.stringify(apiVersion),
     kind: () => JSON.stringify(kind),
@@ -114,7 +136,8 @@ export const itemText = (texts: Texts): string =>
       ),
     deep: () => texts.random.pick(['{"l":[1,null,2]}', 'null', '{}']),
     any: () => texts.any(2),
-    emb: () => '{"apiVersion":"v1","kind":"X","metadata":{"name":"e","labels":{"a":"b"}},"more":[{},{}]}',
+    emb: () =>
+      '{"apiVersion":"v1","kind":"X","metadata":{"name":"e","labels":{"a":"b"}},"more":[{},{}]}',
   })
 
 const wheelText = (texts: Texts): FieldTexts => ({
@@ -135,7 +158,8 @@ const containerText = (texts: Texts): string =>
   texts.struct({
     name: () => texts.text('c'),
     image: () => '"i"',
-    env: () => texts.list(() => texts.struct({ name: () => texts.text('e'), value: () => '"v"' }), 5),
+    env: () =>
+      texts.list(() => texts.struct({ name: () => texts.text('e'), value: () => '"v"' }), 5),
     ports: () => texts.list(() => texts.struct({ containerPort: () => '80' }), 3),
     resources: () => '{"limits":{"cpu":"1","memory":"1n"}}',
   })
@@ -219,7 +243,10 @@ const item = {
     nu: { type: 'string', nullable: true },
     m: {
       type: 'object',
-      additionalProperties: { type: 'object', properties: { d: { type: 'string', default: 'dd' } } },
+      additionalProperties: {
+        type: 'object',
+        properties: { d: { type: 'string', default: 'dd' } },
+      },
     },
     deep: {
       type: 'object',

@@ -29,7 +29,12 @@ const CHANGES_MAX = 4
 const transcoder = new Transcoder()
 const printedCheck = new PrintedCheck()
 
-export type Counts = { readonly runs: number; decoded: number; accepted: number; readonly kinds: Set<string> }
+export type Counts = {
+  readonly runs: number
+  decoded: number
+  accepted: number
+  readonly kinds: Set<string>
+}
 
 const writer: Writer = {
   user: anonymousUser,
@@ -77,9 +82,17 @@ function check(
   checkProtobuf(resource, current)
   checkRow(resource, current)
   checkSettled(resource, current, random)
-  checkChanges(resource, current, decoded(resource, JSON.stringify(mutated(JSON.parse(text), 2, random))))
+  checkChanges(
+    resource,
+    current,
+    decoded(resource, JSON.stringify(mutated(JSON.parse(text), 2, random))),
+  )
   const updated = resource.prepareUpdate(current, current, writer)
-  assert.deepEqual(validateUpdate(updated, current, { resource, rules: resource }), [], 'accepted on create')
+  assert.deepEqual(
+    validateUpdate(updated, current, { resource, rules: resource }),
+    [],
+    'accepted on create',
+  )
   resource.warnings(updated, current)
   for (const rules of Object.values(resource.subresourceRules)) {
     const part = rules.prepareUpdate(current, current, writer)
@@ -89,11 +102,20 @@ function check(
 }
 
 /** What differs between two objects, or between one and itself with a part of the other, is found in what was changed alone. */
-function checkChanges({ shape: { struct } }: Resource, before: KubeObject, other: KubeObject | undefined): void {
+function checkChanges(
+  { shape: { struct } }: Resource,
+  before: KubeObject,
+  other: KubeObject | undefined,
+): void {
   if (other === undefined) return
   const type = mergeTypeOfObjects(struct)
   const { metadata, spec = null, status = null } = other
-  for (const after of [other, { ...before, metadata }, { ...before, spec }, { ...before, status }]) {
+  for (const after of [
+    other,
+    { ...before, metadata },
+    { ...before, spec },
+    { ...before, status },
+  ]) {
     const whole = compare(storedWire(before, struct), givenWire(after, struct, before), type)
     const changed = changedWires(before, after, struct)
     assert.deepEqual(compare(changed.before, changed.after, type), whole, 'differences')
@@ -110,21 +132,31 @@ function checkRow({ shape, table }: Resource, object: KubeObject): void {
 function checkProtobuf({ shape }: Resource, object: KubeObject): void {
   const made = transcoder.message(printWire(object, shape).bytes, 0, shape.struct)
   if (made === undefined) return
-  assert.equal(made.toString('latin1'), encodeItem(object, shape.struct).toString('latin1'), 'protobuf of its JSON')
+  assert.equal(
+    made.toString('latin1'),
+    encodeItem(object, shape.struct).toString('latin1'),
+    'protobuf of its JSON',
+  )
 }
 
 /** Of the object as it is stored, and of what others might have made of that. */
 function checkSettled(resource: Resource, object: KubeObject, random: Random): void {
   const { shape } = resource
   const stored = encodeStored(object, shape)
-  const changed = JSON.stringify(mutated(JSON.parse(stored.toString()), random.between(1, 2), random))
+  const changed = JSON.stringify(
+    mutated(JSON.parse(stored.toString()), random.between(1, 2), random),
+  )
   for (const bytes of [stored, Buffer.from(`${changed}\n`)]) {
     const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: shape }
     const settled = settledWire(bytes, kind, { check: printedCheck, revision: 7 })
     if (settled === undefined) continue
     const read = readable(() => decodeStored(bytes, shape, 7))
     assert.ok(read !== undefined, `shown, but not readable: ${bytes.toString()}`)
-    assert.equal(settled.wire.bytes.toString(), printWire(read, shape).bytes.toString(), 'shown without decoding')
+    assert.equal(
+      settled.wire.bytes.toString(),
+      printWire(read, shape).bytes.toString(),
+      'shown without decoding',
+    )
     assert.equal(settled.wire.versionAt, printWire(read, shape).versionAt)
     for (const [field, fieldOf] of Object.entries(resource.selectableFields)) {
       assert.equal(fieldOf(settled.object), fieldOf(read), field)
@@ -145,7 +177,9 @@ function readable<T>(read: () => T): T | undefined {
 function decoded(resource: Resource, text: string): KubeObject | undefined {
   try {
     const { object } = decodeBody({ bytes: Buffer.from(text) }, resource, 'Ignore')
-    return resource.isNamespaced ? { ...object, metadata: { ...object.metadata, namespace: 'n' } } : object
+    return resource.isNamespaced
+      ? { ...object, metadata: { ...object.metadata, namespace: 'n' } }
+      : object
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error
@@ -153,7 +187,12 @@ function decoded(resource: Resource, text: string): KubeObject | undefined {
 }
 
 function newObject(resource: Resource, object: KubeObject): KubeObject {
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, managedFields: ___, ...given } = object.metadata
+  const {
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: __,
+    managedFields: ___,
+    ...given
+  } = object.metadata
   const metadata = { ...given, uid: 'u', creationTimestamp: '2026-03-01T10:00:00Z' }
   return resource.prepareCreate({ ...object, metadata }, writer)
 }

@@ -12,7 +12,9 @@ export type Seed = { readonly resource: Resource; readonly object: unknown }
 
 export async function loadSeeds(): Promise<Seed[]> {
   const resources = builtInResources().filter(({ isStored }) => isStored)
-  const byKind = new Map(resources.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]))
+  const byKind = new Map(
+    resources.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]),
+  )
   const seeds: Seed[] = []
   const seen = new Set<string>()
   const add = (object: unknown): void => {

@@ -79,7 +79,11 @@ async function getExactly(client: Client): Promise<void> {
   await noteGet(client, { exactly }, exactly)
 }
 
-async function noteGet(client: Client, at: Parameters<Reader['get']>[1], floor: number): Promise<void> {
+async function noteGet(
+  client: Client,
+  at: Parameters<Reader['get']>[1],
+  floor: number,
+): Promise<void> {
   const key = client.random.pick(keys)
   try {
     const { revision, item } = await client.reader.get(key, at)
@@ -104,12 +108,21 @@ async function listExactly(client: Client): Promise<void> {
   await noteList(client, { exactly }, exactly)
 }
 
-async function noteList(client: Client, at: Parameters<Reader['list']>[1], floor: number): Promise<void> {
+async function noteList(
+  client: Client,
+  at: Parameters<Reader['list']>[1],
+  floor: number,
+): Promise<void> {
   const range = chooseRange(client.random)
   try {
     const listed = await client.reader.list(range, at)
     const { revision } = listed
-    client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items: toItems(listed) })
+    client.model.noteReading({
+      scope: { prefix: range.from },
+      floor,
+      revision,
+      items: toItems(listed),
+    })
     noteRevision(client, at, revision)
   } catch (error) {
     expectTrouble(client, at, error)
@@ -126,8 +139,13 @@ async function listLatestInPages(client: Client): Promise<void> {
     items.push(...toItems(page))
     while (page.more) {
       const from = keyAfter(items.at(-1)?.key ?? '')
-      page = await client.reader.list({ from, to: range.to }, { exactly: revision }, { limit: PAGE_ITEMS })
-      if (page.revision !== revision) client.model.noteFault(`a page of ${revision} is of ${page.revision}`)
+      page = await client.reader.list(
+        { from, to: range.to },
+        { exactly: revision },
+        { limit: PAGE_ITEMS },
+      )
+      if (page.revision !== revision)
+        client.model.noteFault(`a page of ${revision} is of ${page.revision}`)
       items.push(...toItems(page))
     }
     client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
@@ -154,7 +172,11 @@ async function listSelectedInPages(client: Client): Promise<void> {
   const least = at === 'any' ? 0 : at === 'latest' ? floor : at.exactly
   try {
     for (let isMore = true; isMore; ) {
-      const page: Listed = await client.reader.list({ from, to: range.to }, at, { limit, matches, by })
+      const page: Listed = await client.reader.list({ from, to: range.to }, at, {
+        limit,
+        matches,
+        by,
+      })
       const { revision } = page
       const scope = scopeOf(range, from, page)
       client.model.noteReading({ scope, floor: least, ...readingOf(page) })
@@ -173,8 +195,15 @@ async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
   const limit = client.random.between(1, PAGE_ITEMS)
   try {
-    const page = await client.reader.list(range, 'any', { limit, matches: slowFilter(client, SLOWNESS_MS) })
-    client.model.noteReading({ scope: scopeOf(range, range.from, page), floor: 0, ...readingOf(page) })
+    const page = await client.reader.list(range, 'any', {
+      limit,
+      matches: slowFilter(client, SLOWNESS_MS),
+    })
+    client.model.noteReading({
+      scope: scopeOf(range, range.from, page),
+      floor: 0,
+      ...readingOf(page),
+    })
   } catch (error) {
     expectTrouble(client, 'any', error)
   }
@@ -209,7 +238,8 @@ function choosePast({ model, random }: Client): number {
 
 function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision: number): void {
   if (typeof at !== 'object' || 'atLeast' in at) client.model.noteSeen(revision)
-  else if (revision !== at.exactly) client.model.noteFault(`a read of exactly ${at.exactly} is of ${revision}`)
+  else if (revision !== at.exactly)
+    client.model.noteFault(`a read of exactly ${at.exactly} is of ${revision}`)
 }
 
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {

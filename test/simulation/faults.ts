@@ -25,7 +25,9 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.env['KEELSON_ETCD'] = options.etcd
   toolPath(etcdTool()) // Says how to get it if it is not there.
-  console.log(`${options.scenarios.length} scenarios of ${options.seconds} s on ${options.etcd}, seed ${options.seed}`)
+  console.log(
+    `${options.scenarios.length} scenarios of ${options.seconds} s on ${options.etcd}, seed ${options.seed}`,
+  )
   let failed = 0
   for (const scenario of options.scenarios) {
     const { seed, seconds } = options
@@ -73,9 +75,16 @@ function readOptions(): Options {
   const names = values.only?.split(',')
   const unknown = names?.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined) {
-    throw new Error(`there is no scenario ${unknown}; there are ${scenarios.map(({ name }) => name).join(', ')}`)
+    throw new Error(
+      `there is no scenario ${unknown}; there are ${scenarios.map(({ name }) => name).join(', ')}`,
+    )
   }
-  return { scenarios: scenarios.filter(({ name }) => names?.includes(name) ?? true), seed, seconds, etcd: values.etcd }
+  return {
+    scenarios: scenarios.filter(({ name }) => names?.includes(name) ?? true),
+    seed,
+    seconds,
+    etcd: values.etcd,
+  }
 }
 
 function describe(error: unknown): string {

@@ -16,8 +16,12 @@ const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 export const newForm = (): ObjectCodec => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
-  settle: (stored, revision) => (revision % 2 === 0 ? settled(toObject(decodeValue(stored), revision)) : undefined),
-  facts: new Facts(() => ({ tag: (object) => valueOf(object).tag, parity: (object) => parityOf(valueOf(object).tag) })),
+  settle: (stored, revision) =>
+    revision % 2 === 0 ? settled(toObject(decodeValue(stored), revision)) : undefined,
+  facts: new Facts(() => ({
+    tag: (object) => valueOf(object).tag,
+    parity: (object) => parityOf(valueOf(object).tag),
+  })),
 })
 
 /** Half of what is stored need not be decoded first. */
@@ -43,7 +47,10 @@ export const oddValues: readonly (readonly IndexedValue[])[] = [
 /** The same as a selector, by label or by field. */
 export const oddSelector = (by: 'label' | 'field'): Matches =>
   by === 'label'
-    ? selects({ requirements: [{ key: 'parity', operator: 'in', values: new Set(['odd']) }], terms: [] })
+    ? selects({
+        requirements: [{ key: 'parity', operator: 'in', values: new Set(['odd']) }],
+        terms: [],
+      })
     : selects({
         requirements: [],
         terms: [
@@ -76,7 +83,10 @@ export function readWire(key: string, bytes: Buffer): Item {
 }
 
 /** What a client sees in a line of a watch. */
-export function readFrame(key: string, frame: Buffer): { readonly type: string; readonly item: Item } {
+export function readFrame(
+  key: string,
+  frame: Buffer,
+): { readonly type: string; readonly item: Item } {
   const event: unknown = JSON.parse(frame.toString())
   if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
     throw new Error(`not a watch event: ${frame.toString().slice(0, 100)}`)
@@ -87,7 +97,12 @@ export function readFrame(key: string, frame: Buffer): { readonly type: string; 
 function readObject(key: string, object: unknown): Item {
   if (typeof object === 'object' && object !== null && 'metadata' in object && 'tag' in object) {
     const { metadata, tag } = object
-    if (typeof metadata === 'object' && metadata !== null && 'resourceVersion' in metadata && typeof tag === 'string') {
+    if (
+      typeof metadata === 'object' &&
+      metadata !== null &&
+      'resourceVersion' in metadata &&
+      typeof tag === 'string'
+    ) {
       return { key, revision: Number(metadata.resourceVersion), tag }
     }
   }

@@ -6,7 +6,10 @@ import { guardRealTime } from './virtual/real-time-guard.ts'
 /** No run comes near this; one that does goes round in circles. */
 const limits = { msMax: 10 * 60_000, stepsMax: 400_000 }
 /** `GARBAGE_SEEDS=from-to`: others than these, which take some seconds. */
-const [from = 0, to = 12] = (process.env['GARBAGE_SEEDS'] ?? '').split('-').filter(Boolean).map(Number)
+const [from = 0, to = 12] = (process.env['GARBAGE_SEEDS'] ?? '')
+  .split('-')
+  .filter(Boolean)
+  .map(Number)
 
 async function simulate(seed: number) {
   const touched: string[] = []
@@ -14,7 +17,11 @@ async function simulate(seed: number) {
   void guard
   const world = new GarbageWorld(seed)
   const faults = await world.time.run(world.run(), limits)
-  return { faults: [...faults, ...touched], collected: world.collected, digest: world.time.digest() }
+  return {
+    faults: [...faults, ...touched],
+    collected: world.collected,
+    digest: world.time.digest(),
+  }
 }
 
 test('the collector deletes no object that a live owner owns, and leaves no garbage', async () => {

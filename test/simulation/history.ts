@@ -23,7 +23,8 @@ export class History {
   /** What follows the known part, in order, complete up to `revision`. */
   add(changes: readonly Change[], revision: number): void {
     for (const change of changes) {
-      if (change.revision <= this.#revision) throw new Error(`revision ${change.revision} is known already`)
+      if (change.revision <= this.#revision)
+        throw new Error(`revision ${change.revision} is known already`)
       this.#changes.push(change)
       const ofKey = this.#byKey.get(change.key)
       if (ofKey === undefined) this.#byKey.set(change.key, [change])
@@ -35,7 +36,8 @@ export class History {
   /** The history of a database that was restored to this revision. */
   restored(revision: number): History {
     const next = new History()
-    for (const change of this.#changes) if (change.revision <= revision) next.add([change], change.revision)
+    for (const change of this.#changes)
+      if (change.revision <= revision) next.add([change], change.revision)
     next.#revision = revision
     return next
   }

@@ -19,12 +19,17 @@ function historyOf(...steps: readonly Step[]): History {
     const version = tag === undefined ? 0 : (versions.get(key) ?? 0) + 1
     versions.set(key, version)
     const value = tag === undefined ? undefined : encodeValue({ tag, after }).toString()
-    history.add([{ key, revision, value, createRevision: revision - version + 1, version }], revision)
+    history.add(
+      [{ key, revision, value, createRevision: revision - version + 1, version }],
+      revision,
+    )
   }
   return history
 }
 
-function modelOf(...writes: readonly { key?: string; tag: string | undefined; result: WriteOutcome }[]): Model {
+function modelOf(
+  ...writes: readonly { key?: string; tag: string | undefined; result: WriteOutcome }[]
+): Model {
   const model = new Model()
   for (const { key = 'a', tag, result } of writes) model.beginWrite(key, tag)(result)
   return model
@@ -39,10 +44,18 @@ const ambiguous: WriteOutcome = { outcome: 'ambiguous' }
 const refused: WriteOutcome = { outcome: 'refused', reason: 'unavailable' }
 
 describe('writes', () => {
-  const cases: readonly { name: string; model: Model; history: History; fault: RegExp | undefined }[] = [
+  const cases: readonly {
+    name: string
+    model: Model
+    history: History
+    fault: RegExp | undefined
+  }[] = [
     {
       name: 'an acknowledged write that happened is well',
-      model: modelOf({ tag: 'w.0', result: acknowledged(2, 0) }, { tag: 'w.1', result: acknowledged(3, 2) }),
+      model: modelOf(
+        { tag: 'w.0', result: acknowledged(2, 0) },
+        { tag: 'w.1', result: acknowledged(3, 2) },
+      ),
       history: historyOf({ tag: 'w.0', revision: 2 }, { tag: 'w.1', revision: 3, after: 'w.0' }),
       fault: undefined,
     },
@@ -98,7 +111,10 @@ describe('writes', () => {
     },
     {
       name: 'a write that claims to have replaced something else is found',
-      model: modelOf({ tag: 'w.0', result: acknowledged(2) }, { tag: 'w.1', result: acknowledged(3, 1) }),
+      model: modelOf(
+        { tag: 'w.0', result: acknowledged(2) },
+        { tag: 'w.1', result: acknowledged(3, 1) },
+      ),
       history: historyOf({ tag: 'w.0', revision: 2 }, { tag: 'w.1', revision: 3, after: 'w.0' }),
       fault: /claims to replace revision 1, but replaced 2/,
     },
@@ -110,13 +126,19 @@ describe('writes', () => {
     },
     {
       name: 'an ambiguous delete may have happened',
-      model: modelOf({ tag: 'w.0', result: acknowledged(2) }, { tag: undefined, result: ambiguous }),
+      model: modelOf(
+        { tag: 'w.0', result: acknowledged(2) },
+        { tag: undefined, result: ambiguous },
+      ),
       history: historyOf({ tag: 'w.0', revision: 2 }, { tag: undefined, revision: 3 }),
       fault: undefined,
     },
     {
       name: 'a revision that is not above what was acknowledged before is found',
-      model: modelOf({ tag: 'w.0', result: acknowledged(3) }, { tag: 'w.1', result: acknowledged(2) }),
+      model: modelOf(
+        { tag: 'w.0', result: acknowledged(3) },
+        { tag: 'w.1', result: acknowledged(2) },
+      ),
       history: historyOf({ tag: 'w.1', revision: 2 }, { tag: 'w.0', revision: 3, after: 'w.1' }),
       fault: /got revision 2; 3 was acknowledged/,
     },
@@ -167,17 +189,32 @@ describe('readings', () => {
     },
     {
       name: 'a value under a revision it did not have is wrong',
-      reading: { scope: { key: 'a' }, floor: 0, revision: undefined, items: [{ ...first, revision: 3 }] },
+      reading: {
+        scope: { key: 'a' },
+        floor: 0,
+        revision: undefined,
+        items: [{ ...first, revision: 3 }],
+      },
       fault: /wrong/,
     },
     {
       name: 'a list of its revision is well',
-      reading: { scope: { prefix: '' }, floor: 3, revision: 3, items: [first, { key: 'b', tag: 'w.2', revision: 3 }] },
+      reading: {
+        scope: { prefix: '' },
+        floor: 3,
+        revision: 3,
+        items: [first, { key: 'b', tag: 'w.2', revision: 3 }],
+      },
       fault: undefined,
     },
     {
       name: 'a list that mixes two revisions is wrong',
-      reading: { scope: { prefix: '' }, floor: 3, revision: 3, items: [second, { key: 'b', tag: 'w.2', revision: 3 }] },
+      reading: {
+        scope: { prefix: '' },
+        floor: 3,
+        revision: 3,
+        items: [second, { key: 'b', tag: 'w.2', revision: 3 }],
+      },
       fault: /wrong: list/,
     },
     {

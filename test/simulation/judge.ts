@@ -5,7 +5,15 @@
  */
 import type { Change } from '../harness/gateway.ts'
 import type { History } from './history.ts'
-import { decodeValue, type Item, type ListScope, type Model, type Reading, tagOf, type Write } from './model.ts'
+import {
+  decodeValue,
+  type Item,
+  type ListScope,
+  type Model,
+  type Reading,
+  tagOf,
+  type Write,
+} from './model.ts'
 
 /** Everything told that cannot be true, in words. Empty: all is well. */
 export function judge(model: Model, history: History): string[] {
@@ -37,11 +45,13 @@ function judgeWrites(writes: readonly Write[], history: History): string[] {
     if (write.tag !== undefined) byTag.set(write.tag, write)
     if (write.result.outcome !== 'acknowledged') continue
     const { revision } = write.result
-    if (byRevision.has(revision)) faults.push(`two writes were acknowledged with revision ${revision}`)
+    if (byRevision.has(revision))
+      faults.push(`two writes were acknowledged with revision ${revision}`)
     byRevision.set(revision, write)
   }
   faults.push(...judgeChanges(history, byTag, byRevision))
-  for (const [revision, write] of byRevision) faults.push(...judgeAcknowledged(write, revision, history))
+  for (const [revision, write] of byRevision)
+    faults.push(...judgeAcknowledged(write, revision, history))
   faults.push(...judgeDeletes(writes, history))
   return faults
 }
@@ -72,14 +82,16 @@ function judgeChanges(
       faults.push(
         `revision ${revision}: ${tag} was written to ${key}, but its writer was told revision ${write.result.revision}`,
       )
-    } else if (revision <= write.floor) faults.push(`revision ${revision}: ${tag} was written before its writer began`)
+    } else if (revision <= write.floor)
+      faults.push(`revision ${revision}: ${tag} was written before its writer began`)
     seen.add(tag)
     if ((last?.tag ?? null) !== after)
       faults.push(
         `revision ${revision}: ${tag} replaced ${last?.tag ?? 'nothing'} in ${key}, but was decided on ${after ?? 'nothing'}`,
       )
     const due = last?.tag === undefined ? 1 : last.version + 1
-    if (version !== due) faults.push(`revision ${revision}: ${key} has version ${version}, ${due} is due`)
+    if (version !== due)
+      faults.push(`revision ${revision}: ${key} has version ${version}, ${due} is due`)
   }
   return faults
 }
@@ -90,7 +102,8 @@ function judgeAcknowledged(write: Write, revision: number, history: History): st
   if (change?.revision !== revision) return [`lost: ${what} is not in the history`]
   if (tagOf(change.value) !== write.tag)
     return [`lost: ${what}; the history has ${tagOf(change.value) ?? 'a delete'} there`]
-  const claimed = write.result.outcome === 'acknowledged' ? write.result.previousRevision : undefined
+  const claimed =
+    write.result.outcome === 'acknowledged' ? write.result.previousRevision : undefined
   const previous = history.valueAt(write.key, revision - 1)?.revision ?? 0
   if (claimed === undefined || claimed === previous) return []
   return [`${what} claims to replace revision ${claimed}, but replaced ${previous}`]
@@ -110,7 +123,10 @@ function judgeDeletes(writes: readonly Write[], history: History): string[] {
   }
   for (const [key, count] of found) {
     const most = allowed.get(key) ?? 0
-    if (count > most) faults.push(`${key} was deleted ${count} times, but at most ${most} deletes may have happened`)
+    if (count > most)
+      faults.push(
+        `${key} was deleted ${count} times, but at most ${most} deletes may have happened`,
+      )
   }
   return faults
 }
@@ -125,7 +141,9 @@ function judgeReading(reading: Reading, history: History): string[] {
     const truth = history.valueAt(key, reading.revision)
     return isSame(item, truth)
       ? []
-      : [`wrong: ${what} at revision ${reading.revision}, the history has ${tagOf(truth?.value) ?? 'nothing'}`]
+      : [
+          `wrong: ${what} at revision ${reading.revision}, the history has ${tagOf(truth?.value) ?? 'nothing'}`,
+        ]
   }
   return judgeUndated(item, { key, floor: reading.floor, what }, history)
 }
@@ -138,23 +156,31 @@ function judgeUndated(
 ): string[] {
   if (item === undefined) {
     if (history.valueAt(key, floor) === undefined) return []
-    const deleted = history.of(key).some((change) => change.revision > floor && change.value === undefined)
+    const deleted = history
+      .of(key)
+      .some((change) => change.revision > floor && change.value === undefined)
     return deleted ? [] : [`stale: ${what}, but it was there all the time`]
   }
-  if (!isSame(item, history.valueAt(key, item.revision))) return [`wrong: ${what}, which the history does not have`]
+  if (!isSame(item, history.valueAt(key, item.revision)))
+    return [`wrong: ${what}, which the history does not have`]
   const next = history.nextAfter(key, item.revision)
-  return next === undefined || next.revision > floor ? [] : [`stale: ${what}, but it was replaced at ${next.revision}`]
+  return next === undefined || next.revision > floor
+    ? []
+    : [`stale: ${what}, but it was replaced at ${next.revision}`]
 }
 
 function judgeList(reading: Reading, scope: ListScope, history: History): string[] {
   const { prefix, from = prefix, to, selects } = scope
   const { revision, floor, items } = reading
   if (revision === undefined) return [`a list of ${prefix} has no revision`]
-  if (revision < floor) return [`stale: list of ${prefix} at revision ${revision}, the floor is ${floor}`]
+  if (revision < floor)
+    return [`stale: list of ${prefix} at revision ${revision}, the floor is ${floor}`]
   const isListed = ({ key, value }: Change): boolean =>
     key >= from && (to === undefined || key < to) && (selects?.(tagOf(value) ?? '') ?? true)
   const difference = compareState(items, history.stateAt(prefix, revision).filter(isListed))
-  return difference === undefined ? [] : [`wrong: list of ${prefix} at revision ${revision}: ${difference}`]
+  return difference === undefined
+    ? []
+    : [`wrong: list of ${prefix} at revision ${revision}: ${difference}`]
 }
 
 /** The first difference between what somebody holds and the truth; undefined when there is none. */
@@ -163,13 +189,16 @@ export function compareState(items: readonly Item[], truth: readonly Change[]): 
   if (held.size < items.length) return 'a key is there twice'
   for (const change of truth) {
     const item = held.get(change.key)
-    if (item === undefined) return `${change.key} (${tagOf(change.value)}, revision ${change.revision}) is missing`
+    if (item === undefined)
+      return `${change.key} (${tagOf(change.value)}, revision ${change.revision}) is missing`
     if (!isSame(item, change))
       return `${change.key} shows ${item.tag} of revision ${item.revision}, the history has ${tagOf(change.value)} of ${change.revision}`
     held.delete(change.key)
   }
   const [extra] = held.values()
-  return extra === undefined ? undefined : `${extra.key} (${extra.tag}, revision ${extra.revision}) should not be there`
+  return extra === undefined
+    ? undefined
+    : `${extra.key} (${extra.tag}, revision ${extra.revision}) should not be there`
 }
 
 function isSame(item: Item | undefined, change: Change | undefined): boolean {

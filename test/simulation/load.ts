@@ -4,7 +4,15 @@ import { rangeOf } from '../../src/storage/keys.ts'
 import { cachedReads, readForWrite } from './cached-operations.ts'
 import type { Model } from './model.ts'
 import { isOdd } from './form.ts'
-import { type Client, namespaces, operate, prefix, reads, type Weighted, writes } from './operations.ts'
+import {
+  type Client,
+  namespaces,
+  operate,
+  prefix,
+  reads,
+  type Weighted,
+  writes,
+} from './operations.ts'
 import type { Random } from './random.ts'
 import { Replay } from './replay.ts'
 import type { Replica } from './replica.ts'

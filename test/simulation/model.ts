@@ -10,7 +10,11 @@ export type Value = { readonly tag: string; readonly after: string | null }
 export type WriteOutcome =
   | { readonly outcome: 'pending' }
   /** `previousRevision`: what the write claims to have replaced; 0 for nothing, undefined if it does not say. */
-  | { readonly outcome: 'acknowledged'; readonly revision: number; readonly previousRevision: number | undefined }
+  | {
+      readonly outcome: 'acknowledged'
+      readonly revision: number
+      readonly previousRevision: number | undefined
+    }
   | { readonly outcome: 'ambiguous' }
   | { readonly outcome: 'refused'; readonly reason: string }
 
@@ -117,9 +121,14 @@ export class Model {
     for (const write of this.#writes) {
       const { result } = write
       const isLost = result.outcome === 'acknowledged' && result.revision > revision
-      if (result.outcome === 'pending') next.#writes.push({ ...write, floor: 0, result: { outcome: 'ambiguous' } })
+      if (result.outcome === 'pending')
+        next.#writes.push({ ...write, floor: 0, result: { outcome: 'ambiguous' } })
       else
-        next.#writes.push(isLost ? { ...write, floor: 0, result: { outcome: 'refused', reason: 'restored' } } : write)
+        next.#writes.push(
+          isLost
+            ? { ...write, floor: 0, result: { outcome: 'refused', reason: 'restored' } }
+            : write,
+        )
     }
     return next
   }
@@ -142,15 +151,25 @@ export class Model {
 
 /** A value as it is stored: an object, since that is what the cache reads. */
 export const encodeValue = (value: Value): Buffer =>
-  Buffer.from(JSON.stringify({ kind: 'Thing', apiVersion: 'example.com/v1', metadata: {}, ...value }))
+  Buffer.from(
+    JSON.stringify({ kind: 'Thing', apiVersion: 'example.com/v1', metadata: {}, ...value }),
+  )
 
 /** Reads a value that a writer of the run wrote. */
 export function decodeValue(bytes: Buffer | string): Value {
   const value: unknown = JSON.parse(bytes.toString())
-  if (typeof value !== 'object' || value === null || !('tag' in value) || typeof value.tag !== 'string') {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('tag' in value) ||
+    typeof value.tag !== 'string'
+  ) {
     throw new Error(`not a value of this run: ${bytes.toString().slice(0, 100)}`)
   }
-  return { tag: value.tag, after: 'after' in value && typeof value.after === 'string' ? value.after : null }
+  return {
+    tag: value.tag,
+    after: 'after' in value && typeof value.after === 'string' ? value.after : null,
+  }
 }
 
 /** The tag in stored bytes; undefined when there are none. */

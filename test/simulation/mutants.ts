@@ -19,21 +19,29 @@ const SEEDS_MAX = 2_000
 const FIRST_SEED = 1
 
 function main(): void {
-  const { values } = parseArgs({ options: { seeds: { type: 'string' }, only: { type: 'string', default: '' } } })
+  const { values } = parseArgs({
+    options: { seeds: { type: 'string' }, only: { type: 'string', default: '' } },
+  })
   const seeds = Number(values.seeds ?? SEEDS_MAX)
-  const names = readdirSync(folder).filter((name) => name.endsWith('.patch') && name.includes(values.only))
+  const names = readdirSync(folder).filter(
+    (name) => name.endsWith('.patch') && name.includes(values.only),
+  )
   let found = 0
   for (const name of names) {
     const { needed, fault } = tryMutant(join(folder, name), seeds)
     if (needed !== undefined) found++
-    const outcome = needed === undefined ? `NOT FOUND in ${seeds} seeds` : `found with ${needed} seeds: ${fault}`
+    const outcome =
+      needed === undefined ? `NOT FOUND in ${seeds} seeds` : `found with ${needed} seeds: ${fault}`
     console.log(`${name.replace('.patch', '').padEnd(34)} ${outcome}`)
   }
   console.log(`${found} of ${names.length} found`)
   process.exitCode = found === names.length ? 0 : 1
 }
 
-function tryMutant(patch: string, seeds: number): { readonly needed: number | undefined; readonly fault: string } {
+function tryMutant(
+  patch: string,
+  seeds: number,
+): { readonly needed: number | undefined; readonly fault: string } {
   const copy = mkdtempSync(join(tmpdir(), 'keelson-mutant-'))
   try {
     for (const part of ['src', 'test/simulation', 'test/harness', 'package.json']) {
@@ -44,13 +52,17 @@ function tryMutant(patch: string, seeds: number): { readonly needed: number | un
       cwd: '/',
       stdio: 'inherit',
     })
-    const world = ['garbage', 'restore'].find((one) => basename(patch).startsWith(`${one}-`)) ?? 'storage'
+    const world =
+      ['garbage', 'restore'].find((one) => basename(patch).startsWith(`${one}-`)) ?? 'storage'
     const found = firstFailure(simulate(copy, { world, first: FIRST_SEED, seeds }))
     if (found.needed === undefined) return found
     const seed = FIRST_SEED + found.needed - 1
     // Another fault than the one that was put in is none that was found.
-    if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined) return found
-    throw new Error(`seed ${seed} fails without a mutant, too: npm run simulate -- --seed ${seed} --world ${world}`)
+    if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined)
+      return found
+    throw new Error(
+      `seed ${seed} fails without a mutant, too: npm run simulate -- --seed ${seed} --world ${world}`,
+    )
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
@@ -68,7 +80,10 @@ function simulate(tree: string, { world, first, seeds }: Run): string {
 }
 
 /** Workers run side by side: the least seed that failed is what one worker would have needed. */
-function firstFailure(output: string): { readonly needed: number | undefined; readonly fault: string } {
+function firstFailure(output: string): {
+  readonly needed: number | undefined
+  readonly fault: string
+} {
   const failures = [...output.matchAll(/^FAIL seed (\d+)\n +(.*)$/gm)]
   const [first] = failures.toSorted((a, b) => Number(a[1]) - Number(b[1]))
   if (first === undefined) return { needed: undefined, fault: '' }

@@ -8,7 +8,14 @@ import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../src/storage/keys.ts'
 import type { Current, Store, Stored } from '../../src/storage/store.ts'
 import { printObject, toObject } from './form.ts'
-import { decodeValue, encodeValue, type Item, type Model, type Value, type WriteOutcome } from './model.ts'
+import {
+  decodeValue,
+  encodeValue,
+  type Item,
+  type Model,
+  type Value,
+  type WriteOutcome,
+} from './model.ts'
 import type { Random } from './random.ts'
 
 /** Few keys, so that writers meet. */
@@ -101,12 +108,20 @@ async function update(client: Client): Promise<void> {
   const tag = model.newTag(client.name)
   const tell = model.beginWrite(key, tag)
   try {
-    const result = await store.update(key, { decode, cached: await client.cached(key) }, (current) => ({
-      put: encodeValue({ tag, after: current?.object.tag ?? null }),
-    }))
+    const result = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      (current) => ({
+        put: encodeValue({ tag, after: current?.object.tag ?? null }),
+      }),
+    )
     const { revision, previous } = result
     expectOwn(client, { key, revision, value: { tag, after: previous?.object.tag ?? null } })
-    tell({ outcome: 'acknowledged', revision: result.revision, previousRevision: result.previous?.revision ?? 0 })
+    tell({
+      outcome: 'acknowledged',
+      revision: result.revision,
+      previousRevision: result.previous?.revision ?? 0,
+    })
   } catch (error) {
     tell(outcomeOf(client, 'update', error))
   }
@@ -120,11 +135,19 @@ async function updateIfThere(client: Client): Promise<void> {
   const { floor } = model
   const tell = model.beginWrite(key, tag)
   try {
-    const result = await store.update(key, { decode, cached: await client.cached(key) }, (current) => {
-      if (current === undefined) throw new StorageError('missing', 'nothing to update')
-      return { put: encodeValue({ tag, after: current.object.tag }) }
+    const result = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      (current) => {
+        if (current === undefined) throw new StorageError('missing', 'nothing to update')
+        return { put: encodeValue({ tag, after: current.object.tag }) }
+      },
+    )
+    tell({
+      outcome: 'acknowledged',
+      revision: result.revision,
+      previousRevision: result.previous?.revision ?? 0,
     })
-    tell({ outcome: 'acknowledged', revision: result.revision, previousRevision: result.previous?.revision ?? 0 })
   } catch (error) {
     noteAbsence(client, { key, floor, error })
     tell(outcomeOf(client, 'updateIfThere', error))
@@ -137,8 +160,13 @@ async function updateNothing(client: Client): Promise<void> {
   const key = random.pick(keys)
   const { floor } = model
   try {
-    const { previous } = await store.update(key, { decode, cached: await client.cached(key) }, () => 'unchanged')
-    const items = previous === undefined ? [] : [{ key, revision: previous.revision, tag: previous.object.tag }]
+    const { previous } = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      () => 'unchanged',
+    )
+    const items =
+      previous === undefined ? [] : [{ key, revision: previous.revision, tag: previous.object.tag }]
     model.noteReading({ scope: { key }, floor, revision: undefined, items })
   } catch (error) {
     expectUnavailable(client, 'updateNothing', error)
@@ -151,7 +179,10 @@ async function remove(client: Client): Promise<void> {
   const { floor } = model
   const tell = model.beginWrite(key, undefined)
   try {
-    const { revision, previous } = await store.delete(key, { decode, cached: await client.cached(key) })
+    const { revision, previous } = await store.delete(key, {
+      decode,
+      cached: await client.cached(key),
+    })
     tell({ outcome: 'acknowledged', revision, previousRevision: previous.revision })
   } catch (error) {
     noteAbsence(client, { key, floor, error })
@@ -165,7 +196,12 @@ async function get(client: Client): Promise<void> {
   const { floor } = model
   try {
     const { revision, found } = await store.get(key)
-    model.noteReading({ scope: { key }, floor, revision, items: found === undefined ? [] : [toItem(found)] })
+    model.noteReading({
+      scope: { key },
+      floor,
+      revision,
+      items: found === undefined ? [] : [toItem(found)],
+    })
     model.noteSeen(revision)
   } catch (error) {
     expectUnavailable(client, 'get', error)
@@ -197,7 +233,8 @@ async function listInPages(client: Client): Promise<void> {
     items.push(...page.values.map(toItem))
     while (page.more) {
       page = await store.list(range, { limit: PAGE_ITEMS, revision, after: items.at(-1)?.key })
-      if (page.revision !== revision) model.noteFault(`a page of revision ${revision} is of revision ${page.revision}`)
+      if (page.revision !== revision)
+        model.noteFault(`a page of revision ${revision} is of revision ${page.revision}`)
       items.push(...page.values.map(toItem))
     }
     model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
@@ -225,11 +262,18 @@ export function outcomeOf(client: Client, verb: string, error: unknown): WriteOu
 
 /** A read may fail while the database cannot be reached; nothing else is an excuse. */
 export function expectUnavailable(client: Client, verb: string, error: unknown): void {
-  if (error instanceof StorageError && (error.code === 'unavailable' || error.code === 'conflict')) return
+  if (error instanceof StorageError && (error.code === 'unavailable' || error.code === 'conflict'))
+    return
   noteUnforeseen(client, verb, error)
 }
 
-const expectedOfWrites: ReadonlySet<string> = new Set(['exists', 'missing', 'conflict', 'unavailable', 'no-space'])
+const expectedOfWrites: ReadonlySet<string> = new Set([
+  'exists',
+  'missing',
+  'conflict',
+  'unavailable',
+  'no-space',
+])
 
 export function noteUnforeseen(client: Client, verb: string, error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -238,13 +282,19 @@ export function noteUnforeseen(client: Client, verb: string, error: unknown): vo
 }
 
 /** "It is not there" is told on the latest state only. */
-function noteAbsence(client: Client, { key, floor, error }: { key: string; floor: number; error: unknown }): void {
+function noteAbsence(
+  client: Client,
+  { key, floor, error }: { key: string; floor: number; error: unknown },
+): void {
   if (!(error instanceof StorageError) || error.code !== 'missing') return
   client.model.noteReading({ scope: { key }, floor, revision: undefined, items: [] })
 }
 
 /** A server that has printed what it wrote hands that to its cache, which then does not read it again. */
-function expectOwn({ reader, random }: Client, own: { key: string; revision: number; value: Value }): void {
+function expectOwn(
+  { reader, random }: Client,
+  own: { key: string; revision: number; value: Value },
+): void {
   if (random.chance(0.5)) return
   const object = toObject(own.value, own.revision)
   reader.expect(own.key, own.revision, object, printObject(object))

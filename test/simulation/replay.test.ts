@@ -8,7 +8,15 @@ function history(): History {
   const truth = new History(1)
   const put = (key: string, tag: string, revision: number) =>
     truth.add(
-      [{ key, revision, value: encodeValue({ tag, after: null }).toString(), createRevision: revision, version: 1 }],
+      [
+        {
+          key,
+          revision,
+          value: encodeValue({ tag, after: null }).toString(),
+          createRevision: revision,
+          version: 1,
+        },
+      ],
       revision,
     )
   put('a', 'w.0', 2)
@@ -18,7 +26,8 @@ function history(): History {
   return truth
 }
 
-const added = (key: string, tag: string, revision: number) => ({ type: 'ADDED', item: { key, tag, revision } }) as const
+const added = (key: string, tag: string, revision: number) =>
+  ({ type: 'ADDED', item: { key, tag, revision } }) as const
 const modified = (key: string, tag: string, revision: number) =>
   ({ type: 'MODIFIED', item: { key, tag, revision } }) as const
 const deleted = (key: string, tag: string, revision: number) =>
@@ -26,7 +35,12 @@ const deleted = (key: string, tag: string, revision: number) =>
 
 test('a whole replay is the state', () => {
   const replay = new Replay('one', '')
-  for (const event of [added('a', 'w.0', 2), added('b', 'w.1', 3), modified('a', 'w.2', 4), deleted('b', 'w.1', 5)])
+  for (const event of [
+    added('a', 'w.0', 2),
+    added('b', 'w.1', 3),
+    modified('a', 'w.2', 4),
+    deleted('b', 'w.1', 5),
+  ])
     replay.apply(event)
   assert.deepEqual(replay.judge(history()), [])
   assert.equal(replay.revision, 5)
@@ -48,7 +62,8 @@ test('a start with the state in the order of keys is the state', () => {
 
 test('a missed event shows at the bookmark and at the end', () => {
   const replay = new Replay('one', '')
-  for (const event of [added('a', 'w.0', 2), { type: 'BOOKMARK', revision: 3 } as const]) replay.apply(event)
+  for (const event of [added('a', 'w.0', 2), { type: 'BOOKMARK', revision: 3 } as const])
+    replay.apply(event)
   const faults = replay.judge(history()).join('\n')
   assert.match(faults, /at bookmark 3: b .* is missing/)
   assert.match(faults, /at the end/)
@@ -56,7 +71,8 @@ test('a missed event shows at the bookmark and at the end', () => {
 
 test('an event told twice, out of order or of an unknown key is found', () => {
   const replay = new Replay('one', '')
-  for (const event of [modified('a', 'w.2', 4), added('a', 'w.2', 4), deleted('b', 'w.1', 3)]) replay.apply(event)
+  for (const event of [modified('a', 'w.2', 4), added('a', 'w.2', 4), deleted('b', 'w.1', 3)])
+    replay.apply(event)
   const faults = replay.judge(history()).join('\n')
   assert.match(faults, /MODIFIED of a at 4, which the watcher did not have/)
   assert.match(faults, /a at 4 was told twice/)

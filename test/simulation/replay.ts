@@ -106,7 +106,8 @@ export class Replay {
       if (difference !== undefined) faults.push(`at bookmark ${revision}: ${difference}`)
     }
     const difference = isComplete ? this.differenceAt(history) : undefined
-    if (difference !== undefined) faults.push(`at the end (revision ${history.revision}): ${difference}`)
+    if (difference !== undefined)
+      faults.push(`at the end (revision ${history.revision}): ${difference}`)
     return faults.slice(0, FAULTS_MAX).map((fault) => `watcher ${this.name}: ${fault}`)
   }
 
@@ -117,7 +118,8 @@ export class Replay {
   }
 
   fault(fault: string): void {
-    if (this.#faults.length === 0) this.#faults.push(`the way to its first fault: ${this.#trail.join(', ')}`)
+    if (this.#faults.length === 0)
+      this.#faults.push(`the way to its first fault: ${this.#trail.join(', ')}`)
     if (this.#faults.length < FAULTS_MAX) this.#faults.push(fault)
   }
 
@@ -147,8 +149,10 @@ export class Replay {
 
   #delete({ key, tag, revision }: Item): void {
     const held = this.#items.get(key)
-    if (held === undefined) this.fault(`DELETED of ${key} at ${revision}, which the watcher did not have`)
-    else if (held.tag !== tag) this.fault(`DELETED of ${key} at ${revision} shows ${tag}, the watcher had ${held.tag}`)
+    if (held === undefined)
+      this.fault(`DELETED of ${key} at ${revision}, which the watcher did not have`)
+    else if (held.tag !== tag)
+      this.fault(`DELETED of ${key} at ${revision} shows ${tag}, the watcher had ${held.tag}`)
     this.#items.delete(key)
   }
 }

@@ -42,7 +42,9 @@ export class Replica implements AsyncDisposable {
   constructor({ name, proxies, clock, random, log }: ReplicaOptions) {
     this.name = name
     this.proxies = proxies
-    const engine = new EtcdEngine(new EtcdClient({ endpoints: proxies.map((proxy) => proxy.url), clock, log }))
+    const engine = new EtcdEngine(
+      new EtcdClient({ endpoints: proxies.map((proxy) => proxy.url), clock, log }),
+    )
     const leases = new Leases((ttl, call) => engine.grantLease(ttl, call), clock)
     const store = new Store(engine, { transformer: identity, leases, random: () => random.next() })
     const budgets = { indexes, ...(random.chance(0.5) ? { pastBytes: SHORT_PAST_BYTES } : {}) }
@@ -55,10 +57,12 @@ export class Replica implements AsyncDisposable {
   /** What the cache holds that it should not: differences from the database, and bytes that nobody can reach. */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
-    if ((await this.cache.check()).length > 0) faults.push(`the cache of ${this.name} differs from the database`)
+    if ((await this.cache.check()).length > 0)
+      faults.push(`the cache of ${this.name} differs from the database`)
     this.cache.remove(prefix)
     const { liveBytes, watchers } = this.cache.stats()
-    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
+    if (liveBytes > 0)
+      faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
     if (watchers > 0) faults.push(`leak: ${this.name} has ${watchers} watchers of nobody`)
     return faults
   }

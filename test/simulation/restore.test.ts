@@ -13,6 +13,9 @@ test('a restore drops the work of controllers and clients, and returns when all 
 })
 
 test('the same seed is the same world', async () => {
-  const [one, other] = [await simulateSeed(1, { world: 'restore' }), await simulateSeed(1, { world: 'restore' })]
+  const [one, other] = [
+    await simulateSeed(1, { world: 'restore' }),
+    await simulateSeed(1, { world: 'restore' }),
+  ]
   assert.equal(one.digest, other.digest)
 })

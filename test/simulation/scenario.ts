@@ -19,7 +19,10 @@ export type Scenario = {
 
 export type Verdict = { readonly faults: readonly string[]; readonly figures: string }
 
-export async function runScenario(scenario: Scenario, run: { seed: number; seconds: number }): Promise<Verdict> {
+export async function runScenario(
+  scenario: Scenario,
+  run: { seed: number; seconds: number },
+): Promise<Verdict> {
   const before = measureFootprint()
   const verdict = await runWorld(scenario, run)
   const leaks = await findLeaks(before, { memoryBytesMax: MEMORY_BYTES_MAX })
@@ -29,7 +32,10 @@ export async function runScenario(scenario: Scenario, run: { seed: number; secon
   return { faults: shown, figures: verdict.figures }
 }
 
-async function runWorld(scenario: Scenario, { seed, seconds }: { seed: number; seconds: number }): Promise<Verdict> {
+async function runWorld(
+  scenario: Scenario,
+  { seed, seconds }: { seed: number; seconds: number },
+): Promise<Verdict> {
   const random = new Random(seed).fork(scenario.name)
   const { members, replicas, etcdArgs = [] } = scenario
   await using world = await startWorld({ members, replicas, etcdArgs, random })

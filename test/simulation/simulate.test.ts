@@ -78,6 +78,9 @@ describe('virtual time', () => {
 
   test('who waits for nothing is found', async () => {
     const time = new VirtualTime(new Random(1))
-    await assert.rejects(time.run(new Promise(() => undefined), limits), /nothing is left to happen/)
+    await assert.rejects(
+      time.run(new Promise(() => undefined), limits),
+      /nothing is left to happen/,
+    )
   })
 })

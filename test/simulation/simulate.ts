@@ -14,7 +14,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type SeedVerdict, simulateSeed, type WorldName, worldNames } from './virtual/simulate-seed.ts'
+import {
+  type SeedVerdict,
+  simulateSeed,
+  type WorldName,
+  worldNames,
+} from './virtual/simulate-seed.ts'
 
 /** A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop for ever. */
 const SEED_MS_MAX = 120_000
@@ -42,9 +47,11 @@ async function main(): Promise<void> {
     },
   })
   const world = worldOf(values.world)
-  const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole('seed', values.seed)
+  const first =
+    values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole('seed', values.seed)
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
-  if (minutes !== undefined && !(minutes > 0)) throw new Error(`--minutes is not a time: ${values.minutes}`)
+  if (minutes !== undefined && !(minutes > 0))
+    throw new Error(`--minutes is not a time: ${values.minutes}`)
   if (values.seed !== undefined && values.seeds === undefined && minutes === undefined) {
     await runOne(first, world, values.trace)
     return
@@ -61,12 +68,17 @@ async function main(): Promise<void> {
 
 async function runOne(seed: number, world: WorldName, isTraced: boolean): Promise<void> {
   const lines: string[] = []
-  const verdict = await simulateSeed(seed, { world, onLine: isTraced ? (line) => lines.push(line) : undefined })
+  const verdict = await simulateSeed(seed, {
+    world,
+    onLine: isTraced ? (line) => lines.push(line) : undefined,
+  })
   const isWell = verdict.faults.length === 0
   if (isTraced) process.stdout.write(lines.join(''))
   else if (!isWell) process.stdout.write(verdict.trail.slice(-TRAIL_SHOWN).join(''))
   report(verdict, world)
-  console.log(`seed ${seed}: ${verdict.steps} steps in ${verdict.virtualMs} ms, trace ${verdict.digest}`)
+  console.log(
+    `seed ${seed}: ${verdict.steps} steps in ${verdict.virtualMs} ms, trace ${verdict.digest}`,
+  )
   finish(isWell ? 1 : 0, isWell ? 0 : 1)
 }
 
@@ -77,7 +89,9 @@ async function runMany(options: Options): Promise<void> {
   let next = options.first
   let failed = 0
   const isOver = (): boolean =>
-    next >= options.first + options.seeds || performance.now() > options.untilMs || (options.stopsAtFirst && failed > 0)
+    next >= options.first + options.seeds ||
+    performance.now() > options.untilMs ||
+    (options.stopsAtFirst && failed > 0)
   const work = async (): Promise<void> => {
     let worker = startWorker(options.world)
     while (!isOver()) {
@@ -96,7 +110,10 @@ async function runMany(options: Options): Promise<void> {
 }
 
 function startWorker(world: WorldName): ChildProcess {
-  return fork(import.meta.filename, ['worker', world], { execArgv: ['--expose-gc'], stdio: 'inherit' })
+  return fork(import.meta.filename, ['worker', world], {
+    execArgv: ['--expose-gc'],
+    stdio: 'inherit',
+  })
 }
 
 /** A worker that does not come back is ended: what it had to do failed. */
@@ -145,7 +162,8 @@ function report({ seed, faults }: SeedVerdict, world: WorldName): void {
 }
 
 function summarize(verdicts: readonly SeedVerdict[], tookMs: number): void {
-  const sum = (of: (verdict: SeedVerdict) => number): number => verdicts.reduce((all, verdict) => all + of(verdict), 0)
+  const sum = (of: (verdict: SeedVerdict) => number): number =>
+    verdicts.reduce((all, verdict) => all + of(verdict), 0)
   const hash = createHash('sha256')
   for (const { digest } of verdicts.toSorted((a, b) => a.seed - b.seed)) hash.update(digest)
   console.log(
@@ -162,7 +180,8 @@ function finish(passed: number, failed: number): void {
 
 function whole(name: string, text: string): number {
   const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is not a whole number: ${text}`)
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`--${name} is not a whole number: ${text}`)
   return value
 }
 

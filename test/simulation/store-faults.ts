@@ -23,7 +23,9 @@ const CALM_MS_MAX = 1_000
 const END_MS_MAX = 60_000
 const path = '/api/v1/namespaces/default/configmaps'
 
-const { values: flags } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } })
+const { values: flags } = parseArgs({
+  options: { seconds: { type: 'string' }, seed: { type: 'string' } },
+})
 const seconds = Number(flags.seconds ?? 30)
 const seed = Number(flags.seed ?? Math.floor(Math.random() * 2 ** 31))
 
@@ -34,7 +36,11 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 function writeOf(object: unknown): Write {
   const { metadata, data } = readObject(object)
-  return { name: metadata.name, value: Number(data?.value), version: Number(metadata.resourceVersion) }
+  return {
+    name: metadata.name,
+    value: Number(data?.value),
+    version: Number(metadata.resourceVersion),
+  }
 }
 
 /** Has an object of its own, and counts up in it. */
@@ -120,7 +126,8 @@ class Follower {
       return
     }
     const write = writeOf(event['object'])
-    if (write.version <= this.#version) this.faults.push(`${write.name} ${write.value} was told again`)
+    if (write.version <= this.#version)
+      this.faults.push(`${write.name} ${write.value} was told again`)
     this.#version = write.version
     this.told.push(write)
   }
@@ -146,7 +153,11 @@ async function main(): Promise<void> {
   execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'])
   process.env['LD_PRELOAD'] = library
   process.env['FAULTY_DISK'] = control
-  const options = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${join(folder, 'store')}`] }
+  const options = {
+    etcdUrl: '',
+    omit: ['etcd-servers'],
+    args: [`--data-dir=${join(folder, 'store')}`],
+  }
   await using server = await startKeelson(options)
   delete process.env['LD_PRELOAD']
   console.log(`${seconds} s of faults under a server on a data folder, seed ${seed}`)
@@ -161,7 +172,8 @@ async function main(): Promise<void> {
     `${counts.join(', ')}; ${writes} writes, ${refusals} refused or not answered, ${done.follower.told.length} events`,
   )
   for (const fault of found) console.log(`FAIL ${fault}`)
-  if (found.length > 0) console.log(`repeat: node test/simulation/store-faults.ts --seconds ${seconds} --seed ${seed}`)
+  if (found.length > 0)
+    console.log(`repeat: node test/simulation/store-faults.ts --seconds ${seconds} --seed ${seed}`)
   process.exitCode = found.length === 0 ? 0 : 1
   rmSync(folder, { recursive: true })
 }
@@ -183,7 +195,9 @@ async function run(
   const { body } = await watching.call('GET', `${path}?labelSelector=app%3Dstore-faults`)
   const follower = new Follower(
     watching,
-    readObject(body).metadata.resourceVersion === '' ? 0 : Number(readObject(body).metadata.resourceVersion),
+    readObject(body).metadata.resourceVersion === ''
+      ? 0
+      : Number(readObject(body).metadata.resourceVersion),
   )
   const writers = writing.map((client, n) => new Writer(client, `w${n}`))
   let [isWritten, isOver] = [false, false]
@@ -193,14 +207,21 @@ async function run(
   })
   const happened: string[] = []
   const endMs = performance.now() + seconds * 1000
-  while (performance.now() < endMs) happened.push(await disturb(server, parts.control, parts.random))
+  while (performance.now() < endMs)
+    happened.push(await disturb(server, parts.control, parts.random))
   isWritten = true
   await Promise.all(written)
   const state = await readState(watching)
   const newest = Math.max(0, ...state.map(({ version }) => version))
-  for (const lateMs = performance.now() + END_MS_MAX; (follower.told.at(-1)?.version ?? 0) < newest; await sleep(20)) {
+  for (
+    const lateMs = performance.now() + END_MS_MAX;
+    (follower.told.at(-1)?.version ?? 0) < newest;
+    await sleep(20)
+  ) {
     if (performance.now() < lateMs) continue
-    follower.faults.push(`the watcher is at ${follower.told.at(-1)?.version}, the list at ${newest}`)
+    follower.faults.push(
+      `the watcher is at ${follower.told.at(-1)?.version}, the list at ${newest}`,
+    )
     break
   }
   isOver = true
@@ -227,7 +248,8 @@ function judge({ writers, follower, state }: Done): string[] {
   for (const { name, acknowledged } of writers) {
     let before = 0
     for (const { value, version } of acknowledged) {
-      if (version <= before) found.push(`${name} ${value} was acknowledged at ${version}, after ${before}`)
+      if (version <= before)
+        found.push(`${name} ${value} was acknowledged at ${version}, after ${before}`)
       before = version
       const event = told.get(version)
       if (event?.name !== name || event.value !== value)

@@ -44,10 +44,16 @@ export async function keepWatching(client: WatchingClient, signal: AbortSignal):
       if (!(error instanceof StorageError)) {
         client
           .model()
-          .noteFault(`watcher ${client.replay.name}: ${error instanceof Error ? error.stack : String(error)}`)
+          .noteFault(
+            `watcher ${client.replay.name}: ${error instanceof Error ? error.stack : String(error)}`,
+          )
       } else if (error.code === 'compacted') client.replay.forget()
       else if (error.code !== 'unavailable' && error.code !== 'too-new') {
-        client.model().noteFault(`watcher ${client.replay.name} failed unforeseen: ${error.code}: ${error.message}`)
+        client
+          .model()
+          .noteFault(
+            `watcher ${client.replay.name} failed unforeseen: ${error.code}: ${error.message}`,
+          )
       }
       await sleep(client.time, RETRY_MS)
     }
@@ -67,7 +73,12 @@ async function begin(
   }
   replay.note(`begins anew on ${name}`)
   if (random.chance(0.5)) {
-    const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true }, matches, by })
+    const watcher = await reader.watch({
+      range,
+      start: { initial: 'latest', markEnd: true },
+      matches,
+      by,
+    })
     // Who leaves now is shown nothing: its copy stays what it was.
     if (!signal.aborted) replay.restart()
     return watcher
@@ -80,7 +91,11 @@ async function begin(
   return reader.watch({ range, start: { after: revision }, matches, by })
 }
 
-async function follow(client: WatchingClient, watcher: Watcher, signal: AbortSignal): Promise<void> {
+async function follow(
+  client: WatchingClient,
+  watcher: Watcher,
+  signal: AbortSignal,
+): Promise<void> {
   const { random, replay, time } = client
   const close = (): void => watcher.close()
   const leaving = time.after(random.between(0, STAY_MS_MAX), close)
@@ -111,7 +126,9 @@ function apply(event: WatchEvent, replay: Replay): void {
   }
   const { type, item } = readFrame(event.item.key, event.frame())
   if (type !== event.type || item.revision !== event.revision) {
-    replay.fault(`a frame says ${type} of ${item.revision}, the event ${event.type} of ${event.revision}`)
+    replay.fault(
+      `a frame says ${type} of ${item.revision}, the event ${event.type} of ${event.revision}`,
+    )
   }
   replay.apply({ type: event.type, item })
 }

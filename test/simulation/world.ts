@@ -74,7 +74,8 @@ export class World implements AsyncDisposable {
         )
         return revision
       } catch (error) {
-        if (performance.now() > until) throw new Error('the truth cannot be read from etcd', { cause: error })
+        if (performance.now() > until)
+          throw new Error('the truth cannot be read from etcd', { cause: error })
         await sleep(100)
       }
     }
@@ -105,7 +106,9 @@ export class World implements AsyncDisposable {
       this.replicas.map(async (replica) => {
         if (await this.load.serves(replica, RECOVERY_MS_MAX)) return
         const waitedMs = Math.round(performance.now() - startMs)
-        this.model.noteFault(`replica ${replica.name} does not serve ${waitedMs} ms after the last fault was healed`)
+        this.model.noteFault(
+          `replica ${replica.name} does not serve ${waitedMs} ms after the last fault was healed`,
+        )
       }),
     )
   }
@@ -115,7 +118,8 @@ export class World implements AsyncDisposable {
     await this.load.stopWriting()
     await this.catchUp()
     const until = performance.now() + RECOVERY_MS_MAX
-    const isBehind = (): boolean => this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
+    const isBehind = (): boolean =>
+      this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
     // An ambiguous write may have landed since: the watchers were told of it, so the truth must include it.
@@ -130,7 +134,8 @@ export class World implements AsyncDisposable {
 
   get figures(): string {
     const { writes, readings } = this.model
-    const count = (outcome: string): number => writes.filter((write) => write.result.outcome === outcome).length
+    const count = (outcome: string): number =>
+      writes.filter((write) => write.result.outcome === outcome).length
     const events = this.load.replays.reduce((sum, replay) => sum + replay.events, 0)
     return (
       `${count('acknowledged')} writes, ${count('ambiguous')} ambiguous, ${count('refused')} refused, ` +
@@ -150,7 +155,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const clock = new JumpingClock()
   const model = new Model()
   const log: Log = (level, message, fields) => {
-    if (level === 'error') model.noteFault(`logged as an error: ${message} ${JSON.stringify(fields)}`)
+    if (level === 'error')
+      model.noteFault(`logged as an error: ${message} ${JSON.stringify(fields)}`)
   }
   const cluster = await startCluster({ size: options.members, args: etcdArgs })
   const replicas: Replica[] = []
@@ -158,7 +164,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     for (let index = 0; index < options.replicas; index++) {
       const proxies = await Promise.all(cluster.endpoints.map(startProxy))
       replicas.push(
-        await startReplica({ name: `r${index}`, proxies, clock, random: random.fork(`replica ${index}`), log }),
+        await startReplica({
+          name: `r${index}`,
+          proxies,
+          clock,
+          random: random.fork(`replica ${index}`),
+          log,
+        }),
       )
     }
     const history = new History(await readRevision(cluster.member(0).clientUrl))

@@ -48,11 +48,19 @@ export class AllOn implements AsyncDisposable {
 
   /** Lets the limited user do everything. */
   async allow(admin: SoakClient): Promise<void> {
-    const { status } = await admin.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-      metadata: { name: 'all-on' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
-    })
+    const { status } = await admin.call(
+      'POST',
+      '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+      {
+        metadata: { name: 'all-on' },
+        roleRef: {
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'ClusterRole',
+          name: 'cluster-admin',
+        },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+      },
+    )
     if (status !== 201) throw new Error(`the binding could not be made: ${status}`)
   }
 

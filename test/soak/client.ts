@@ -9,11 +9,18 @@ import { ADMIN_TOKEN } from '../harness/api-server.ts'
 const ANSWER_MS_MAX = 30_000
 
 export type Metadata = { readonly name: string; readonly resourceVersion: string }
-export type SoakObject = { readonly metadata: Metadata; readonly data?: { readonly value?: string } }
+export type SoakObject = {
+  readonly metadata: Metadata
+  readonly data?: { readonly value?: string }
+}
 export type Answer = { readonly status: number; readonly body: Json }
 
 type Sent = { readonly body?: unknown; readonly type?: string }
-type Opened = { readonly stream: ClientHttp2Stream; readonly text: Readable; readonly status: number }
+type Opened = {
+  readonly stream: ClientHttp2Stream
+  readonly text: Readable
+  readonly status: number
+}
 
 export class SoakClient implements Disposable {
   readonly #url: string
@@ -26,7 +33,12 @@ export class SoakClient implements Disposable {
   }
 
   /** Fails when there is no answer; then nobody knows what became of the request. */
-  async call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    type = 'application/json',
+  ): Promise<Answer> {
     const { text, status } = await this.#open(method, path, { body, type })
     let whole = ''
     for await (const part of text) whole += part
@@ -57,9 +69,12 @@ export class SoakClient implements Disposable {
 
   async #open(method: string, path: string, { body, type }: Sent = {}): Promise<Opened> {
     const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#token}` }
-    const stream = this.#connected().request(body === undefined ? headers : { ...headers, 'content-type': type }, {
-      endStream: body === undefined,
-    })
+    const stream = this.#connected().request(
+      body === undefined ? headers : { ...headers, 'content-type': type },
+      {
+        endStream: body === undefined,
+      },
+    )
     stream.on('error', () => undefined)
     // From the start: Node takes a stream that is over before anybody reads it for one that was cut off.
     const text = new PassThrough({ encoding: 'utf8' })
@@ -89,7 +104,8 @@ export function readObject(value: unknown): SoakObject {
     const { metadata } = value
     if (typeof metadata === 'object' && metadata !== null && 'resourceVersion' in metadata) {
       const name = 'name' in metadata && typeof metadata.name === 'string' ? metadata.name : ''
-      const data = 'data' in value && typeof value.data === 'object' && value.data !== null ? value.data : {}
+      const data =
+        'data' in value && typeof value.data === 'object' && value.data !== null ? value.data : {}
       const text = 'value' in data && typeof data.value === 'string' ? { value: data.value } : {}
       return { metadata: { name, resourceVersion: String(metadata.resourceVersion) }, data: text }
     }
@@ -97,9 +113,20 @@ export function readObject(value: unknown): SoakObject {
   throw new Error(`not an object: ${JSON.stringify(value).slice(0, 300)}`)
 }
 
-export function readList(value: unknown): { readonly resourceVersion: string; readonly items: readonly SoakObject[] } {
-  if (typeof value !== 'object' || value === null || !('items' in value) || !Array.isArray(value.items)) {
+export function readList(value: unknown): {
+  readonly resourceVersion: string
+  readonly items: readonly SoakObject[]
+} {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('items' in value) ||
+    !Array.isArray(value.items)
+  ) {
     throw new Error(`not a list: ${JSON.stringify(value).slice(0, 300)}`)
   }
-  return { resourceVersion: readObject(value).metadata.resourceVersion, items: value.items.map(readObject) }
+  return {
+    resourceVersion: readObject(value).metadata.resourceVersion,
+    items: value.items.map(readObject),
+  }
 }

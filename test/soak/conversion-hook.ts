@@ -70,7 +70,11 @@ export class ConversionHook implements AsyncDisposable {
       return { ...object, apiVersion, spec: { ...spec, [field]: value ?? other } }
     })
     const response = { uid, result: { status: 'Success' }, convertedObjects }
-    return JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response })
+    return JSON.stringify({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'ConversionReview',
+      response,
+    })
   }
 }
 

@@ -13,10 +13,15 @@ const HANG_MS = 35_000
 export const versions = ['v1', 'v2'] as const
 export type Version = (typeof versions)[number]
 
-export const pathOf = (plural: string, version: Version): string => `/apis/${GROUP}/${version}/${plural}`
+export const pathOf = (plural: string, version: Version): string =>
+  `/apis/${GROUP}/${version}/${plural}`
 export const definitionPath = (plural: string): string => `${definitions}/${plural}.${GROUP}`
 
-export function definitionOf(plural: string, clientConfig: Fields | undefined, generation = 0): Fields {
+export function definitionOf(
+  plural: string,
+  clientConfig: Fields | undefined,
+  generation = 0,
+): Fields {
   const properties = { text: { type: 'string' }, value: { type: 'string' } }
   const schema = (version: Version): Fields => ({
     openAPIV3Schema: {
@@ -34,7 +39,12 @@ export function definitionOf(plural: string, clientConfig: Fields | undefined, g
       group: GROUP,
       scope: 'Cluster',
       names: { plural, kind: `K${plural}`, listKind: `K${plural}List` },
-      versions: versions.map((name) => ({ name, served: true, storage: name === 'v1', schema: schema(name) })),
+      versions: versions.map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        schema: schema(name),
+      })),
       ...(clientConfig === undefined ? {} : { conversion: { strategy: 'Webhook', webhook } }),
     },
   }
@@ -46,7 +56,11 @@ export function readSeen(object: unknown): Seen & { readonly name: string } {
   const { metadata, spec } = fieldsOf(JSON.parse(JSON.stringify(object)))
   const { name, resourceVersion } = fieldsOf(metadata)
   const { value, text } = fieldsOf(spec)
-  return { name: textOf(name), resourceVersion: textOf(resourceVersion), value: textOf(value ?? text) }
+  return {
+    name: textOf(name),
+    resourceVersion: textOf(resourceVersion),
+    value: textOf(value ?? text),
+  }
 }
 
 export const bodyOf = (
@@ -104,7 +118,10 @@ export class KindWriter {
   readonly #names: readonly string[]
   #count = 0
 
-  constructor(run: Run, { plural, name, isConverted }: { plural: string; name: string; isConverted: boolean }) {
+  constructor(
+    run: Run,
+    { plural, name, isConverted }: { plural: string; name: string; isConverted: boolean },
+  ) {
     this.#run = run
     this.#plural = plural
     this.#field = (version) => (isConverted && version === 'v2' ? 'text' : 'value')
@@ -125,19 +142,29 @@ export class KindWriter {
     const value = `${++this.#count}`
     const isDelete = known !== undefined && this.#run.random.chance(0.15)
     const body = {
-      ...bodyOf(this.#plural, version, { name, ...(known && { resourceVersion: known.resourceVersion }) }),
+      ...bodyOf(this.#plural, version, {
+        name,
+        ...(known && { resourceVersion: known.resourceVersion }),
+      }),
       spec: { [this.#field(version)]: value },
     }
     try {
       const answer =
         known === undefined
           ? await call(this.#run, 'POST', path, body)
-          : await call(this.#run, isDelete ? 'DELETE' : 'PUT', `${path}/${name}`, isDelete ? undefined : body)
+          : await call(
+              this.#run,
+              isDelete ? 'DELETE' : 'PUT',
+              `${path}/${name}`,
+              isDelete ? undefined : body,
+            )
       if (answer.status === 200 || answer.status === 201) {
         this.acknowledged++
         this.known.set(name, isDelete ? undefined : readSeen(answer.body))
         if (!isDelete && readSeen(answer.body).value !== value)
-          this.#run.faults.push(`${path}/${name}: wrote ${value}, was answered ${JSON.stringify(answer.body)}`)
+          this.#run.faults.push(
+            `${path}/${name}: wrote ${value}, was answered ${JSON.stringify(answer.body)}`,
+          )
         return
       }
       // Nobody else writes these objects: that means that something acknowledged was lost.
@@ -155,7 +182,9 @@ export class KindWriter {
   /** What is there now counts as told. */
   async #look(name: string): Promise<void> {
     for (;;) {
-      const answer = await call(this.#run, 'GET', `${pathOf(this.#plural, 'v1')}/${name}`).catch(() => undefined)
+      const answer = await call(this.#run, 'GET', `${pathOf(this.#plural, 'v1')}/${name}`).catch(
+        () => undefined,
+      )
       if (answer?.status === 200) return void this.known.set(name, readSeen(answer.body))
       if (answer?.status === 404 && textOf(answer.body['message']).includes(name))
         return void this.known.set(name, undefined)

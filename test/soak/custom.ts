@@ -43,10 +43,14 @@ const isComplaint = (line: string): boolean => line !== '' && !line.includes('"l
 type Check = { readonly name: string; readonly fault: string | undefined }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string' }, seed: { type: 'string' } },
+  })
   const minutes = Number(values.minutes ?? 10)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
-  console.log(`${KINDS} kinds in ${versions.length} versions on two replicas for ${minutes} minutes, seed ${seed}`)
+  console.log(
+    `${KINDS} kinds in ${versions.length} versions on two replicas for ${minutes} minutes, seed ${seed}`,
+  )
   const checks = await soak(minutes * 60_000, new Random(seed))
   const faults = checks.filter(({ fault }) => fault !== undefined)
   for (const { name, fault } of faults.slice(0, 20)) console.log(`FAULT ${name}: ${fault}`)
@@ -61,7 +65,8 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
   await using logs = new AsyncDisposableStack()
   // What servers complained of, while it is there.
   logs.defer(() => {
-    for (const { log } of [one, other]) console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
+    for (const { log } of [one, other])
+      console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
   })
   await using hook = await ConversionHook.start()
   using stack = new DisposableStack()
@@ -78,7 +83,8 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
   const writers = kinds.flatMap((plural, at) =>
     Array.from(
       { length: WRITERS_PER_KIND },
-      (__, n) => new KindWriter(run, { plural, name: `w${n}`, isConverted: configOf(at) !== undefined }),
+      (__, n) =>
+        new KindWriter(run, { plural, name: `w${n}`, isConverted: configOf(at) !== undefined }),
     ),
   )
   const watchers = kinds.flatMap((plural) =>
@@ -118,15 +124,23 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
       `${hook.reviews} reviews of ${hook.objects} objects`,
   )
   for (const [text, count] of run.refusals) console.log(`  ${count} times ${text}`)
-  return [...checks, ...Array.from({ length: counts.cycles }, (_, at) => ({ name: `cycle ${at}`, fault: undefined }))]
+  return [
+    ...checks,
+    ...Array.from({ length: counts.cycles }, (_, at) => ({
+      name: `cycle ${at}`,
+      fault: undefined,
+    })),
+  ]
 }
 
-const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0)
+const total = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0)
 
 async function served(client: SoakClient, stack: DisposableStack, plural: string): Promise<void> {
   stack.use(client)
   // Before it is served the answer is no JSON.
-  while ((await client.call('GET', pathOf(plural, 'v2')).catch(() => undefined))?.status !== 200) await sleep(20)
+  while ((await client.call('GET', pathOf(plural, 'v2')).catch(() => undefined))?.status !== 200)
+    await sleep(20)
 }
 
 type Counts = { changes: number; cycles: number; deaths: number }
@@ -138,7 +152,11 @@ async function changing(
     kinds,
     configOf,
     counts,
-  }: { kinds: readonly string[]; configOf: (at: number) => ReturnType<typeof fieldsOf> | undefined; counts: Counts },
+  }: {
+    kinds: readonly string[]
+    configOf: (at: number) => ReturnType<typeof fieldsOf> | undefined
+    counts: Counts
+  },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -169,7 +187,8 @@ async function comingAndGoing(
   const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     const end = performance.now() + SETTLED_MS_MAX
     while (!(await isSo().catch(() => false))) {
-      if (performance.now() > end) throw new Error(`${plural} is not ${what} after ${SETTLED_MS_MAX} ms`)
+      if (performance.now() > end)
+        throw new Error(`${plural} is not ${what} after ${SETTLED_MS_MAX} ms`)
       await sleep(20)
     }
   }
@@ -178,20 +197,32 @@ async function comingAndGoing(
       await until(
         'created',
         async () =>
-          (await call(run, 'POST', definitions, definitionOf(plural, at === 0 ? hook.clientConfig : undefined)))
-            .status === 201,
+          (
+            await call(
+              run,
+              'POST',
+              definitions,
+              definitionOf(plural, at === 0 ? hook.clientConfig : undefined),
+            )
+          ).status === 201,
       )
       // Through every client, so through both replicas.
       for (const client of run.clients)
-        await until('served', async () => (await client.call('GET', pathOf(plural, 'v1'))).status === 200)
+        await until(
+          'served',
+          async () => (await client.call('GET', pathOf(plural, 'v1'))).status === 200,
+        )
       const { body } = await call(run, 'GET', pathOf(plural, 'v1'))
-      if (itemsOf(body['items']).length > 0) run.faults.push(`${plural} has objects of the one before`)
+      if (itemsOf(body['items']).length > 0)
+        run.faults.push(`${plural} has objects of the one before`)
       for (const name of ['a', 'b', 'held']) {
         const object = bodyOf(plural, 'v1', { name, value: '1' })
-        const metadata = name === 'held' ? { name, finalizers: ['soak.example.com/hold'] } : { name }
+        const metadata =
+          name === 'held' ? { name, finalizers: ['soak.example.com/hold'] } : { name }
         await until(
           'written to',
-          async () => (await call(run, 'POST', pathOf(plural, 'v1'), { ...object, metadata })).status === 201,
+          async () =>
+            (await call(run, 'POST', pathOf(plural, 'v1'), { ...object, metadata })).status === 201,
         )
       }
       await until('deleted', async () => (await call(run, 'DELETE', path)).status === 200)
@@ -206,7 +237,10 @@ async function comingAndGoing(
       await until('released', async () => {
         const { body: object } = await call(run, 'GET', `${pathOf(plural, 'v1')}/held`)
         const { finalizers: _, ...metadata } = fieldsOf(object['metadata'])
-        return (await call(run, 'PUT', `${pathOf(plural, 'v1')}/held`, { ...object, metadata })).status === 200
+        return (
+          (await call(run, 'PUT', `${pathOf(plural, 'v1')}/held`, { ...object, metadata }))
+            .status === 200
+        )
       })
       await until('gone', async () => (await call(run, 'GET', path)).status === 404)
       counts.cycles++
@@ -241,7 +275,9 @@ async function judge(run: Run, { kinds, writers, watchers }: Judged): Promise<re
   const checks: Check[] = []
   for (const [at, plural] of kinds.entries()) {
     const own = writers.slice(at * WRITERS_PER_KIND, (at + 1) * WRITERS_PER_KIND)
-    const known = new Map(own.flatMap((writer) => [...writer.known]).filter(([, seen]) => seen !== undefined))
+    const known = new Map(
+      own.flatMap((writer) => [...writer.known]).filter(([, seen]) => seen !== undefined),
+    )
     for (const version of versions) {
       const path = pathOf(plural, version)
       for (const client of run.clients) {
@@ -256,7 +292,8 @@ async function judge(run: Run, { kinds, writers, watchers }: Judged): Promise<re
       }
       const end = performance.now() + CATCH_UP_MS_MAX
       for (const watcher of watchers.filter((one) => one.path === path)) {
-        while (differenceOf(known, watcher.state) !== undefined && performance.now() < end) await sleep(100)
+        while (differenceOf(known, watcher.state) !== undefined && performance.now() < end)
+          await sleep(100)
         checks.push({ name: `watcher ${path}`, fault: differenceOf(known, watcher.state) })
       }
     }

@@ -62,19 +62,28 @@ class Lane {
     const times = (this.written.get(name) ?? 0) + 1
     const body = { metadata: { name }, stringData: { mark: MARK, times: `${times}` } }
     const isNew = times === 1
-    const answer = await this.#client.call(isNew ? 'POST' : 'PUT', isNew ? path : `${path}/${name}`, body)
+    const answer = await this.#client.call(
+      isNew ? 'POST' : 'PUT',
+      isNew ? path : `${path}/${name}`,
+      body,
+    )
     this.#counts.writes++
-    if (answer.status !== (isNew ? 201 : 200)) return void this.#faults.push(`write of ${name}: ${answer.text}`)
+    if (answer.status !== (isNew ? 201 : 200))
+      return void this.#faults.push(`write of ${name}: ${answer.text}`)
     this.written.set(name, times)
     if (this.#at % 4 !== 0) return
     const read = await this.#client.call('GET', `${path}/${name}`)
     this.#counts.reads++
     if (read.status !== 200) this.#faults.push(`read of ${name}: ${read.text}`)
-    else if (timesOf(JSON.parse(read.text)) !== times) this.#faults.push(`${name} is not as it was written last`)
+    else if (timesOf(JSON.parse(read.text)) !== times)
+      this.#faults.push(`${name} is not as it was written last`)
   }
 }
 
-type Secret = { readonly metadata: { readonly name: string }; readonly data: { readonly times: string } }
+type Secret = {
+  readonly metadata: { readonly name: string }
+  readonly data: { readonly times: string }
+}
 
 const timesOf = ({ data }: Secret): number => Number(Buffer.from(data.times, 'base64').toString())
 
@@ -91,7 +100,12 @@ async function main(): Promise<void> {
   const seconds = Number(values.seconds ?? SECONDS)
   const rate = Number(values.rate ?? RATE)
   console.log(`${rate} writes a second for ${seconds} s, seed ${seed}`)
-  const faults = await run({ seconds, rate, random: new Random(seed), asksReference: values['no-reference'] !== true })
+  const faults = await run({
+    seconds,
+    rate,
+    random: new Random(seed),
+    asksReference: values['no-reference'] !== true,
+  })
   for (const fault of faults.slice(0, 20)) console.log(`FAULT ${fault}`)
   console.log(`${faults.length} faults`)
   if (faults.length > 0) process.exitCode = 1
@@ -108,7 +122,10 @@ async function run({ seconds, rate, random, asksReference }: Run): Promise<strin
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(8 << 30)] })
   await using plugin = new GoKmsPlugin(join(etcd.dir, 'kms'))
   await plugin.start()
-  const options = { etcdUrl: etcd.clientUrl, args: [`--encryption-provider-config=${writeConfig(etcd, plugin)}`] }
+  const options = {
+    etcdUrl: etcd.clientUrl,
+    args: [`--encryption-provider-config=${writeConfig(etcd, plugin)}`],
+  }
   const faults: string[] = []
   const counts: Counts = { writes: 0, reads: 0, kills: 0, keys: 1 }
   const lanes: Lane[] = []
@@ -118,10 +135,14 @@ async function run({ seconds, rate, random, asksReference }: Run): Promise<strin
     const ended = new AbortController()
     const disturbing = disturb(plugin, { server, random, counts, signal: ended.signal })
     for (let id = 0; id < LANES; id++) {
-      lanes.push(new Lane(clients.use(new SteadyClient(server.url, server.token)), id, counts, faults))
+      lanes.push(
+        new Lane(clients.use(new SteadyClient(server.url, server.token)), id, counts, faults),
+      )
     }
     const startMs = performance.now()
-    await Promise.all(lanes.map((lane) => paced(lane, { startMs, seconds, perSecond: rate / LANES })))
+    await Promise.all(
+      lanes.map((lane) => paced(lane, { startMs, seconds, perSecond: rate / LANES })),
+    )
     const took = (performance.now() - startMs) / 1000
     ended.abort()
     await disturbing
@@ -132,7 +153,8 @@ async function run({ seconds, rate, random, asksReference }: Run): Promise<strin
   }
   faults.push(...(await plainFaults(etcd)))
   faults.push(...(await freshFaults(startKeelson, 'a fresh server', options, lanes)))
-  if (asksReference) faults.push(...(await freshFaults(startReference, 'the reference', options, lanes)))
+  if (asksReference)
+    faults.push(...(await freshFaults(startReference, 'the reference', options, lanes)))
   return faults
 }
 
@@ -169,9 +191,13 @@ type Disturbance = {
 }
 
 /** Kills the plugin, gives it another key, or both. Whoever asks for health makes the server ask the plugin. */
-async function disturb(plugin: GoKmsPlugin, { server, random, counts, signal }: Disturbance): Promise<void> {
+async function disturb(
+  plugin: GoKmsPlugin,
+  { server, random, counts, signal }: Disturbance,
+): Promise<void> {
   using client = new SteadyClient(server.url, server.token)
-  const rest = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal }).catch(() => undefined)
+  const rest = (ms: number): Promise<unknown> =>
+    sleep(ms, undefined, { signal }).catch(() => undefined)
   while (!signal.aborted) {
     const isKilled = random.next() < 0.7
     if (isKilled) {
@@ -196,7 +222,8 @@ async function listFaults(server: ApiServerProcess, lanes: readonly Lane[]): Pro
   const faults: string[] = []
   for (const { written } of lanes) {
     for (const [name, times] of written) {
-      if (listed.get(name) !== times) faults.push(`${name}: written ${times} times, read ${listed.get(name)}`)
+      if (listed.get(name) !== times)
+        faults.push(`${name}: written ${times} times, read ${listed.get(name)}`)
     }
   }
   console.log(`${listed.size} Secrets listed`)
@@ -216,12 +243,16 @@ async function plainFaults(etcd: EtcdProcess): Promise<string[]> {
   }
   await etcd.stop('SIGTERM')
   let bytes = 0
-  for (const file of readdirSync(join(etcd.dir, 'data'), { recursive: true, withFileTypes: true })) {
+  for (const file of readdirSync(join(etcd.dir, 'data'), {
+    recursive: true,
+    withFileTypes: true,
+  })) {
     if (!file.isFile()) continue
     const content = readFileSync(join(file.parentPath, file.name))
     bytes += content.length
     if (!content.includes('/registry/secrets/')) continue
-    for (const mark of marks) if (content.includes(mark)) faults.push(`${file.name} has a value in plain`)
+    for (const mark of marks)
+      if (content.includes(mark)) faults.push(`${file.name} has a value in plain`)
   }
   await etcd.start()
   console.log(

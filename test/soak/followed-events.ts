@@ -11,7 +11,10 @@ export type FollowedEvent = { readonly type: string; readonly object: Fields }
 export async function followEvents(
   client: SoakClient,
   path: string,
-  { signal, onEvent }: { readonly signal: AbortSignal; readonly onEvent: (event: FollowedEvent) => void },
+  {
+    signal,
+    onEvent,
+  }: { readonly signal: AbortSignal; readonly onEvent: (event: FollowedEvent) => void },
 ): Promise<void> {
   let seen = ''
   while (!signal.aborted) {

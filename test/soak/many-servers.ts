@@ -71,7 +71,8 @@ async function main(): Promise<void> {
       await one.write()
       alive.push(one)
       // Nobody is stopped while all are asked.
-      if (alive.length >= atOnce && startTimes.length < total) await (asked ??= tellOfAll(kind, alive, beganMs))
+      if (alive.length >= atOnce && startTimes.length < total)
+        await (asked ??= tellOfAll(kind, alive, beganMs))
       // Room for the next one, but the last ones stay.
       if (alive.length >= atOnce && begun < total) await stopOne()
     }
@@ -113,7 +114,8 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 function describe(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (part: number): string => (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(0)
+  const at = (part: number): string =>
+    (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(0)
   return `median ${at(0.5)} ms, 99 % within ${at(0.99)} ms, worst ${at(1)} ms`
 }
 
@@ -123,10 +125,18 @@ async function processes(): Promise<Kind> {
   const temporary = join(dir, 'tmp')
   mkdirSync(temporary)
   // All share a cache folder, as those of one user do.
-  const env = { PATH: process.env['PATH'], HOME: dir, XDG_CACHE_HOME: join(dir, 'cache'), TMPDIR: temporary }
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: dir,
+    XDG_CACHE_HOME: join(dir, 'cache'),
+    TMPDIR: temporary,
+  }
   const alive = new Set<ChildProcess>()
   const status = async (): Promise<number> => {
-    const { stdout } = await promisify(execFile)(program, ['status'], { env, timeout: START_MS_MAX })
+    const { stdout } = await promisify(execFile)(program, ['status'], {
+      env,
+      timeout: START_MS_MAX,
+    })
     return stdout.split('\n').filter((line) => line.includes('https://')).length
   }
   return {
@@ -145,9 +155,16 @@ async function processes(): Promise<Kind> {
   }
 }
 
-async function startDev(program: string, env: NodeJS.ProcessEnv, alive: Set<ChildProcess>): Promise<Started> {
+async function startDev(
+  program: string,
+  env: NodeJS.ProcessEnv,
+  alive: Set<ChildProcess>,
+): Promise<Started> {
   const startedMs = performance.now()
-  const child = spawn(program, ['dev', '--ephemeral', '--secure-port=0'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, ['dev', '--ephemeral', '--secure-port=0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   alive.add(child)
   child.once('exit', () => alive.delete(child))
   let told = ''
@@ -170,9 +187,12 @@ async function startDev(program: string, env: NodeJS.ProcessEnv, alive: Set<Chil
       await ask({ ...admin, ...options }, wanted, body)
     } catch (error) {
       const state = child.exitCode ?? child.signalCode ?? 'alive'
-      throw new Error(`the server of process ${child.pid} (${state}) did not answer; it said: ${told}`, {
-        cause: error,
-      })
+      throw new Error(
+        `the server of process ${child.pid} (${state}) did not answer; it said: ${told}`,
+        {
+          cause: error,
+        },
+      )
     }
   }
   await call({ path: '/readyz' }, 200)
@@ -194,7 +214,9 @@ function ask(options: RequestOptions, wanted: number, body?: string): Promise<vo
     request({ host: '127.0.0.1', agent: false, headers, ...options }, (response) => {
       response.resume()
       response.on('end', () =>
-        response.statusCode === wanted ? resolve() : reject(new Error(`${options.path}: ${response.statusCode}`)),
+        response.statusCode === wanted
+          ? resolve()
+          : reject(new Error(`${options.path}: ${response.statusCode}`)),
       )
     })
       .on('error', reject)
@@ -213,7 +235,10 @@ function clustersHere(): Kind {
     start: async () => {
       const startedMs = performance.now()
       const cluster = await startCluster()
-      const call = async (options: Parameters<typeof cluster.request>[0], wanted: number): Promise<void> => {
+      const call = async (
+        options: Parameters<typeof cluster.request>[0],
+        wanted: number,
+      ): Promise<void> => {
         const { status } = await cluster.request(options)
         if (status !== wanted) throw new Error(`${options.path}: ${status}`)
       }

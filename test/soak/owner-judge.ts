@@ -28,7 +28,8 @@ export class OwnerJudge {
     // What happens to an object that is being deleted already does not matter any more.
     const isDecided = this.live.get(uid)?.isDeleting === true
     const isDeleted = type === 'DELETED' || metadata.isDeleting
-    if (isDeleted && !isDecided) this.#deleted.push({ meta: metadata, fault: this.#faultOf(metadata) })
+    if (isDeleted && !isDecided)
+      this.#deleted.push({ meta: metadata, fault: this.#faultOf(metadata) })
     if (isWaiting(metadata)) this.#waited.add(uid)
     if (type === 'DELETED') {
       this.live.delete(uid)
@@ -41,7 +42,8 @@ export class OwnerJudge {
     for (const reference of owners) {
       const owner = this.live.get(reference.uid)
       // One that waited for its dependents when that was decided may be deleted otherwise now.
-      if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid)) continue
+      if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
+        continue
       return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
     }
     return undefined
@@ -69,8 +71,12 @@ export class OwnerJudge {
 
 /** The parse boundary: every object has the first three. */
 function readMeta({ metadata }: FollowedEvent['object']): Meta {
-  const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = fieldsOf(metadata)
-  const owners = itemsOf(ownerReferences).map((owner) => ({ name: textOf(owner['name']), uid: textOf(owner['uid']) }))
+  const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
+    fieldsOf(metadata)
+  const owners = itemsOf(ownerReferences).map((owner) => ({
+    name: textOf(owner['name']),
+    uid: textOf(owner['uid']),
+  }))
   return {
     name: textOf(name),
     uid: textOf(uid),
@@ -81,4 +87,5 @@ function readMeta({ metadata }: FollowedEvent['object']): Meta {
   }
 }
 
-const isWaiting = ({ isDeleting, finalizers }: Meta): boolean => isDeleting && finalizers.includes('foregroundDeletion')
+const isWaiting = ({ isDeleting, finalizers }: Meta): boolean =>
+  isDeleting && finalizers.includes('foregroundDeletion')

@@ -56,21 +56,38 @@ export class OwnerLoad {
     const dice = this.#random()
     const object = this.#pick()
     if (object === undefined || (dice < 0.5 && this.#judge.live.size < OBJECTS)) {
-      const metadata = { name: `o${Math.floor(this.#random() * 4 * OBJECTS)}`, ownerReferences: this.#owners() }
+      const metadata = {
+        name: `o${Math.floor(this.#random() * 4 * OBJECTS)}`,
+        ownerReferences: this.#owners(),
+      }
       await this.#client.call('POST', configMaps, { metadata })
     } else if (dice < 0.75) {
       const body = { metadata: { uid: object.uid, ownerReferences: this.#owners() } }
-      await this.#client.call('PATCH', `${configMaps}/${object.name}`, body, 'application/merge-patch+json')
+      await this.#client.call(
+        'PATCH',
+        `${configMaps}/${object.name}`,
+        body,
+        'application/merge-patch+json',
+      )
     } else {
-      const propagationPolicy = ['Background', 'Foreground', 'Orphan'][Math.floor(this.#random() * 3)]
+      const propagationPolicy = ['Background', 'Foreground', 'Orphan'][
+        Math.floor(this.#random() * 3)
+      ]
       await this.#delete(object, propagationPolicy)
     }
   }
 
   /** Another object may have the name by then. One that was not deleted for sure may have been. */
   async #delete({ name, uid }: Meta, propagationPolicy: string | undefined): Promise<void> {
-    const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, preconditions: { uid } }
-    const answer = await this.#client.call('DELETE', `${configMaps}/${name}`, options).catch(() => undefined)
+    const options = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy,
+      preconditions: { uid },
+    }
+    const answer = await this.#client
+      .call('DELETE', `${configMaps}/${name}`, options)
+      .catch(() => undefined)
     if (answer?.status !== NOT_FOUND && answer?.status !== CONFLICT) this.#judge.asked.add(uid)
   }
 }

@@ -57,7 +57,11 @@ class Observer {
     })
   }
 
-  #follow(client: SoakClient, path: string, onEvent: Parameters<typeof followEvents>[2]['onEvent']): void {
+  #follow(
+    client: SoakClient,
+    path: string,
+    onEvent: Parameters<typeof followEvents>[2]['onEvent'],
+  ): void {
     followEvents(client, path, { signal: this.#signal, onEvent }).catch((error: unknown) =>
       this.faults.push(String(error)),
     )
@@ -104,7 +108,11 @@ async function create(client: SoakClient, path: string, body: object): Promise<s
 }
 
 /** Whether an object with an absent owner is collected, and a namespace gets its account. */
-async function isWorkDone(client: SoakClient, { judge, accounts }: Observer, id: number): Promise<boolean> {
+async function isWorkDone(
+  client: SoakClient,
+  { judge, accounts }: Observer,
+  id: number,
+): Promise<boolean> {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never' }
   const metadata = { name: `canary${id}`, ownerReferences: [owner] }
   const [canary] = await Promise.all([
@@ -127,7 +135,12 @@ const NANOSECONDS_PER_MS = 1e6
 type Replicas = { readonly victim: ApiServerProcess; readonly other: ApiServerProcess }
 
 /** Kills one, and waits until the other one works. */
-async function kill({ victim, other }: Replicas, client: SoakClient, observer: Observer, kills: Kills): Promise<void> {
+async function kill(
+  { victim, other }: Replicas,
+  client: SoakClient,
+  observer: Observer,
+  kills: Kills,
+): Promise<void> {
   const id = ++kills.count
   const killedMs = performance.now()
   const before = waitedMs(other.pid)
@@ -139,9 +152,14 @@ async function kill({ victim, other }: Replicas, client: SoakClient, observer: O
   const ms = Math.round(performance.now() - killedMs)
   const taken = observer.leaders.takenMs
   if (taken > killedMs) kills.leaders++
-  const by = taken > killedMs ? `the Lease was taken after ${Math.round(taken - killedMs)} ms` : 'it did not lead'
+  const by =
+    taken > killedMs
+      ? `the Lease was taken after ${Math.round(taken - killedMs)} ms`
+      : 'it did not lead'
   const busy = `load ${loadavg()[0]?.toFixed(1)}, the other one waited ${Math.round(waitedMs(other.pid) - before)} ms for a processor`
-  console.log(`kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (${busy})`)
+  console.log(
+    `kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (${busy})`,
+  )
   kills.longestMs = Math.max(kills.longestMs, ms)
   if (!isDone || ms > TAKE_OVER_MS_MAX)
     kills.faults.push(`kill ${id}: work did not go on for ${ms} ms; ${by} (${busy})`)
@@ -165,14 +183,22 @@ async function settle(
   const ids = Array.from({ length: kills.count }, (_, at) => at + 1)
   // A delete that etcd's pause met may have been lost.
   const left = ids.map(namespaceOf).filter((name) => !ended.has(name))
-  for (const name of left) await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)
-  await comes(() => judge.garbage().length === 0 && left.every((name) => ended.has(name)), QUIET_MS_MAX)
-  const twice = ids.map(namespaceOf).filter((name) => accounts.indexOf(name) !== accounts.lastIndexOf(name))
+  for (const name of left)
+    await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)
+  await comes(
+    () => judge.garbage().length === 0 && left.every((name) => ended.has(name)),
+    QUIET_MS_MAX,
+  )
+  const twice = ids
+    .map(namespaceOf)
+    .filter((name) => accounts.indexOf(name) !== accounts.lastIndexOf(name))
   return [
     ...faults,
     ...kills.faults,
     ...judge.garbage().map((name) => `${name} is garbage and stays`),
-    ...left.filter((name) => !ended.has(name)).map((name) => `the namespace ${name} is deleted and stays`),
+    ...left
+      .filter((name) => !ended.has(name))
+      .map((name) => `the namespace ${name} is deleted and stays`),
     ...twice.map((name) => `the default ServiceAccount of ${name} was made twice`),
     ...judge.faults(),
   ]
@@ -184,7 +210,8 @@ async function main(): Promise<number> {
   })
   const random = randomOf(Number(values.seed))
   await using etcd = await startEtcd()
-  const start = (...args: string[]): Promise<ApiServerProcess> => startKeelson({ etcdUrl: etcd.clientUrl, args })
+  const start = (...args: string[]): Promise<ApiServerProcess> =>
+    startKeelson({ etcdUrl: etcd.clientUrl, args })
   await using observed = await start()
   await using one = await start('--controllers=*')
   await using two = await start('--controllers=*')
@@ -194,7 +221,10 @@ async function main(): Promise<number> {
   stack.defer(() => stopping.abort())
   const observer = new Observer(clients, stopping.signal)
   const quiet = new AbortController()
-  const loads = Array.from({ length: AT_ONCE }, () => new OwnerLoad(clients(), observer.judge, random))
+  const loads = Array.from(
+    { length: AT_ONCE },
+    () => new OwnerLoad(clients(), observer.judge, random),
+  )
   const running = loads.map((load) => load.run(quiet.signal))
   const kills: Kills = { count: 0, longestMs: 0, leaders: 0, faults: [] }
   const client = clients()
@@ -209,7 +239,8 @@ async function main(): Promise<number> {
   const faults = await settle(client, observer, kills)
   for (const fault of faults) console.log(`FAULT ${fault}`)
   if (faults.length > 0)
-    for (const { log } of [one, two]) console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
+    for (const { log } of [one, two])
+      console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
   const operations = loads.reduce((sum, load) => sum + load.operations, 0)
   const { count, leaders, longestMs } = kills
   console.log(

@@ -86,7 +86,8 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   await using stack = new AsyncDisposableStack()
   const servers: ApiServerProcess[] = []
   // The first makes what every cluster begins with.
-  for (const port of ports) servers.push(stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, port, args: flags })))
+  for (const port of ports)
+    servers.push(stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, port, args: flags })))
   const balancer = stack.use(new Balancer(ports))
   await balancer.listen()
   await until(() => ports.every((port) => balancer.isReady(port)), 'all replicas are ready')
@@ -128,7 +129,10 @@ class Load implements AsyncDisposable {
 
   constructor(url: string, { watchers, requestsPerSecond }: RollingOptions) {
     this.#requestsPerSecond = requestsPerSecond
-    this.#writesPerSecond = Math.min(WATCHED_WRITES_PER_SECOND_MAX, EVENTS_PER_SECOND_MAX / Math.max(watchers, 1))
+    this.#writesPerSecond = Math.min(
+      WATCHED_WRITES_PER_SECOND_MAX,
+      EVENTS_PER_SECOND_MAX / Math.max(watchers, 1),
+    )
     const steady = (): SteadyClient => this.#resources.use(new SteadyClient(url, ADMIN_TOKEN))
     this.#admin = steady()
     this.#clients = Array.from({ length: CLIENTS }, steady)
@@ -141,7 +145,9 @@ class Load implements AsyncDisposable {
         ? []
         : Array.from({ length: watchers }, (_, at) => {
             const client = soaking[Math.floor(at / WATCHERS_PER_CLIENT)] ?? first
-            return new Watcher(client, objectsIn('watched'), { onEnd: () => this.endedAtMs.push(performance.now()) })
+            return new Watcher(client, objectsIn('watched'), {
+              onEnd: () => this.endedAtMs.push(performance.now()),
+            })
           })
   }
 
@@ -160,7 +166,9 @@ class Load implements AsyncDisposable {
     const make = async (client: SteadyClient): Promise<void> => {
       while (made < OBJECTS) {
         const name = `own-${made++}`
-        const { status, text } = await client.call('POST', objectsIn('busy'), { metadata: { name } })
+        const { status, text } = await client.call('POST', objectsIn('busy'), {
+          metadata: { name },
+        })
         if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
       }
     }
@@ -202,7 +210,11 @@ class Load implements AsyncDisposable {
     const kind = Math.floor(count / CLIENTS) % 10
     const object = { metadata: { name }, data: { value: `${count}` } }
     const [method, where, body] =
-      kind < 7 ? ['GET', path] : kind < 9 ? ['PUT', path, object] : ['GET', `${objectsIn('busy')}?limit=5`]
+      kind < 7
+        ? ['GET', path]
+        : kind < 9
+          ? ['PUT', path, object]
+          : ['GET', `${objectsIn('busy')}?limit=5`]
     const startMs = performance.now()
     const asked = client.call(method ?? '', where ?? '', body).then(
       ({ status, text }) => {
@@ -229,7 +241,8 @@ class Load implements AsyncDisposable {
         : round === 3
           ? await this.#admin.call('DELETE', `${path}/${name}`)
           : await this.#admin.call('PUT', `${path}/${name}`, object)
-      if (answer.status > 201) this.#faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
+      if (answer.status > 201)
+        this.#faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
       if (round === 3) there.delete(name)
       else there.add(name)
       await sleep(1000 / this.#writesPerSecond)
@@ -243,17 +256,23 @@ class Load implements AsyncDisposable {
     const seconds = (performance.now() - this.#startMs) / 1000
     this.#stopped.abort()
     await this.#writing.catch((error: unknown) => this.#faults.push(String(error)))
-    const { items } = readList(JSON.parse((await this.#admin.call('GET', objectsIn('watched'))).text))
+    const { items } = readList(
+      JSON.parse((await this.#admin.call('GET', objectsIn('watched'))).text),
+    )
     const isThere = (watcher: Watcher): boolean =>
       watcher.state.size === items.length &&
       items.every(({ metadata }) => watcher.state.get(metadata.name) === metadata.resourceVersion)
     await until(() => this.#watchers.every(isThere), 'every watcher has what a list has').catch(
-      () => void this.#faults.push(`${this.#watchers.filter((one) => !isThere(one)).length} watchers lost events`),
+      () =>
+        void this.#faults.push(
+          `${this.#watchers.filter((one) => !isThere(one)).length} watchers lost events`,
+        ),
     )
     for (const watcher of this.#watchers) this.#faults.push(...watcher.faults)
     const clients = [this.#admin, ...this.#clients]
     const sorted = this.#latencies.toSorted((one, other) => one - other)
-    const share = (part: number): number => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
+    const share = (part: number): number =>
+      Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
     return {
       faults: this.#faults,
       requests: this.#requests,

@@ -20,7 +20,11 @@ const SPREAD_SHARE_MIN = 0.5
 const RATE_SHARE_MIN = 0.9
 
 const { values } = parseArgs({
-  options: { rate: { type: 'string' }, watchers: { type: 'string' }, 'retry-after': { type: 'boolean' } },
+  options: {
+    rate: { type: 'string' },
+    watchers: { type: 'string' },
+    'retry-after': { type: 'boolean' },
+  },
 })
 const rate = Number(values.rate ?? RATE)
 const result = await restartInTurn({

@@ -34,12 +34,18 @@ const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { seconds: { type: 'string' }, seed: { type: 'string' }, 'all-on': { type: 'boolean', default: false } },
+    options: {
+      seconds: { type: 'string' },
+      seed: { type: 'string' },
+      'all-on': { type: 'boolean', default: false },
+    },
   })
   const seconds = Number(values.seconds ?? SECONDS)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
   const isAllOn = values['all-on']
-  console.log(`${WRITERS} writers and ${WATCHERS} watchers for ${seconds} s, seed ${seed}${isAllOn ? ', all on' : ''}`)
+  console.log(
+    `${WRITERS} writers and ${WATCHERS} watchers for ${seconds} s, seed ${seed}${isAllOn ? ', all on' : ''}`,
+  )
   const faults = await run(seconds, new Random(seed), isAllOn)
   for (const fault of faults.slice(0, 20)) console.log(`FAULT ${fault}`)
   if (faults.length === 0) return
@@ -70,7 +76,9 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
     )
     return Array.from({ length: count }, (_, at) => made[Math.floor(at / perClient)] ?? admin)
   }
-  const watchers = clientFor(WATCHERS, WATCHERS_PER_CLIENT).map((client) => new Watcher(client, path))
+  const watchers = clientFor(WATCHERS, WATCHERS_PER_CLIENT).map(
+    (client) => new Watcher(client, path),
+  )
   const writers = clientFor(WRITERS, WRITERS_PER_CLIENT).map((client, at) => {
     const name = `w${String(at).padStart(2, '0')}`
     return new Writer(client, { path, name, random: random.fork(name) })
@@ -103,7 +111,10 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
   if (allOn === undefined) return faults
   // The rest of the batch is written when the server ends.
   await running.server.stop()
-  return [...faults, ...judgeRecords(allOn.recorded(), total(writers.map((writer) => writer.acknowledged)))]
+  return [
+    ...faults,
+    ...judgeRecords(allOn.recorded(), total(writers.map((writer) => writer.acknowledged))),
+  ]
 }
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
@@ -146,8 +157,11 @@ function judgeWriters(writers: readonly Writer[], items: readonly SoakObject[]):
   for (const { known } of writers) {
     for (const [name, told] of known) {
       const item = there.get(name)
-      const isSame = item?.metadata.resourceVersion === told?.resourceVersion && item?.data?.value === told?.value
-      if (!isSame) faults.push(`${name}: told ${JSON.stringify(told)}, found ${JSON.stringify(item)}`)
+      const isSame =
+        item?.metadata.resourceVersion === told?.resourceVersion &&
+        item?.data?.value === told?.value
+      if (!isSame)
+        faults.push(`${name}: told ${JSON.stringify(told)}, found ${JSON.stringify(item)}`)
     }
   }
   return faults
@@ -157,9 +171,13 @@ function judgeWatchers(watchers: readonly Watcher[], items: readonly SoakObject[
   const faults: string[] = []
   for (const [at, watcher] of watchers.entries()) {
     faults.push(...watcher.faults.map((fault) => `watcher ${at}: ${fault}`))
-    const wrong = items.find(({ metadata }) => watcher.state.get(metadata.name) !== metadata.resourceVersion)
+    const wrong = items.find(
+      ({ metadata }) => watcher.state.get(metadata.name) !== metadata.resourceVersion,
+    )
     if (wrong !== undefined)
-      faults.push(`watcher ${at} has ${watcher.state.get(wrong.metadata.name)} of ${JSON.stringify(wrong)}`)
+      faults.push(
+        `watcher ${at} has ${watcher.state.get(wrong.metadata.name)} of ${JSON.stringify(wrong)}`,
+      )
     else if (watcher.state.size !== items.length)
       faults.push(`watcher ${at} has ${watcher.state.size} of ${items.length} objects`)
   }

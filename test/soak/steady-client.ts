@@ -21,7 +21,10 @@ export class SteadyClient implements Disposable {
   readonly #token: string
   /** The connection that new requests go to. One that is being closed still answers those before. */
   #current:
-    | { readonly session: ClientHttp2Session; readonly ready: Promise<ClientHttp2Session | undefined> }
+    | {
+        readonly session: ClientHttp2Session
+        readonly ready: Promise<ClientHttp2Session | undefined>
+      }
     | undefined
 
   constructor(url: string, token: string) {
@@ -54,7 +57,11 @@ export class SteadyClient implements Disposable {
 
   /** Undefined: no connection came about. */
   async #connected(): Promise<ClientHttp2Session | undefined> {
-    if (this.#current === undefined || this.#current.session.closed || this.#current.session.destroyed) {
+    if (
+      this.#current === undefined ||
+      this.#current.session.closed ||
+      this.#current.session.destroyed
+    ) {
       this.connections++
       const session = connect(this.#url, { rejectUnauthorized: false })
       const ready = new Promise<ClientHttp2Session | undefined>((resolve) => {
@@ -68,7 +75,11 @@ export class SteadyClient implements Disposable {
 
   #send(
     session: ClientHttp2Session,
-    { method, path, body }: { readonly method: string; readonly path: string; readonly body: unknown },
+    {
+      method,
+      path,
+      body,
+    }: { readonly method: string; readonly path: string; readonly body: unknown },
   ): Promise<Outcome | 'refused'> {
     const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#token}` }
     const sent = body === undefined ? headers : { ...headers, 'content-type': 'application/json' }
@@ -97,8 +108,13 @@ export class SteadyClient implements Disposable {
         }
         // An id is given when the head is sent.
         const isUnsent = stream.id === undefined
-        if (status === 0 && (isUnsent || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)) return resolve('refused')
-        reject(new Error(`${method} ${path}: status ${status}, code ${stream.rstCode}, ${String(error?.message)}`))
+        if (status === 0 && (isUnsent || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
+          return resolve('refused')
+        reject(
+          new Error(
+            `${method} ${path}: status ${status}, code ${stream.rstCode}, ${String(error?.message)}`,
+          ),
+        )
       })
       if (body !== undefined) stream.end(JSON.stringify(body))
     })

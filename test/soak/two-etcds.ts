@@ -41,7 +41,9 @@ type Side = {
 }
 
 /** Every one ends healed. */
-const disturbances: { readonly [name: string]: (cluster: Cluster, random: Random) => Promise<void> } = {
+const disturbances: {
+  readonly [name: string]: (cluster: Cluster, random: Random) => Promise<void>
+} = {
   killed: async ({ members }, random) => {
     for (const member of members) await member.stop('SIGKILL')
     await sleep(random.next() * FAULT_MS_MAX)
@@ -70,7 +72,9 @@ const disturbances: { readonly [name: string]: (cluster: Cluster, random: Random
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string' }, seed: { type: 'string' } },
+  })
   const seconds = Number(values.seconds ?? SECONDS)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
   console.log(`${seconds} s, seed ${seed}`)
@@ -99,11 +103,20 @@ async function run(seconds: number, random: Random): Promise<string[]> {
       resource,
       path,
       writers: Array.from({ length: WRITERS }, (_, at) => writerOf(at)),
-      watchers: Array.from({ length: WATCHERS }, () => new Watcher(client(), path, { listsAgain: true })),
+      watchers: Array.from(
+        { length: WATCHERS },
+        () => new Watcher(client(), path, { listsAgain: true }),
+      ),
     }
   }
-  const sides = [sideOf('the main etcd', first, 'secrets'), sideOf('the other etcd', other, 'configmaps')] as const
-  const all = { writers: sides.flatMap(({ writers }) => writers), watchers: sides.flatMap(({ watchers }) => watchers) }
+  const sides = [
+    sideOf('the main etcd', first, 'secrets'),
+    sideOf('the other etcd', other, 'configmaps'),
+  ] as const
+  const all = {
+    writers: sides.flatMap(({ writers }) => writers),
+    watchers: sides.flatMap(({ watchers }) => watchers),
+  }
   for (const watcher of all.watchers) await watcher.list()
   const [writing, watching] = [new AbortController(), new AbortController()]
   const running = [
@@ -135,10 +148,17 @@ async function raiseRevision(cluster: Cluster): Promise<void> {
   await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
 }
 
-type Hit = { readonly hit: Side; readonly spared: Side; readonly random: Random; readonly admin: SoakClient }
+type Hit = {
+  readonly hit: Side
+  readonly spared: Side
+  readonly random: Random
+  readonly admin: SoakClient
+}
 
-const acknowledged = ({ writers }: Side): number => writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
-const doubtful = ({ writers }: Side): number => writers.reduce((sum, writer) => sum + writer.doubtful, 0)
+const acknowledged = ({ writers }: Side): number =>
+  writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
+const doubtful = ({ writers }: Side): number =>
+  writers.reduce((sum, writer) => sum + writer.doubtful, 0)
 
 /** One fault and its end. Returns what went wrong where nothing should. */
 async function disturb(name: string, { hit, spared, random, admin }: Hit): Promise<string[]> {
@@ -150,7 +170,8 @@ async function disturb(name: string, { hit, spared, random, admin }: Hit): Promi
     while (!isOver) {
       const { status, body } = await admin.call('GET', spared.path)
       lists++
-      if (status !== 200) faults.push(`${name}: a list of ${spared.resource}: ${JSON.stringify(body).slice(0, 300)}`)
+      if (status !== 200)
+        faults.push(`${name}: a list of ${spared.resource}: ${JSON.stringify(body).slice(0, 300)}`)
       else faults.push(...mixed(spared, readList(body).resourceVersion))
       await sleep(100)
     }
@@ -159,13 +180,17 @@ async function disturb(name: string, { hit, spared, random, admin }: Hit): Promi
   await disturbances[name]?.(hit.cluster, random)
   await hit.cluster.ready()
   const written = acknowledged(hit)
-  await until(() => acknowledged(hit) > written, `${hit.resource} are written again`, RECOVERY_MS_MAX).catch(
-    (error: unknown) => faults.push(`${hit.name} was ${name}: ${String(error)}`),
-  )
+  await until(
+    () => acknowledged(hit) > written,
+    `${hit.resource} are written again`,
+    RECOVERY_MS_MAX,
+  ).catch((error: unknown) => faults.push(`${hit.name} was ${name}: ${String(error)}`))
   isOver = true
   await reading
   if (doubtful(spared) > doubtfulBefore) {
-    faults.push(`${hit.name} was ${name}: ${doubtful(spared) - doubtfulBefore} writes of ${spared.resource} failed`)
+    faults.push(
+      `${hit.name} was ${name}: ${doubtful(spared) - doubtfulBefore} writes of ${spared.resource} failed`,
+    )
   }
   const done = `${acknowledged(spared) - writtenBefore} writes and ${lists} lists of ${spared.resource}`
   console.log(`${hit.name} was ${name}: ${done} meanwhile`)
@@ -176,7 +201,9 @@ const isOfOther = ({ resource }: Side): boolean => resource === 'configmaps'
 
 /** Revisions of the other etcd begin where the main one never comes to. */
 const mixed = (side: Side, version: string): string[] =>
-  Number(version) > REVISIONS_APART === isOfOther(side) ? [] : [`${side.resource} at ${version}: of the wrong etcd`]
+  Number(version) > REVISIONS_APART === isOfOther(side)
+    ? []
+    : [`${side.resource} at ${version}: of the wrong etcd`]
 
 /** What was told, what is listed, what the watchers have, and what etcd has. */
 async function judge(side: Side, admin: SoakClient): Promise<string[]> {
@@ -184,12 +211,19 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
   if (status !== 200) return [`the last list of ${side.resource}: ${status}`]
   const { items, resourceVersion } = readList(body)
   const faults = mixed(side, resourceVersion)
-  const { entries } = await readAll(side.cluster.member(0).clientUrl, `/registry/${side.resource}/default/`)
-  const stored = new Map(entries.map(({ key, revision }) => [key.slice(key.lastIndexOf('/') + 1), `${revision}`]))
+  const { entries } = await readAll(
+    side.cluster.member(0).clientUrl,
+    `/registry/${side.resource}/default/`,
+  )
+  const stored = new Map(
+    entries.map(({ key, revision }) => [key.slice(key.lastIndexOf('/') + 1), `${revision}`]),
+  )
   const listed = new Map(items.map((item) => [item.metadata.name, item]))
-  if (stored.size !== listed.size) faults.push(`${side.resource}: ${stored.size} stored, ${listed.size} listed`)
+  if (stored.size !== listed.size)
+    faults.push(`${side.resource}: ${stored.size} stored, ${listed.size} listed`)
   for (const [name, { metadata }] of listed) {
-    if (stored.get(name) !== metadata.resourceVersion) faults.push(`${name}: stored at ${stored.get(name)}`)
+    if (stored.get(name) !== metadata.resourceVersion)
+      faults.push(`${name}: stored at ${stored.get(name)}`)
   }
   for (const { known, faults: told } of side.writers) {
     faults.push(...told)
@@ -200,9 +234,10 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
       }
     }
   }
-  await until(() => side.watchers.every(({ state }) => isSame(state, listed)), 'watchers see the end').catch(() =>
-    faults.push(`a watcher of ${side.resource} does not end with what is listed`),
-  )
+  await until(
+    () => side.watchers.every(({ state }) => isSame(state, listed)),
+    'watchers see the end',
+  ).catch(() => faults.push(`a watcher of ${side.resource} does not end with what is listed`))
   for (const watcher of side.watchers) faults.push(...watcher.faults)
   console.log(
     `${side.resource}: ${acknowledged(side)} writes acknowledged, ${doubtful(side)} failed, ${items.length} objects at ${resourceVersion}`,
@@ -210,7 +245,10 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
   return faults
 }
 
-const isSame = (state: ReadonlyMap<string, string>, listed: ReadonlyMap<string, SoakObject>): boolean =>
+const isSame = (
+  state: ReadonlyMap<string, string>,
+  listed: ReadonlyMap<string, SoakObject>,
+): boolean =>
   state.size === listed.size &&
   [...listed].every(([name, { metadata }]) => state.get(name) === metadata.resourceVersion)
 

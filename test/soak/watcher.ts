@@ -23,7 +23,11 @@ export class Watcher {
   #isGone = false
 
   /** `onEnd`: a watch has ended, in order or not. */
-  constructor(client: SoakClient, path: string, { onEnd = () => undefined, listsAgain = false }: WatcherOptions = {}) {
+  constructor(
+    client: SoakClient,
+    path: string,
+    { onEnd = () => undefined, listsAgain = false }: WatcherOptions = {},
+  ) {
     this.#client = client
     this.#path = path
     this.#onEnd = onEnd
@@ -68,7 +72,8 @@ export class Watcher {
       return this.#fault(`not an event: ${JSON.stringify(event).slice(0, 200)}`)
     }
     if (event.type === 'ERROR' && this.#listsAgain && isTooOld(event.object)) throw this.#gone()
-    if (event.type === 'ERROR') return this.#fault(`from ${this.#seen}: ${JSON.stringify(event.object).slice(0, 300)}`)
+    if (event.type === 'ERROR')
+      return this.#fault(`from ${this.#seen}: ${JSON.stringify(event.object).slice(0, 300)}`)
     const { name, resourceVersion } = readObject(event.object).metadata
     const isLater = Number(resourceVersion) > this.seen
     if (event.type === 'BOOKMARK') {
@@ -76,7 +81,8 @@ export class Watcher {
       return true
     }
     this.events++
-    if (!isLater) return this.#fault(`${String(event.type)} ${name} at ${resourceVersion}, after ${this.#seen}`)
+    if (!isLater)
+      return this.#fault(`${String(event.type)} ${name} at ${resourceVersion}, after ${this.#seen}`)
     const isKnown = this.state.has(name)
     if ((event.type === 'ADDED') === isKnown)
       return this.#fault(`${String(event.type)} ${name}, which was ${isKnown ? '' : 'not '}there`)

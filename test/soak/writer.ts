@@ -22,7 +22,10 @@ export class Writer {
   readonly #names: readonly string[]
   #count = 0
 
-  constructor(client: SoakClient, options: { readonly path: string; readonly name: string; readonly random: Random }) {
+  constructor(
+    client: SoakClient,
+    options: { readonly path: string; readonly name: string; readonly random: Random },
+  ) {
     this.#client = client
     this.#path = options.path
     this.#random = options.random
@@ -92,7 +95,10 @@ export class Writer {
         const { status, body } = await this.#client.call('GET', `${this.#path}/${name}`)
         if (status === 200) {
           const { metadata, data } = readObject(body)
-          this.known.set(name, { value: data?.value ?? '', resourceVersion: metadata.resourceVersion })
+          this.known.set(name, {
+            value: data?.value ?? '',
+            resourceVersion: metadata.resourceVersion,
+          })
           return
         }
         if (status === 404) {

@@ -45,7 +45,12 @@ const template = (name: string): object => ({
   template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
 })
 
-type Asked = { readonly method: string; readonly path: string; readonly body?: unknown; readonly type?: string }
+type Asked = {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly type?: string
+}
 
 const requests: { readonly [name: string]: Asked } = {
   create: { method: 'POST', path: `${templates}?fieldManager=m`, body: template('a') },
@@ -138,7 +143,9 @@ const kinds = ['unspecified', 'internal', 'server', 'client']
 function below(spans: readonly ReceivedSpan[], parent: string): SpanShape[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parent)
-    .toSorted((one, other) => Number(one.startNs - other.startNs) || (one.name < other.name ? -1 : 1))
+    .toSorted(
+      (one, other) => Number(one.startNs - other.startNs) || (one.name < other.name ? -1 : 1),
+    )
     .map(({ name, kind, attributes, events, spanId }) => ({
       name,
       kind: kinds[kind] ?? '',
@@ -176,7 +183,13 @@ async function startHook(): Promise<Hook> {
       const { request: review } = JSON.parse(Buffer.concat(pieces).toString())
       const answer = { uid: review.uid, allowed: true }
       response.setHeader('content-type', json)
-      response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
+      response.end(
+        JSON.stringify({
+          apiVersion: 'admission.k8s.io/v1',
+          kind: 'AdmissionReview',
+          response: answer,
+        }),
+      )
     })
   })
   server.listen(0, '127.0.0.1')
@@ -190,8 +203,18 @@ async function startHook(): Promise<Hook> {
       webhooks: [
         {
           name: `${kind.toLowerCase()}.example.com`,
-          clientConfig: { url: `https://127.0.0.1:${port}/${kind}`, caBundle: Buffer.from(cert).toString('base64') },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['podtemplates'] }],
+          clientConfig: {
+            url: `https://127.0.0.1:${port}/${kind}`,
+            caBundle: Buffer.from(cert).toString('base64'),
+          },
+          rules: [
+            {
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              operations: ['CREATE'],
+              resources: ['podtemplates'],
+            },
+          ],
           sideEffects: 'None',
           admissionReviewVersions: ['v1'],
         },

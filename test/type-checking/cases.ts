@@ -101,7 +101,11 @@ export const cases: { readonly [name: string]: Case } = {
     'object.spec.replicas > 1',
     'object.none == 1',
   ),
-  'several-groups': checks([deployments, pods], 'object.spec.replicas > 1', 'has(object.spec.containers)'),
+  'several-groups': checks(
+    [deployments, pods],
+    'object.spec.replicas > 1',
+    'has(object.spec.containers)',
+  ),
   'many-kinds': checks(
     [
       rule(
@@ -127,15 +131,27 @@ export const cases: { readonly [name: string]: Case } = {
     [rule('*', 'v1', 'deployments'), rule('apps', '*', 'deployments'), rule('apps', 'v1', '*')],
     'object.none == 1',
   ),
-  subresources: checks([rule('apps', 'v1', 'deployments/status', 'deployments/*')], 'object.none == 1'),
-  'partly-subresources': checks([rule('apps', 'v1', 'deployments', 'deployments/scale')], 'object.none == 1'),
-  'unknown-resource': checks([rule('apps', 'v1', 'nothings'), rule('apps', 'v9', 'deployments')], 'object.none == 1'),
+  subresources: checks(
+    [rule('apps', 'v1', 'deployments/status', 'deployments/*')],
+    'object.none == 1',
+  ),
+  'partly-subresources': checks(
+    [rule('apps', 'v1', 'deployments', 'deployments/scale')],
+    'object.none == 1',
+  ),
+  'unknown-resource': checks(
+    [rule('apps', 'v1', 'nothings'), rule('apps', 'v9', 'deployments')],
+    'object.none == 1',
+  ),
   'core-group-of-others': checks([rule('', 'v1', 'deployments')], 'object.none == 1'),
   'events-in-both': checks([rule('', 'v1', 'events')], 'object.none == 1'),
   singular: checks([rule('apps', 'v1', 'deployment')], 'object.none == 1'),
   capitals: checks([rule('apps', 'v1', 'Deployments')], 'object.none == 1'),
   'other-version': checks(
-    [rule('autoscaling', 'v1', 'horizontalpodautoscalers'), rule('autoscaling', 'v2', 'horizontalpodautoscalers')],
+    [
+      rule('autoscaling', 'v1', 'horizontalpodautoscalers'),
+      rule('autoscaling', 'v2', 'horizontalpodautoscalers'),
+    ],
     'object.spec.targetCPUUtilizationPercentage > 1',
   ),
   message: {
@@ -264,7 +280,10 @@ export const cases: { readonly [name: string]: Case } = {
   'params-unknown': {
     rules: [deployments],
     paramKind: { apiVersion: 'example.org/v1', kind: 'Nothing' },
-    validations: [{ expression: "params.data['a'] == 1" }, { expression: 'object.spec.replicas > 1' }],
+    validations: [
+      { expression: "params.data['a'] == 1" },
+      { expression: 'object.spec.replicas > 1' },
+    ],
   },
   'params-custom': {
     rules: [deployments],
@@ -310,7 +329,11 @@ export const cases: { readonly [name: string]: Case } = {
     'object.metadata.none == 1',
     'object.metadata.name == 1',
   ),
-  'custom-and-built-in': checks([widgets, deployments], 'object.spec.size > 1', 'object.spec.none == 1'),
+  'custom-and-built-in': checks(
+    [widgets, deployments],
+    'object.spec.size > 1',
+    'object.spec.none == 1',
+  ),
   macros: checks(
     [pods],
     'object.spec.containers.exists_one(c, c.image == 1)',

@@ -5,7 +5,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf } from '../../src/api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  numberOf,
+  textOf,
+} from '../../src/api/object.ts'
 import { startComponent } from '../harness/component.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
@@ -28,17 +36,27 @@ await using manager = await startComponent('kube-controller-manager', join(kubec
   '--controllers=validatingadmissionpolicy-status-controller',
   '--leader-elect=false',
 ])
-const recorded = Object.fromEntries((await checked(kubectl)).map((policy) => [nameOf(policy), warningsOf(policy)]))
-await writeFile(join(import.meta.dirname, 'recorded.json'), `${JSON.stringify(recorded, null, 1)}\n`)
-console.log(`${Object.keys(recorded).length} policies; the controller ended ${manager.restarts} times`)
+const recorded = Object.fromEntries(
+  (await checked(kubectl)).map((policy) => [nameOf(policy), warningsOf(policy)]),
+)
+await writeFile(
+  join(import.meta.dirname, 'recorded.json'),
+  `${JSON.stringify(recorded, null, 1)}\n`,
+)
+console.log(
+  `${Object.keys(recorded).length} policies; the controller ended ${manager.restarts} times`,
+)
 
 /** All policies, when all of them were looked at. */
 async function checked(client: Kubectl): Promise<readonly Fields[]> {
   const until = performance.now() + CHECKED_MS_MAX
   for (;;) {
-    const answer: Json = JSON.parse(await client.out('get', 'validatingadmissionpolicies', '-o', 'json'))
+    const answer: Json = JSON.parse(
+      await client.out('get', 'validatingadmissionpolicies', '-o', 'json'),
+    )
     const policies = itemsOf(isFields(answer) ? answer['items'] : undefined)
-    if (policies.every(({ status }) => numberOf(fieldsOf(status)['observedGeneration']) > 0)) return policies
+    if (policies.every(({ status }) => numberOf(fieldsOf(status)['observedGeneration']) > 0))
+      return policies
     if (performance.now() > until) throw new Error('the controller has not looked at all policies')
     await sleep(POLL_MS)
   }

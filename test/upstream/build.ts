@@ -18,7 +18,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { isRecord } from '../compat/json.ts'
-import { argv0Of, mainFile, type PackagePlace, planProgram, programPath, seenFolder, testsOf } from './program.ts'
+import {
+  argv0Of,
+  mainFile,
+  type PackagePlace,
+  planProgram,
+  programPath,
+  seenFolder,
+  testsOf,
+} from './program.ts'
 
 const here = import.meta.dirname
 const root = join(here, '..', '..')
@@ -59,15 +67,24 @@ export async function buildProgram(): Promise<void> {
   if (existsSync(binary) && statSync(binary).mtimeMs > newestSource()) return
   const main = placeOf('.')
   const entries = planProgram(readPackages().map(placeOf), main, join(cache, 'suites.go'))
-  for (const [file, of] of Object.entries(replaced)) entries.set(join(sources, of), join(here, 'overlay', file))
+  for (const [file, of] of Object.entries(replaced))
+    entries.set(join(sources, of), join(here, 'overlay', file))
   entries.set(mainFile(main), join(here, 'overlay', 'program_main.go'))
   const etcd = seenFolder(placeOf('etcd'))
-  entries.set(join(etcd, 'server.go'), withoutStart(join(placeOf('etcd').folder, 'etcd', 'server.go')))
+  entries.set(
+    join(etcd, 'server.go'),
+    withoutStart(join(placeOf('etcd').folder, 'etcd', 'server.go')),
+  )
   entries.set(join(etcd, 'start.go'), join(here, 'overlay', 'etcd_start.go'))
   const overlay = join(cache, 'overlay.json')
   writeFileSync(overlay, JSON.stringify({ Replace: Object.fromEntries(entries) }, undefined, 2))
   const draft = `${binary}.${process.pid}`
-  const flags = ['-trimpath', '-gcflags', `all=-trimpath=${await sourceNames()}`, `-ldflags=${linkerFlags}`]
+  const flags = [
+    '-trimpath',
+    '-gcflags',
+    `all=-trimpath=${await sourceNames()}`,
+    `-ldflags=${linkerFlags}`,
+  ]
   await go('build', ...flags, '-overlay', overlay, '-o', draft, programPath(main))
   renameSync(draft, binary)
 }
@@ -85,7 +102,8 @@ function withoutStart(file: string): string {
 /** How to run the tests of a package, once the program is built. */
 export function testProgram(name: string): TestProgram {
   const place = placeOf(name)
-  const directory = name === 'etcd' ? besideApi() : runnable(name, realpathSync(join(place.folder, place.within)))
+  const directory =
+    name === 'etcd' ? besideApi() : runnable(name, realpathSync(join(place.folder, place.within)))
   return { name, binary, directory, argv0: argv0Of(place), tests: testsOf(place) }
 }
 
@@ -118,7 +136,10 @@ async function output(
   args: readonly string[],
   options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(program, args, { ...options, maxBuffer: OUTPUT_BYTES_MAX })
+  const { stdout } = await promisify(execFile)(program, args, {
+    ...options,
+    maxBuffer: OUTPUT_BYTES_MAX,
+  })
   return stdout
 }
 
@@ -128,9 +149,13 @@ async function linkModules(): Promise<void> {
     if (existsSync(join(sources, module))) continue
     // Outside of our own module, which is not whole before the links are there.
     const env = { ...process.env, GOFLAGS: '' }
-    const text = await output('go', ['mod', 'download', '-json', `k8s.io/${module}@${version}`], { cwd: tmpdir(), env })
+    const text = await output('go', ['mod', 'download', '-json', `k8s.io/${module}@${version}`], {
+      cwd: tmpdir(),
+      env,
+    })
     const downloaded: unknown = JSON.parse(text)
-    if (!isRecord(downloaded) || typeof downloaded['Dir'] !== 'string') throw new Error(`go mod download: ${text}`)
+    if (!isRecord(downloaded) || typeof downloaded['Dir'] !== 'string')
+      throw new Error(`go mod download: ${text}`)
     symlinkSync(downloaded['Dir'], join(sources, module))
   }
 }
@@ -150,7 +175,9 @@ const newestSource = (): number => {
     readdirSync(join(here, folder)).map((file) => join(here, folder, file)),
   )
   return Math.max(
-    ...[...files, listed, join(here, 'program.ts'), join(here, 'go.mod')].map((file) => statSync(file).mtimeMs),
+    ...[...files, listed, join(here, 'program.ts'), join(here, 'go.mod')].map(
+      (file) => statSync(file).mtimeMs,
+    ),
   )
 }
 
@@ -178,7 +205,9 @@ function runnable(name: string, directory: string): string {
   for (const file of files) {
     // client has one that is to be refused for not being executable.
     const mode = file.name.endsWith('.sh') && !file.name.includes('not-executable') ? 0o755 : 0o644
-    writeFileSync(join(copy, 'testdata', file.name), readFileSync(join(testdata, file.name)), { mode })
+    writeFileSync(join(copy, 'testdata', file.name), readFileSync(join(testdata, file.name)), {
+      mode,
+    })
   }
   return copy
 }

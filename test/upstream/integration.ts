@@ -28,7 +28,9 @@ class Run {
 
   async take(programs: readonly TestProgram[]): Promise<void> {
     const wanted = programs.flatMap((program) =>
-      program.tests.filter((test) => this.#isWanted(program.name, test)).map((test) => ({ program, test })),
+      program.tests
+        .filter((test) => this.#isWanted(program.name, test))
+        .map((test) => ({ program, test })),
     )
     const takers = Array.from({ length: this.#options.jobs }, async () => {
       for (let next = wanted.shift(); next !== undefined; next = wanted.shift())
@@ -42,14 +44,18 @@ class Run {
     if (!run.test(test) || skip.test(test)) return false
     if (!missingOnly) return true
     return (
-      this.#own.of(name, test) === undefined && (server === 'reference' || this.#reference.of(name, test) === 'pass')
+      this.#own.of(name, test) === undefined &&
+      (server === 'reference' || this.#reference.of(name, test) === 'pass')
     )
   }
 
   async #runOne(program: TestProgram, test: string): Promise<TimedOutcome> {
     const isListed = this.#listedUnder(program.name, test) !== undefined
     for (let retriesLeft = isListed ? 0 : this.#options.retries; ; retriesLeft--) {
-      const outcome = await runTest(program, test, { etcdUrl: this.#etcdUrl, options: this.#options })
+      const outcome = await runTest(program, test, {
+        etcdUrl: this.#etcdUrl,
+        options: this.#options,
+      })
       if (outcome.result !== 'fail' || retriesLeft <= 0) return outcome
     }
   }
@@ -65,7 +71,12 @@ class Run {
     this.#own.record(name, test, outcome.result)
     const { result, seconds, said } = outcome
     const wanted = this.#reference.of(name, test)
-    const remark = this.tally.add({ package: name, result, wanted, waitsFor: this.#listedUnder(name, test) })
+    const remark = this.tally.add({
+      package: name,
+      result,
+      wanted,
+      waitsFor: this.#listedUnder(name, test),
+    })
     const verdict = remark === '' ? result.toUpperCase() : `${result.toUpperCase()} (${remark})`
     console.log([verdict, name, test, `${seconds} s`, said[0] ?? ''].join('\t'))
   }
@@ -84,7 +95,9 @@ function table(packages: readonly string[]): Tally {
       const waitsFor = waits.of(name, test)
       tally.add({ package: name, result: result ?? 'fail', wanted, waitsFor })
       if (wanted === 'pass' && result !== 'pass' && waitsFor === undefined)
-        console.log([result === undefined ? 'NOT RUN' : result.toUpperCase(), name, test].join('\t'))
+        console.log(
+          [result === undefined ? 'NOT RUN' : result.toUpperCase(), name, test].join('\t'),
+        )
     }
   }
   return tally

@@ -6,7 +6,12 @@ import type { ServerKind } from './options.ts'
 import type { TimedOutcome } from './run-test.ts'
 
 /** The line of this test in the package's file; those of other tests stay. */
-export function keepOutcome(server: ServerKind, name: string, test: string, outcome: TimedOutcome): void {
+export function keepOutcome(
+  server: ServerKind,
+  name: string,
+  test: string,
+  outcome: TimedOutcome,
+): void {
   mkdirSync(join(cache, server), { recursive: true })
   const start = `{"package":${JSON.stringify(name)},"test":${JSON.stringify(test)},`
   const others = keptLines(server, name).filter((line) => !line.startsWith(start))
@@ -22,4 +27,5 @@ function keptLines(server: ServerKind, name: string): string[] {
     .filter((line) => line !== '')
 }
 
-const fileOf = (server: ServerKind, name: string): string => join(cache, server, `${name.replaceAll('/', '-')}.jsonl`)
+const fileOf = (server: ServerKind, name: string): string =>
+  join(cache, server, `${name.replaceAll('/', '-')}.jsonl`)

@@ -19,7 +19,8 @@ FAIL`
 })
 
 test('a test whose subtests were all left out is left out', () => {
-  const text = '--- PASS: TestX (1.00s)\n    --- SKIP: TestX/one (0.00s)\n        x_test.go:3: needs in-process hooks\n'
+  const text =
+    '--- PASS: TestX (1.00s)\n    --- SKIP: TestX/one (0.00s)\n        x_test.go:3: needs in-process hooks\n'
   assert.equal(readOutcome(text, 'TestX').result, 'skip')
   assert.deepEqual(readOutcome(text, 'TestX').said, ['x_test.go:3: needs in-process hooks'])
 })
@@ -28,7 +29,10 @@ test('a test that passes without a server outside is left out', () => {
   const text = '--- PASS: TestX (1.00s)\n'
   assert.equal(readOutcome(text, 'TestX').result, 'skip')
   assert.deepEqual(readOutcome(text, 'TestX').said, ['it started no server outside'])
-  assert.equal(readOutcome(`    x.go:1: extserver: start keelson serve\n${text}`, 'TestX').result, 'pass')
+  assert.equal(
+    readOutcome(`    x.go:1: extserver: start keelson serve\n${text}`, 'TestX').result,
+    'pass',
+  )
 })
 
 test('a test that never ended has failed', () => {

@@ -23,25 +23,32 @@ const SUBTESTS_MAX = 20
 const ownFlags =
   /^(requestheader-(allowed-names|client-ca-file|extra-headers-prefix|group-headers|username-headers)|proxy-client-(cert|key)-file)$/
 /** Of these the value tells what is missing. */
-const listFlags = /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
+const listFlags =
+  /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
 const ownLines =
   /extserver: start|extserver: dropped|Resolved testserver|runtime-config=|Starting kube-apiserver|Waiting for \/healthz/
 
 export function readOutcome(text: string, test: string): TestOutcome {
-  const verdicts = [...text.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm)].map(([, verdict = '', name = '']) => ({
-    name,
-    result: verdictOf(verdict),
-  }))
+  const verdicts = [...text.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm)].map(
+    ([, verdict = '', name = '']) => ({
+      name,
+      result: verdictOf(verdict),
+    }),
+  )
   const own = verdicts.find(({ name }) => name === test)?.result ?? 'fail'
   const subtests = verdicts.filter(({ name }) => name !== test)
   // A test all of whose subtests were left out has shown nothing.
-  const isEmpty = subtests.some(({ result }) => result === 'skip') && !subtests.some(({ result }) => result === 'pass')
+  const isEmpty =
+    subtests.some(({ result }) => result === 'skip') &&
+    !subtests.some(({ result }) => result === 'pass')
   // etcd has servers of its own within the test's process, and some tests have none at all.
   const hasServer = text.includes('extserver: start')
   const dropped = droppedFlags(text)
   const missing = dropped.find((flag) => essentialFlags.test(flag))
   const result = own === 'pass' && (isEmpty || !hasServer || missing !== undefined) ? 'skip' : own
-  const failed = subtests.filter((subtest) => subtest.result === 'fail').map(({ name }) => name.slice(test.length + 1))
+  const failed = subtests
+    .filter((subtest) => subtest.result === 'fail')
+    .map(({ name }) => name.slice(test.length + 1))
   const saidOf = (): string[] => {
     if (result === 'pass') return []
     if (own !== 'pass' || isEmpty) return reasons(text, result)
@@ -55,10 +62,13 @@ export function readOutcome(text: string, test: string): TestOutcome {
   }
 }
 
-const verdictOf = (word: string): Verdict => (word === 'PASS' ? 'pass' : word === 'SKIP' ? 'skip' : 'fail')
+const verdictOf = (word: string): Verdict =>
+  word === 'PASS' ? 'pass' : word === 'SKIP' ? 'skip' : 'fail'
 
 function droppedFlags(text: string): string[] {
-  const flags = [...text.matchAll(/extserver: dropped --(.*)/g)].flatMap(([, list = '']) => list.split(' --'))
+  const flags = [...text.matchAll(/extserver: dropped --(.*)/g)].flatMap(([, list = '']) =>
+    list.split(' --'),
+  )
   const named = flags
     .map((flag) => ({ flag, name: flag.replace(/=.*/s, '') }))
     .filter(({ name }) => !ownFlags.test(name))
@@ -68,7 +78,12 @@ function droppedFlags(text: string): string[] {
 
 function reasons(text: string, result: Verdict): string[] {
   const panic = /^panic: .*/m.exec(text)?.[0]
-  if (panic !== undefined) return [panic.includes('test timed out') ? 'timed out' : panic.slice(0, LINE_LENGTH_MAX)]
-  const lines = text.split('\n').filter((line) => /^\s+\S+\.go:\d+: /.test(line) && !ownLines.test(line))
-  return lines.slice(result === 'skip' ? -1 : -LINES_MAX).map((line) => line.trim().slice(0, LINE_LENGTH_MAX))
+  if (panic !== undefined)
+    return [panic.includes('test timed out') ? 'timed out' : panic.slice(0, LINE_LENGTH_MAX)]
+  const lines = text
+    .split('\n')
+    .filter((line) => /^\s+\S+\.go:\d+: /.test(line) && !ownLines.test(line))
+  return lines
+    .slice(result === 'skip' ? -1 : -LINES_MAX)
+    .map((line) => line.trim().slice(0, LINE_LENGTH_MAX))
 }

@@ -8,7 +8,8 @@ import { argv0Of, planProgram, testsOf } from './program.ts'
 test('test files become those of ordinary packages, with a table of their tests', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-program-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const write = (file: string, text: string): void => writeFileSync(join(folder, 'pods', file), text)
+  const write = (file: string, text: string): void =>
+    writeFileSync(join(folder, 'pods', file), text)
   mkdirSync(join(folder, 'pods'))
   write('util.go', 'package pods\n\nfunc TestNotOne(t *testing.T) {}\n')
   write('main_test.go', 'package pods\n\nfunc TestMain(m *testing.M) {\n}\n')
@@ -23,7 +24,9 @@ test('test files become those of ordinary packages, with a table of their tests'
   const table = join(folder, 'table', 'suites.go')
   const overlay = planProgram([place], place, table)
 
-  const seen = [...overlay].map(([path, file]) => `${path.slice(folder.length)} ${file.slice(folder.length)}`)
+  const seen = [...overlay].map(
+    ([path, file]) => `${path.slice(folder.length)} ${file.slice(folder.length)}`,
+  )
   assert.deepEqual(seen.toSorted(), [
     '/program/pods/main_tests.go /pods/main_test.go',
     '/program/pods/pods_tests.go /pods/pods_test.go',
@@ -32,7 +35,10 @@ test('test files become those of ordinary packages, with a table of their tests'
     '/program/suites.go /table/suites.go',
   ])
   const text = readFileSync(table, 'utf8')
-  assert.match(text, /\tx_pods_0 "k8s.io\/x\/program\/pods"\n\tx_pods_1 "k8s.io\/x\/program\/pods_external"\n/)
+  assert.match(
+    text,
+    /\tx_pods_0 "k8s.io\/x\/program\/pods"\n\tx_pods_1 "k8s.io\/x\/program\/pods_external"\n/,
+  )
   assert.ok(
     text.includes(
       '\t"x/pods": {x_pods_0.TestMain, []testing.InternalTest{{"TestA", x_pods_0.TestA}, {"Test_b", x_pods_0.Test_b}, {"TestC", x_pods_1.TestC}}},\n',

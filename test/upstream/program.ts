@@ -30,7 +30,11 @@ type Suite = {
 export type Overlay = Map<string, string>
 
 /** The table of tests goes to `table`; returns what the overlay needs for it and for the packages. */
-export function planProgram(places: readonly PackagePlace[], main: PackagePlace, table: string): Overlay {
+export function planProgram(
+  places: readonly PackagePlace[],
+  main: PackagePlace,
+  table: string,
+): Overlay {
   const overlay: Overlay = new Map()
   const suites = new Map<string, Suite[]>()
   for (const place of places) {
@@ -52,7 +56,8 @@ export const seenFolder = ({ folder, within }: PackagePlace): string =>
 
 function planPackage({ folder, path, within, name }: PackagePlace, overlay: Overlay): Suite[] {
   const directory = join(folder, within)
-  if (!existsSync(directory)) throw new Error(`packages.txt has ${name}, and there is no folder ${directory}`)
+  if (!existsSync(directory))
+    throw new Error(`packages.txt has ${name}, and there is no folder ${directory}`)
   const files = readdirSync(directory).filter((file) => file.endsWith('.go'))
   const texts = new Map(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')]))
   const own = files.filter((file) => !isExternal(texts.get(file) ?? ''))
@@ -60,7 +65,10 @@ function planPackage({ folder, path, within, name }: PackagePlace, overlay: Over
   return [own, external].map((part, index) => {
     const place = join(FOLDER, `${within === '' ? 'all' : within}${index === 0 ? '' : '_external'}`)
     for (const file of part)
-      overlay.set(join(folder, place, file.replace(/_test\.go$/, '_tests.go')), join(directory, file))
+      overlay.set(
+        join(folder, place, file.replace(/_test\.go$/, '_tests.go')),
+        join(directory, file),
+      )
     const text = part
       .filter((file) => file.endsWith('_test.go'))
       .map((file) => texts.get(file) ?? '')
@@ -68,7 +76,9 @@ function planPackage({ folder, path, within, name }: PackagePlace, overlay: Over
     return {
       alias: `${name.replaceAll(/\W/g, '_')}_${index}`,
       path: `${path}/${place}`,
-      tests: [...text.matchAll(/^func (Test(?![a-z])\w*)\(\w+ \*testing\.T\)/gm)].map(([, test = '']) => test),
+      tests: [...text.matchAll(/^func (Test(?![a-z])\w*)\(\w+ \*testing\.T\)/gm)].map(
+        ([, test = '']) => test,
+      ),
       hasMain: /^func TestMain\(\w+ \*testing\.M\)/m.test(text),
     }
   })
@@ -79,7 +89,9 @@ const isExternal = (text: string): boolean => /^package \w+_test$/m.test(text)
 function suiteTable(suites: ReadonlyMap<string, readonly Suite[]>): string {
   const imports = [...suites.values()].flat().map(({ alias, path }) => `\t${alias} "${path}"`)
   const rows = [...suites].map(([name, parts]) => {
-    const tests = parts.flatMap(({ alias, tests: names }) => names.map((test) => `{"${test}", ${alias}.${test}}`))
+    const tests = parts.flatMap(({ alias, tests: names }) =>
+      names.map((test) => `{"${test}", ${alias}.${test}}`),
+    )
     const main = parts.find(({ hasMain }) => hasMain)
     const entry = main === undefined ? 'nil' : `${main.alias}.TestMain`
     return `\t"${name}": {${entry}, []testing.InternalTest{${tests.join(', ')}}},`
@@ -105,4 +117,5 @@ export const testsOf = (place: PackagePlace): string[] =>
     .toSorted()
 
 /** What Go calls the test program of a package alone: clients name themselves after it, and tests expect that. */
-export const argv0Of = ({ path, within }: PackagePlace): string => `${basename(join(path, within))}.test`
+export const argv0Of = ({ path, within }: PackagePlace): string =>
+  `${basename(join(path, within))}.test`

@@ -10,7 +10,8 @@ import type { Verdict } from './outcome.ts'
 const heads: Readonly<Record<ServerKind, string>> = {
   reference:
     '# What kube-apiserver v1.33.4 answers, as a process outside of the tests: npm run integration -- --reference writes it.',
-  keelson: '# What Keelson answered when each test was run last: npm run integration writes it, and --table counts it.',
+  keelson:
+    '# What Keelson answered when each test was run last: npm run integration writes it, and --table counts it.',
 }
 
 export class Results {
@@ -53,7 +54,8 @@ function read(path: string): Map<string, Verdict> {
   if (!existsSync(path)) return results
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     const [verdict = '', name = '', test = ''] = line.split('\t')
-    if (verdict === 'pass' || verdict === 'fail' || verdict === 'skip') results.set(keyOf(name, test), verdict)
+    if (verdict === 'pass' || verdict === 'fail' || verdict === 'skip')
+      results.set(keyOf(name, test), verdict)
   }
   return results
 }

@@ -30,21 +30,25 @@ export async function runTest(
   const logs = join(cache, server, 'logs', program.name.replaceAll('/', '-'))
   mkdirSync(join(logs, 'servers'), { recursive: true })
   const beganMs = performance.now()
-  const child = spawn(program.binary, ['-test.v', '-test.run', `^${test}$`, '-test.timeout', `${timeoutSeconds}s`], {
-    cwd: program.directory,
-    argv0: program.argv0,
-    // It leads a group of its own, so that its servers can be ended with it.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      KEELSON_SERVER: commandOf(server),
-      KEELSON_SERVER_LOGS: join(logs, 'servers'),
-      UPSTREAM_PACKAGE: program.name,
-      KUBE_INTEGRATION_ETCD_URL: etcdUrl,
-      PATH: `${dirname(toolPath('etcd'))}:${dirname(process.execPath)}:${process.env['PATH']}`,
+  const child = spawn(
+    program.binary,
+    ['-test.v', '-test.run', `^${test}$`, '-test.timeout', `${timeoutSeconds}s`],
+    {
+      cwd: program.directory,
+      argv0: program.argv0,
+      // It leads a group of its own, so that its servers can be ended with it.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        KEELSON_SERVER: commandOf(server),
+        KEELSON_SERVER_LOGS: join(logs, 'servers'),
+        UPSTREAM_PACKAGE: program.name,
+        KUBE_INTEGRATION_ETCD_URL: etcdUrl,
+        PATH: `${dirname(toolPath('etcd'))}:${dirname(process.execPath)}:${process.env['PATH']}`,
+      },
     },
-  })
+  )
   const kill = (): void => killGroup(child.pid)
   const timer = setTimeout(kill, timeoutSeconds * 1000 + GRACE_MS)
   process.once('exit', kill)
@@ -60,7 +64,10 @@ export async function runTest(
   process.off('exit', kill)
   kill()
   writeFileSync(join(logs, `${test}.log`), text)
-  return { ...readOutcome(text, test), seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
+  return {
+    ...readOutcome(text, test),
+    seconds: Math.round((performance.now() - beganMs) / 100) / 10,
+  }
 }
 
 function killGroup(pid: number | undefined): void {

@@ -47,6 +47,9 @@ test('a test that is listed waits, whether the reference was asked or not', () =
 
 test('a test that passes although it is listed is counted, and said', () => {
   const tally = new Tally()
-  assert.match(tally.add(judged({ result: 'pass', waitsFor: 'access' })), /waits\.txt has it under "access"/)
+  assert.match(
+    tally.add(judged({ result: 'pass', waitsFor: 'access' })),
+    /waits\.txt has it under "access"/,
+  )
   assert.equal(tally.passed, 1)
 })

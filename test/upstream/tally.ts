@@ -10,7 +10,12 @@ export type Judged = {
   readonly waitsFor: string | undefined
 }
 
-type Counts = { reference: number; passed: number; failed: number; readonly waits: Map<string, number> }
+type Counts = {
+  reference: number
+  passed: number
+  failed: number
+  readonly waits: Map<string, number>
+}
 
 const NOT_ASKED = 'the reference was not asked: run it with --reference first'
 
@@ -59,13 +64,24 @@ export class Tally {
   summary(): string[] {
     const features = new Map<string, number>()
     for (const { waits } of this.#packages.values())
-      for (const [feature, count] of waits) features.set(feature, (features.get(feature) ?? 0) + count)
+      for (const [feature, count] of waits)
+        features.set(feature, (features.get(feature) ?? 0) + count)
     return [
       'package\treference\tkeelson\twaits',
       ...[...this.#packages].map(([name, { reference, passed, waits }]) =>
-        [name, reference, passed, [...waits].map(([feature, count]) => `${feature} ${count}`).join(', ')].join('\t'),
+        [
+          name,
+          reference,
+          passed,
+          [...waits].map(([feature, count]) => `${feature} ${count}`).join(', '),
+        ].join('\t'),
       ),
-      ['all', this.reference, this.passed, this.reference > 0 ? share(this.passed, this.reference) : ''].join('\t'),
+      [
+        'all',
+        this.reference,
+        this.passed,
+        this.reference > 0 ? share(this.passed, this.reference) : '',
+      ].join('\t'),
       ...[...features].map(([feature, count]) => `listed: ${feature}: ${count}`).toSorted(byText),
       `${this.passed} passed, ${this.failed} failed`,
     ]

@@ -25,6 +25,8 @@ export class Waits {
   /** Tests of a package that wait. */
   tests(name: string): string[] {
     const start = `${name}\t`
-    return [...this.#features.keys()].filter((key) => key.startsWith(start)).map((key) => key.slice(start.length))
+    return [...this.#features.keys()]
+      .filter((key) => key.startsWith(start))
+      .map((key) => key.slice(start.length))
   }
 }

@@ -46,7 +46,8 @@ const types: Readonly<Record<string, Type>> = {
   },
 }
 
-const hasFirst = ({ versions }: Fields): boolean => itemsOf(versions).some(({ version }) => version === 'v1')
+const hasFirst = ({ versions }: Fields): boolean =>
+  itemsOf(versions).some(({ version }) => version === 'v1')
 
 suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
   test('discovery shows both types', async () => {
@@ -60,7 +61,9 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
     const { body: version } = await fixture().call({ path: `/apis/${group}/v1` })
     assert.equal(version['groupVersion'], `${group}/v1`)
     const names = new Set(itemsOf(version['resources']).map(({ name }) => name))
-    assert.ok(names.has('mutatingwebhookconfigurations') && names.has('validatingwebhookconfigurations'))
+    assert.ok(
+      names.has('mutatingwebhookconfigurations') && names.has('validatingwebhookconfigurations'),
+    )
   })
 
   for (const [name, { collection, path, data, isInForce, isNot }] of Object.entries(types)) {
@@ -88,7 +91,11 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
       await using scope = await Scope.begin(fixture())
       for (let at = 0; at < 10; at++) {
         const metadata = { name: `${scope.name}-${at}`, labels: { list: scope.name } }
-        await scope.register(collection, [scope.webhook('own', { path, rules: onConfigMaps })], metadata)
+        await scope.register(
+          collection,
+          [scope.webhook('own', { path, rules: onConfigMaps })],
+          metadata,
+        )
       }
       const selected = `${collection}?labelSelector=list=${scope.name}`
       assert.equal(itemsOf((await fixture().call({ path: selected })).body['items']).length, 10)
@@ -115,7 +122,9 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
 
     test(`${name}: a match condition that is none is refused`, async () => {
       await using scope = await Scope.begin(fixture())
-      const matchConditions = [{ name: 'invalid-expression-1', expression: '... [] bad expression' }]
+      const matchConditions = [
+        { name: 'invalid-expression-1', expression: '... [] bad expression' },
+      ]
       const webhook = scope.webhook('own', { path, rules: onConfigMaps, more: { matchConditions } })
       const body = { metadata: { name: scope.name }, webhooks: [webhook] }
       const refused = await fixture().call({ method: 'POST', path: collection, body })

@@ -14,7 +14,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type Fields, fieldsOf } from '../../src/api/object.ts'
-import { dataOf, definitions, fixtureOfFile, messageOf, mutating, type Reach, validating } from './fixture.ts'
+import {
+  dataOf,
+  definitions,
+  fixtureOfFile,
+  messageOf,
+  mutating,
+  type Reach,
+  validating,
+} from './fixture.ts'
 import { forbiddenData, onConfigMaps, open, rule, Scope } from './scope.ts'
 
 const fixture = fixtureOfFile()
@@ -27,7 +35,8 @@ const withMark =
 
 suite('denials', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
-    test(`a webhook refuses pods and config maps, called by ${reach}`, () => refusesPodsAndConfigMaps(reach))
+    test(`a webhook refuses pods and config maps, called by ${reach}`, () =>
+      refusesPodsAndConfigMaps(reach))
   }
 
   test('a webhook refuses to create, update and delete a custom object', async () => {
@@ -39,9 +48,18 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     assert.match(messageOf(refused), /it has forbidden data/)
 
     const path = custom.path('v1', 'b')
-    assert.equal((await custom.create('v1', 'b', { data: { 'webhook-test': 'permanent' } })).status, 201)
-    assert.match(messageOf(await scope.update(path, withMark('forbidden'))), /it has forbidden data/)
-    assert.match(messageOf(await fixture().call({ method: 'DELETE', path })), /it may not be deleted/)
+    assert.equal(
+      (await custom.create('v1', 'b', { data: { 'webhook-test': 'permanent' } })).status,
+      201,
+    )
+    assert.match(
+      messageOf(await scope.update(path, withMark('forbidden'))),
+      /it has forbidden data/,
+    )
+    assert.match(
+      messageOf(await fixture().call({ method: 'DELETE', path })),
+      /it may not be deleted/,
+    )
     assert.equal((await scope.update(path, withMark('fine'))).status, 200)
     assert.equal((await fixture().call({ method: 'DELETE', path })).status, 200)
   })
@@ -50,7 +68,9 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     await using scope = await Scope.begin(fixture())
     const { caBundle: _, ...clientConfig } = fixture().clientConfig('/checks-data')
     const more = { clientConfig, failurePolicy: 'Fail' }
-    await scope.register(validating, [scope.webhook('closed', { path: '', rules: onConfigMaps, more })])
+    await scope.register(validating, [
+      scope.webhook('closed', { path: '', rules: onConfigMaps, more }),
+    ])
     const { status, body } = await scope.createConfigMap('a')
     assert.equal(status, 500)
     assert.equal(body['reason'], 'InternalError')
@@ -61,7 +81,9 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     const rules = [rule(['CREATE'], 'apiextensions.k8s.io', ['customresourcedefinitions'])]
     const objectSelector = { matchLabels: { [scope.name]: 'true' } }
     const more = { objectSelector, namespaceSelector: {} }
-    await scope.register(validating, [scope.webhook('crds', { path: '/checks-definitions', rules, more })])
+    await scope.register(validating, [
+      scope.webhook('crds', { path: '/checks-definitions', rules, more }),
+    ])
     const group = `${scope.name}.example.com`
     const labels = { [scope.name]: 'true', 'webhook-test': 'forbidden' }
     const names = { plural: 'widgets', kind: 'Widget' }
@@ -77,14 +99,20 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
   const late = '/allows-late'
   const timeouts: readonly (readonly [string, Fields, boolean])[] = [
     ['a second is too short under Fail', { timeoutSeconds: 1, failurePolicy: 'Fail' }, false],
-    ['a second is too short, and ignored under Ignore', { timeoutSeconds: 1, failurePolicy: 'Ignore' }, true],
+    [
+      'a second is too short, and ignored under Ignore',
+      { timeoutSeconds: 1, failurePolicy: 'Ignore' },
+      true,
+    ],
     ['ten seconds suffice', { timeoutSeconds: 10, failurePolicy: 'Fail' }, true],
     ['the default suffices', { failurePolicy: 'Fail' }, true],
   ]
   for (const [what, more, isAllowed] of timeouts) {
     test(`a webhook has the time of its timeout: ${what}`, async () => {
       await using scope = await Scope.begin(fixture())
-      await scope.register(validating, [scope.webhook('late', { path: late, rules: onConfigMaps, more })])
+      await scope.register(validating, [
+        scope.webhook('late', { path: late, rules: onConfigMaps, more }),
+      ])
       const answer = await scope.createConfigMap('a')
       if (isAllowed) assert.equal(answer.status, 201)
       else assert.match(messageOf(answer), /\/allows-late\?timeout=1s": context deadline exceeded/)
@@ -96,19 +124,33 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     const plurals = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
     const group = 'admissionregistration.k8s.io'
     // Upstream's select namespaces, too, which says nothing of objects outside of them.
-    const more = { failurePolicy: 'Fail', objectSelector: { matchLabels: { [scope.name]: 'true' } } }
+    const more = {
+      failurePolicy: 'Fail',
+      objectSelector: { matchLabels: { [scope.name]: 'true' } },
+    }
     const deletions = [rule(['DELETE'], group, plurals)]
     const creations = [rule(['CREATE'], group, plurals)]
-    await scope.register(validating, [scope.webhook('deny', { path: '/denies', rules: deletions, more })])
-    await scope.register(mutating, [scope.webhook('label', { path: '/adds-labels', rules: creations, more })])
+    await scope.register(validating, [
+      scope.webhook('deny', { path: '/denies', rules: deletions, more }),
+    ])
+    await scope.register(mutating, [
+      scope.webhook('label', { path: '/adds-labels', rules: creations, more }),
+    ])
     const never = [rule(['CREATE'], '', ['invalid'])]
-    const dummy = scope.webhook('dummy', { path: '', rules: never, more: { failurePolicy: 'Ignore' } })
+    const dummy = scope.webhook('dummy', {
+      path: '',
+      rules: never,
+      more: { failurePolicy: 'Ignore' },
+    })
     for (const path of [validating, mutating]) {
       const name = `${scope.name}-dummy`
       const metadata = { name, labels: { [scope.name]: 'true' } }
       const made = await scope.register(path, [dummy], metadata)
       assert.equal(fieldsOf(fieldsOf(made['metadata'])['labels'])['added'], undefined)
-      assert.equal((await fixture().call({ method: 'DELETE', path: `${path}/${name}` })).status, 200)
+      assert.equal(
+        (await fixture().call({ method: 'DELETE', path: `${path}/${name}` })).status,
+        200,
+      )
     }
   })
 })
@@ -121,12 +163,25 @@ async function refusesPodsAndConfigMaps(reach: Reach): Promise<void> {
   const { caBundle: _, ...untrusted } = fixture().clientConfig('/checks-data', reach)
   const failing = { clientConfig: untrusted, failurePolicy: 'Ignore' }
   await scope.register(validating, [
-    scope.webhook('pods', { path: '/checks-pods', rules: pods, reach, more: { timeoutSeconds: 5 } }),
-    scope.webhook('data', { path: '/checks-data', rules: onData, reach, more: { namespaceSelector } }),
+    scope.webhook('pods', {
+      path: '/checks-pods',
+      rules: pods,
+      reach,
+      more: { timeoutSeconds: 5 },
+    }),
+    scope.webhook('data', {
+      path: '/checks-data',
+      rules: onData,
+      reach,
+      more: { namespaceSelector },
+    }),
     scope.webhook('open', { path: '', rules: onConfigMaps, more: failing }),
   ])
   const podPath = `/api/v1/namespaces/${scope.name}/pods`
-  const pod = (name: string, mark: string): Promise<{ readonly status: number; readonly body: Fields }> => {
+  const pod = (
+    name: string,
+    mark: string,
+  ): Promise<{ readonly status: number; readonly body: Fields }> => {
     const metadata = { name, labels: { 'webhook-test': mark } }
     return call({
       method: 'POST',

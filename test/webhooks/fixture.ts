@@ -39,11 +39,15 @@ export class Fixture implements AsyncDisposable {
 
   static async start(): Promise<Fixture> {
     await using parts = new AsyncDisposableStack()
-    const webhook = parts.use(await SampleWebhook.start([`${SERVICE.name}.${SERVICE.namespace}.svc`]))
+    const webhook = parts.use(
+      await SampleWebhook.start([`${SERVICE.name}.${SERVICE.namespace}.svc`]),
+    )
     const etcd = parts.use(await startEtcd())
     const start = process.env['WEBHOOKS_ON'] === 'reference' ? startReference : startKeelson
     const args = ['--service-cluster-ip-range=127.0.77.0/24']
-    const server = parts.use(await start({ etcdUrl: etcd.clientUrl, args, omit: ['service-cluster-ip-range'] }))
+    const server = parts.use(
+      await start({ etcdUrl: etcd.clientUrl, args, omit: ['service-cluster-ip-range'] }),
+    )
     const client = parts.use((clients['HTTP/2'] ?? assert.fail())(server.url))
     const fixture = new Fixture(parts.move(), client, webhook)
     await fixture.#publish()
@@ -83,7 +87,11 @@ export class Fixture implements AsyncDisposable {
   }
 
   async newNamespace(name: string, labels: Fields = {}): Promise<string> {
-    await this.write({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name, labels } } })
+    await this.write({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name, labels } },
+    })
     return name
   }
 
@@ -101,7 +109,10 @@ export class Fixture implements AsyncDisposable {
     const path = `/api/v1/namespaces/${SERVICE.namespace}/services`
     const ports = [{ port }]
     const metadata = { name: SERVICE.name }
-    await this.until('the default namespace', async () => (await this.call({ path })).status === 200)
+    await this.until(
+      'the default namespace',
+      async () => (await this.call({ path })).status === 200,
+    )
     await this.until('the Service', async () => {
       const body = { metadata, spec: { clusterIP: CLUSTER_IP, ports } }
       return (await this.call({ method: 'POST', path, body })).status === 201

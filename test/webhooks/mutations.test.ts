@@ -45,7 +45,9 @@ suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
   test('what a webhook added to a pod gets its defaults', async () => {
     await using scope = await Scope.begin(fixture())
     const rules = [rule(['CREATE'], '', ['pods'])]
-    await scope.register(mutating, [scope.webhook('pods', { path: '/adds-init-containers', rules })])
+    await scope.register(mutating, [
+      scope.webhook('pods', { path: '/adds-init-containers', rules }),
+    ])
     const spec = { containers: [{ name: 'c', image: 'i' }] }
     const pods = `/api/v1/namespaces/${scope.name}/pods`
     const made = await fixture().write({

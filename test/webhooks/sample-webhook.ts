@@ -36,7 +36,9 @@ export class SampleWebhook implements AsyncDisposable {
     const server = createServer({ cert, key }, (request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'https://webhook')
       text(request)
-        .then(async (body) => response.end(JSON.stringify(await answer(pathname, JSON.parse(body)))))
+        .then(async (body) =>
+          response.end(JSON.stringify(await answer(pathname, JSON.parse(body)))),
+        )
         .catch((error: unknown) => response.writeHead(500).end(String(error)))
     })
     server.listen(0, CLUSTER_IP)
@@ -74,12 +76,15 @@ const patched = (path: string, value: unknown): Fields => {
 const objectOf = ({ operation, object, oldObject }: Fields): Fields =>
   fieldsOf(operation === 'DELETE' ? oldObject : object)
 const dataOf = (request: Fields): Fields => fieldsOf(objectOf(request)['data'])
-const labelsOf = (request: Fields): Fields => fieldsOf(fieldsOf(objectOf(request)['metadata'])['labels'])
+const labelsOf = (request: Fields): Fields =>
+  fieldsOf(fieldsOf(objectOf(request)['metadata'])['labels'])
 
 const refuseData = (request: Fields): Fields => {
   const mark = dataOf(request)['webhook-test']
-  if (mark === 'forbidden' && request['operation'] !== 'DELETE') return denied({ reason: 'it has forbidden data' })
-  if (mark === 'permanent' && request['operation'] === 'DELETE') return denied({ reason: 'it may not be deleted' })
+  if (mark === 'forbidden' && request['operation'] !== 'DELETE')
+    return denied({ reason: 'it has forbidden data' })
+  if (mark === 'permanent' && request['operation'] === 'DELETE')
+    return denied({ reason: 'it may not be deleted' })
   return allowed
 }
 
@@ -95,7 +100,8 @@ async function checkPod(request: Fields): Promise<Fields> {
   if (label === 'hang') await new Promise<never>(() => undefined)
   const faults = label === 'forbidden' ? ['it has a forbidden label'] : []
   const containers = itemsOf(fieldsOf(objectOf(request)['spec'])['containers'])
-  if (containers.some(({ name }) => name === 'forbidden')) faults.push('it has a forbidden container')
+  if (containers.some(({ name }) => name === 'forbidden'))
+    faults.push('it has a forbidden container')
   return faults.length === 0 ? allowed : denied({ message: faults.join('; ') })
 }
 
@@ -111,7 +117,10 @@ function convert({ desiredAPIVersion, objects }: Fields): Fields {
     assert.notEqual(rest['apiVersion'], desiredAPIVersion, 'nothing is to be converted')
     const [first, second] = textOf(hostPort).split(':')
     const split = hostPort === undefined ? {} : { host: first, port: second }
-    const joined = host === undefined && port === undefined ? {} : { hostPort: `${textOf(host)}:${textOf(port)}` }
+    const joined =
+      host === undefined && port === undefined
+        ? {}
+        : { hostPort: `${textOf(host)}:${textOf(port)}` }
     return { ...rest, apiVersion: desiredAPIVersion, ...(toSecond ? split : joined) }
   })
   return { result: { status: 'Success' }, convertedObjects }
@@ -123,7 +132,9 @@ const paths: Readonly<Record<string, Decide>> = {
   '/checks-data': refuseData,
   '/checks-pods': checkPod,
   '/checks-definitions': (request) =>
-    labelsOf(request)['webhook-test'] === 'forbidden' ? denied({ message: 'it has a forbidden label' }) : allowed,
+    labelsOf(request)['webhook-test'] === 'forbidden'
+      ? denied({ message: 'it has a forbidden label' })
+      : allowed,
   '/adds-stages': addStage,
   '/adds-init-containers': addInitContainer,
   '/adds-labels': () => patched('/metadata/labels', { added: 'yes' }),

@@ -11,7 +11,11 @@ export type Registered = {
   readonly more?: Fields
 }
 
-export const rule = (operations: readonly string[], group: string, resources: readonly string[]): Fields => ({
+export const rule = (
+  operations: readonly string[],
+  group: string,
+  resources: readonly string[],
+): Fields => ({
   operations,
   apiGroups: [group],
   apiVersions: ['*'],
@@ -56,7 +60,11 @@ export class Scope implements AsyncDisposable {
   }
 
   /** Creates a configuration and waits until it is in force: its last webhook denies what has a certain label. */
-  async register(collection: string, webhooks: readonly Fields[], metadata: Fields = {}): Promise<Fields> {
+  async register(
+    collection: string,
+    webhooks: readonly Fields[],
+    metadata: Fields = {},
+  ): Promise<Fields> {
     const { name = this.name } = metadata
     const label = `${textOf(name)}-marker`
     const marker = this.webhook('marker', {
@@ -70,22 +78,35 @@ export class Scope implements AsyncDisposable {
     await this.fixture.until(`${textOf(name)} is in force`, async () => {
       const labels = { [label]: 'true' }
       const path = '/api/v1/namespaces/default/configmaps?dryRun=All'
-      const answer = await this.fixture.call({ method: 'POST', path, body: { metadata: { name: 'm', labels } } })
+      const answer = await this.fixture.call({
+        method: 'POST',
+        path,
+        body: { metadata: { name: 'm', labels } },
+      })
       return messageOf(answer).includes('denied')
     })
     return made
   }
 
   createConfigMap(name: string, data: Fields = {}): Promise<Answer> {
-    return this.fixture.call({ method: 'POST', path: this.configMaps, body: { metadata: { name }, data } })
+    return this.fixture.call({
+      method: 'POST',
+      path: this.configMaps,
+      body: { metadata: { name }, data },
+    })
   }
 
   /** Creates ConfigMaps with this data until one fares so, and deletes each. */
-  async untilConfigMap(data: Fields, what: string, isSo: (answer: Answer) => boolean): Promise<void> {
+  async untilConfigMap(
+    data: Fields,
+    what: string,
+    isSo: (answer: Answer) => boolean,
+  ): Promise<void> {
     await this.fixture.until(what, async () => {
       const name = this.fixture.unique()
       const answer = await this.createConfigMap(name, data)
-      if (answer.status === 201) await this.fixture.write({ method: 'DELETE', path: `${this.configMaps}/${name}` })
+      if (answer.status === 201)
+        await this.fixture.write({ method: 'DELETE', path: `${this.configMaps}/${name}` })
       else assert.match(messageOf(answer), /denied/)
       return isSo(answer)
     })

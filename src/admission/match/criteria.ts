@@ -23,7 +23,8 @@ export type MatchCriteria = {
 }
 
 /** Of a webhook: without rules it matches nothing. */
-export const readWebhookCriteria = (webhook: Fields): MatchCriteria => read(webhook, readRules(webhook['rules']))
+export const readWebhookCriteria = (webhook: Fields): MatchCriteria =>
+  read(webhook, readRules(webhook['rules']))
 
 /** Of matchConstraints or matchResources of policies and bindings: without rules everything is matched. */
 export function readPolicyCriteria(match: Fields): MatchCriteria {
@@ -43,7 +44,10 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
     isEquivalent: match['matchPolicy'] === 'Equivalent',
     hasNames: [...(rules ?? []), ...excluded].some(({ names }) => names !== undefined),
     isEverything:
-      rules === undefined && excluded.length === 0 && namespaceSelector?.length === 0 && objectSelector?.length === 0,
+      rules === undefined &&
+      excluded.length === 0 &&
+      namespaceSelector?.length === 0 &&
+      objectSelector?.length === 0,
   }
 }
 
@@ -54,14 +58,21 @@ export type Versions = { readonly target: Target; readonly equivalents: readonly
  * The resource in the version that the rules ask for; undefined: they do not match. The version of the request is tried with all rules
  * first.
  */
-export function matchRules({ rules, excluded, isEquivalent }: MatchCriteria, versions: Versions): Resource | undefined {
+export function matchRules(
+  { rules, excluded, isEquivalent }: MatchCriteria,
+  versions: Versions,
+): Resource | undefined {
   const { target } = versions
   const others = isEquivalent ? versions.equivalents : []
   if (matchAny(excluded, target, others) !== undefined) return undefined
   return rules === undefined ? target.resource : matchAny(rules, target, others)
 }
 
-function matchAny(rules: readonly Rule[], target: Target, others: readonly Resource[]): Resource | undefined {
+function matchAny(
+  rules: readonly Rule[],
+  target: Target,
+  others: readonly Resource[],
+): Resource | undefined {
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {

@@ -7,7 +7,10 @@ const policies: ReadonlySet<string> = new Set([
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
 ])
-const webhooks: ReadonlySet<string> = new Set(['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'])
+const webhooks: ReadonlySet<string> = new Set([
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+])
 
 /** A policy that refuses these could stop the cluster. Webhooks see them. */
 const reviews: { readonly [group: string]: ReadonlySet<string> } = {
@@ -28,4 +31,5 @@ export const isExemptFromPolicies = ({ resource }: Pick<Attributes, 'resource'>)
   (resource.group === admissionGroup && policies.has(resource.plural)) || isReview({ resource })
 
 export const isExemptFromWebhooks = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
-  resource.group === admissionGroup && (policies.has(resource.plural) || webhooks.has(resource.plural))
+  resource.group === admissionGroup &&
+  (policies.has(resource.plural) || webhooks.has(resource.plural))

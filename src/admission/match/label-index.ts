@@ -43,7 +43,8 @@ export class LabelIndex {
 
   #add(required: Requirement, position: number): void {
     let requiring = this.#byKey.get(required.key)
-    if (requiring === undefined) this.#byKey.set(required.key, (requiring = { any: [], byValue: new Map() }))
+    if (requiring === undefined)
+      this.#byKey.set(required.key, (requiring = { any: [], byValue: new Map() }))
     if (required.operator !== 'in') {
       requiring.any.push(position)
       return
@@ -59,4 +60,5 @@ export class LabelIndex {
 const none: readonly number[] = []
 
 /** An object without the label does not match. */
-const requiresLabel = ({ operator }: Requirement): boolean => operator !== 'absent' && operator !== 'notin'
+const requiresLabel = ({ operator }: Requirement): boolean =>
+  operator !== 'absent' && operator !== 'notin'

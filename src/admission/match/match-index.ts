@@ -89,7 +89,9 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
 }
 
 /** All names that rules are about. */
-const namesIn = (candidates: readonly Candidate<{ readonly criteria: MatchCriteria }>[]): ReadonlySet<string> =>
+const namesIn = (
+  candidates: readonly Candidate<{ readonly criteria: MatchCriteria }>[],
+): ReadonlySet<string> =>
   new Set(
     candidates.flatMap(({ entry: { criteria } }) =>
       [...(criteria.rules ?? []), ...criteria.excluded].flatMap(({ names }) => [...(names ?? [])]),

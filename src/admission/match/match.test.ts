@@ -14,7 +14,9 @@ import { MatchIndex } from './match-index.ts'
 import { matchesNamespaceSelector } from './namespaces.ts'
 import { convertTo } from './versions.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 const rule = (resource: string, more: Fields = {}): Fields => ({
   operations: ['*'],
@@ -29,7 +31,9 @@ const write = (plural: string, subresource = '', more: Partial<Attributes> = {})
   attributes({ plural, subresource, ...more })
 
 function matched(config: Fields, request: Attributes): string | undefined {
-  const index = new MatchIndex<{ readonly criteria: ReturnType<typeof readPolicyCriteria> }>(registry)
+  const index = new MatchIndex<{ readonly criteria: ReturnType<typeof readPolicyCriteria> }>(
+    registry,
+  )
   index.entries = [{ criteria: readPolicyCriteria(config) }]
   const [found] = index.candidates(request)
   // Asked again, it is answered from what is known.
@@ -74,27 +78,48 @@ test('rules name operations, groups, versions, scopes and names', () => {
   assert.equal(matched(of({ resourceNames: ['q'] }), pods), undefined)
   assert.equal(matched({}, pods), '/v1')
   assert.equal(matched({ excludeResourceRules: [rule('pods')] }, pods), undefined)
-  assert.equal(matched({ excludeResourceRules: [rule('pods', { resourceNames: ['p'] })] }, pods), undefined)
-  assert.equal(matched({ excludeResourceRules: [rule('pods', { resourceNames: ['q'] })] }, pods), '/v1')
+  assert.equal(
+    matched({ excludeResourceRules: [rule('pods', { resourceNames: ['p'] })] }, pods),
+    undefined,
+  )
+  assert.equal(
+    matched({ excludeResourceRules: [rule('pods', { resourceNames: ['q'] })] }, pods),
+    '/v1',
+  )
 })
 
 test('a webhook without rules matches nothing', () => {
-  const index = new MatchIndex<{ readonly criteria: ReturnType<typeof readWebhookCriteria> }>(registry)
+  const index = new MatchIndex<{ readonly criteria: ReturnType<typeof readWebhookCriteria> }>(
+    registry,
+  )
   index.entries = [{ criteria: readWebhookCriteria({}) }]
   assert.deepEqual(index.candidates(write('pods')), [])
 })
 
 test('other versions match with Equivalent, the exact one first', () => {
-  const resource = registry.find({ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers' })
+  const resource = registry.find({
+    group: 'autoscaling',
+    version: 'v2',
+    plural: 'horizontalpodautoscalers',
+  })
   assert.ok(resource)
   const scaler = { ...write('pods'), resource }
   const v1 = rule('horizontalpodautoscalers', { apiGroups: ['autoscaling'], apiVersions: ['v1'] })
   const both = [v1, rule('horizontalpodautoscalers', { apiVersions: ['v2'] })]
   assert.equal(matched({ resourceRules: [v1], matchPolicy: 'Exact' }, scaler), undefined)
-  assert.equal(matched({ resourceRules: [v1], matchPolicy: 'Equivalent' }, scaler), 'autoscaling/v1')
-  assert.equal(matched({ resourceRules: both, matchPolicy: 'Equivalent' }, scaler), 'autoscaling/v2')
+  assert.equal(
+    matched({ resourceRules: [v1], matchPolicy: 'Equivalent' }, scaler),
+    'autoscaling/v1',
+  )
+  assert.equal(
+    matched({ resourceRules: both, matchPolicy: 'Equivalent' }, scaler),
+    'autoscaling/v2',
+  )
   const events = rule('events', { apiGroups: ['events.k8s.io'] })
-  assert.equal(matched({ resourceRules: [events], matchPolicy: 'Equivalent' }, write('events')), 'events.k8s.io/v1')
+  assert.equal(
+    matched({ resourceRules: [events], matchPolicy: 'Equivalent' }, write('events')),
+    'events.k8s.io/v1',
+  )
 })
 
 const never = (): never => assert.fail('built-in kinds need no webhook')
@@ -105,7 +130,10 @@ test('an object is converted to the version that was asked for', () => {
   )
   assert.ok(v1 && v2)
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 2 }
-  const object = { ...anObject('HorizontalPodAutoscaler', 'h', { spec }), apiVersion: 'autoscaling/v2' }
+  const object = {
+    ...anObject('HorizontalPodAutoscaler', 'h', { spec }),
+    apiVersion: 'autoscaling/v2',
+  }
   const converted = convertTo(object, { from: v2, to: v1, subresource: '' }, never)
   assert.ok(!(converted instanceof Promise))
   assert.equal(converted.apiVersion, 'autoscaling/v1')
@@ -115,35 +143,56 @@ test('object selectors look at the object and at the old one', () => {
   const criteria = readWebhookCriteria({ objectSelector: { matchLabels: { a: 'b' } } })
   const labelled = anObject('Pod', 'p', { metadata: { labels: { a: 'b' } } })
   const plain = anObject('Pod', 'p')
-  const matches = (object: typeof plain | undefined, oldObject: typeof plain | undefined): boolean =>
-    matchesObjectSelector(criteria, write('pods', '', { object, oldObject }))
+  const matches = (
+    object: typeof plain | undefined,
+    oldObject: typeof plain | undefined,
+  ): boolean => matchesObjectSelector(criteria, write('pods', '', { object, oldObject }))
   assert.deepEqual(
-    [matches(labelled, undefined), matches(plain, labelled), matches(undefined, labelled), matches(plain, undefined)],
+    [
+      matches(labelled, undefined),
+      matches(plain, labelled),
+      matches(undefined, labelled),
+      matches(plain, undefined),
+    ],
     [true, true, true, false],
   )
-  assert.equal(matchesObjectSelector(criteria, write('pods', '', { operation: 'CONNECT', object: labelled })), false)
+  assert.equal(
+    matchesObjectSelector(criteria, write('pods', '', { operation: 'CONNECT', object: labelled })),
+    false,
+  )
 })
 
 test('namespace selectors look at the namespace, and at a namespace itself', async () => {
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { a: 'b' } } }))
   objects.put('namespaces', '', anObject('Namespace', 'other'))
-  const criteria = readWebhookCriteria({ namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } })
-  const matches = async (request: Attributes): Promise<boolean> => matchesNamespaceSelector(criteria, request, objects)
+  const criteria = readWebhookCriteria({
+    namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] },
+  })
+  const matches = async (request: Attributes): Promise<boolean> =>
+    matchesNamespaceSelector(criteria, request, objects)
   assert.equal(await matches(write('pods')), true)
   assert.equal(await matches(write('pods', '', { namespace: 'other' })), false)
   assert.equal(await matches(write('nodes')), true)
-  await assert.rejects(matches(write('pods', '', { namespace: 'gone' })), /namespaces "gone" not found/)
+  await assert.rejects(
+    matches(write('pods', '', { namespace: 'gone' })),
+    /namespaces "gone" not found/,
+  )
   const namespace = anObject('Namespace', 'other', { metadata: { labels: { a: 'b' } } })
   assert.equal(await matches(write('namespaces', '', { object: namespace })), true)
   const [operation, name] = ['DELETE', 'other'] as const
-  assert.equal(await matches(write('namespaces', '', { operation, name, oldObject: namespace })), false)
+  assert.equal(
+    await matches(write('namespaces', '', { operation, name, oldObject: namespace })),
+    false,
+  )
 })
 
 test('a rule with very many names is read in short turns', async () => {
   const resourceNames = Array.from({ length: 200_000 }, (_, at) => `name-${at}`)
   const match = {
-    resourceRules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], resourceNames }],
+    resourceRules: [
+      { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], resourceNames },
+    ],
   }
   const ms = await bestLongestTurnMs(async () => {
     const slices = new Slices(systemTime, { isExpensive: true })

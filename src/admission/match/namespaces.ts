@@ -13,11 +13,15 @@ export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): bool
   resource.group === '' && resource.plural === 'namespaces'
 
 /** That of a namespace is its own name. Empty: the object is in no namespace. */
-export const namespaceOf = (attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>): string =>
-  isOfNamespaces(attributes) ? attributes.name : attributes.namespace
+export const namespaceOf = (
+  attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>,
+): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
 /** That of the object, if it is in memory: all plugins of a step see the same. Undefined: it is not, or the object is in none. */
-export function knownNamespace(attributes: Attributes, objects: Pick<Objects, 'get'>): KubeObject | undefined {
+export function knownNamespace(
+  attributes: Attributes,
+  objects: Pick<Objects, 'get'>,
+): KubeObject | undefined {
   const { namespace, known } = attributes
   if (known.namespace !== undefined) return known.namespace
   if (namespace === '' || isOfNamespaces(attributes)) return undefined
@@ -58,8 +62,10 @@ export function matchesNamespaceSelector(
   if (namespaceSelector.length === 0 || (name === '' && !isOfNamespaces(attributes))) return true
   const { operation, subresource, object } = attributes
   const isWritten = subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')
-  if (isOfNamespaces(attributes) && isWritten) return matchesLabels(namespaceSelector, object?.metadata.labels)
+  if (isOfNamespaces(attributes) && isWritten)
+    return matchesLabels(namespaceSelector, object?.metadata.labels)
   const found = findNamespace(objects, name)
-  const isMatched = ({ metadata }: KubeObject): boolean => matchesLabels(namespaceSelector, metadata.labels)
+  const isMatched = ({ metadata }: KubeObject): boolean =>
+    matchesLabels(namespaceSelector, metadata.labels)
   return found instanceof Promise ? found.then(isMatched) : isMatched(found)
 }

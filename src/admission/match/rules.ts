@@ -28,7 +28,11 @@ export const readRules = (rules: Fields[string]): readonly Rule[] =>
       operations: textsOf(rule['operations']),
       groups: textsOf(rule['apiGroups']),
       versions: textsOf(rule['apiVersions']),
-      resources: mapEach('resources of an admission rule', textsOf(rule['resources']), readResource),
+      resources: mapEach(
+        'resources of an admission rule',
+        textsOf(rule['resources']),
+        readResource,
+      ),
       scope: textOf(rule['scope']),
       names: names.length === 0 ? undefined : keysOf(names, (name) => name),
     }
@@ -43,7 +47,10 @@ function readResource(text: string): RuleResource {
 }
 
 /** Whether a rule concerns a request, of objects of some name at least. */
-export function concerns(rule: Rule, { operation, resource, subresource }: Omit<Target, 'name'>): boolean {
+export function concerns(
+  rule: Rule,
+  { operation, resource, subresource }: Omit<Target, 'name'>,
+): boolean {
   return (
     isInScope(rule.scope, resource) &&
     has(rule.operations, operation) &&
@@ -57,9 +64,11 @@ export function concerns(rule: Rule, { operation, resource, subresource }: Omit<
   )
 }
 
-export const allowsName = ({ names }: Rule, name: string): boolean => names === undefined || names.has(name)
+export const allowsName = ({ names }: Rule, name: string): boolean =>
+  names === undefined || names.has(name)
 
-const has = (texts: readonly string[], text: string): boolean => texts.some((one) => one === '*' || one === text)
+const has = (texts: readonly string[], text: string): boolean =>
+  texts.some((one) => one === '*' || one === text)
 
 function isInScope(scope: string, { isNamespaced }: Resource): boolean {
   if (scope === 'Namespaced') return isNamespaced

@@ -14,7 +14,9 @@ import { MatchIndex } from './match-index.ts'
 import { findNamespace, matchesNamespaceSelector } from './namespaces.ts'
 import { Selected } from './selected.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 type Entry = { readonly at: number; readonly criteria: MatchCriteria }
 
@@ -30,7 +32,11 @@ function someSelector(): Fields {
   const matchExpressions = Array.from({ length: random.between(0, 3) }, () => {
     const operator = random.pick(operators)
     const needsValues = operator === 'In' || operator === 'NotIn'
-    return { key: random.pick(keys), operator, ...(needsValues ? { values: values.slice(random.between(0, 2)) } : {}) }
+    return {
+      key: random.pick(keys),
+      operator,
+      ...(needsValues ? { values: values.slice(random.between(0, 2)) } : {}),
+    }
   })
   return { matchExpressions }
 }
@@ -49,12 +55,20 @@ const get = objects.getNow
 
 const someWrite = (): Attributes => {
   const object = anObject('ConfigMap', 'c', { metadata: { labels: someLabels() } })
-  const oldObject = random.chance(0.5) ? anObject('ConfigMap', 'c', { metadata: { labels: someLabels() } }) : undefined
-  return attributes({ plural: 'configmaps', namespace: random.pick(['n0', 'n1', 'n2']), object, oldObject })
+  const oldObject = random.chance(0.5)
+    ? anObject('ConfigMap', 'c', { metadata: { labels: someLabels() } })
+    : undefined
+  return attributes({
+    plural: 'configmaps',
+    namespace: random.pick(['n0', 'n1', 'n2']),
+    object,
+    oldObject,
+  })
 }
 
 const matches = ({ criteria }: Entry, write: Attributes): boolean =>
-  matchesObjectSelector(criteria, write) && matchesNamespaceSelector(criteria, write, { get }) === true
+  matchesObjectSelector(criteria, write) &&
+  matchesNamespaceSelector(criteria, write, { get }) === true
 
 test('those are left whose selectors match, in their order', () => {
   const selected = new Selected<Entry>({ get })
@@ -71,7 +85,11 @@ test('a namespace that changes is looked at again', () => {
   const selected = new Selected<Entry>({ get })
   for (let round = 0; round < 20; round++) {
     const write = { ...someWrite(), namespace: 'n0' }
-    objects.put('namespaces', '', anObject('Namespace', 'n0', { metadata: { labels: someLabels() } }))
+    objects.put(
+      'namespaces',
+      '',
+      anObject('Namespace', 'n0', { metadata: { labels: someLabels() } }),
+    )
     const candidates = index.candidates(write)
     assert.deepEqual(
       selected.of(candidates, write),
@@ -83,20 +101,29 @@ test('a namespace that changes is looked at again', () => {
 test('a policy without a binding in the namespace is left out, one in a namespace that is not known is not', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
-  const bound = new MatchIndex<{ criteria: MatchCriteria; bindings: { criteria: MatchCriteria }[] }>(registry)
+  const bound = new MatchIndex<{
+    criteria: MatchCriteria
+    bindings: { criteria: MatchCriteria }[]
+  }>(registry)
   bound.entries = [
     { criteria: everywhere, bindings: [{ criteria: elsewhere }] },
     { criteria: everywhere, bindings: [{ criteria: elsewhere }, { criteria: everywhere }] },
   ]
   const left = (namespace: string): number => {
-    const write = attributes({ plural: 'configmaps', namespace, object: anObject('ConfigMap', 'c') })
-    return new Selected<(typeof bound.entries)[number]>({ get }).of(bound.candidates(write), write).length
+    const write = attributes({
+      plural: 'configmaps',
+      namespace,
+      object: anObject('ConfigMap', 'c'),
+    })
+    return new Selected<(typeof bound.entries)[number]>({ get }).of(bound.candidates(write), write)
+      .length
   }
   assert.equal(left('n1'), 1)
   assert.equal(left('unknown'), 2)
 })
 
-const ofNames = (...names: string[]): MatchCriteria => readPolicyCriteria({ resourceRules: [rule(names)] })
+const ofNames = (...names: string[]): MatchCriteria =>
+  readPolicyCriteria({ resourceRules: [rule(names)] })
 
 const rule = (names: readonly string[]): Fields => ({
   operations: ['*'],
@@ -109,7 +136,10 @@ const rule = (names: readonly string[]): Fields => ({
 
 test('rules about names are remembered by name', () => {
   const named = new MatchIndex<Entry>(registry)
-  named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({ at, criteria }))
+  named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({
+    at,
+    criteria,
+  }))
   const left = (name: string): string =>
     named
       .candidates(attributes({ plural: 'configmaps', name }))
@@ -117,7 +147,8 @@ test('rules about names are remembered by name', () => {
       .join()
   const expected = { a: '0,1,2', b: '1,2', '': '1,2', c: '2' }
   for (let round = 0; round < 3; round++) {
-    for (const [name, positions] of Object.entries(expected)) assert.equal(left(name), positions, name)
+    for (const [name, positions] of Object.entries(expected))
+      assert.equal(left(name), positions, name)
   }
 })
 
@@ -151,14 +182,16 @@ test('what selectors say of many namespaces takes little memory', () => {
   const many = new MatchIndex<Entry>(registry)
   many.entries = Array.from({ length: 1_000 }, (_, at) => ({ at, criteria: everything }))
   const selected = new Selected<Entry>({
-    get: (_, { name }) => anObject('Namespace', name, { metadata: { resourceVersion: '5', labels: { name } } }),
+    get: (_, { name }) =>
+      anObject('Namespace', name, { metadata: { resourceVersion: '5', labels: { name } } }),
   })
   const plurals = ['configmaps', 'secrets', 'pods', 'services']
   const before = usedBytes()
   const lists = plurals.map((plural) => {
     const write = attributes({ plural })
     const candidates = many.candidates(write)
-    for (let at = 0; at < 1_000; at++) selected.of(candidates, { ...write, namespace: `n${at}`, known: {} })
+    for (let at = 0; at < 1_000; at++)
+      selected.of(candidates, { ...write, namespace: `n${at}`, known: {} })
     return candidates
   })
   const perPlace = (usedBytes() - before) / (lists.length * 1_000)
@@ -171,8 +204,15 @@ test('a namespace that cannot be read fails the request only', async () => {
     asked++
     throw new Error('the store is unavailable')
   }
-  const write = attributes({ plural: 'configmaps', namespace: 'n0', object: anObject('ConfigMap', 'c') })
-  assert.equal(new Selected<Entry>({ get: rejecting }).of(index.candidates(write), write).length > 0, true)
+  const write = attributes({
+    plural: 'configmaps',
+    namespace: 'n0',
+    object: anObject('ConfigMap', 'c'),
+  })
+  assert.equal(
+    new Selected<Entry>({ get: rejecting }).of(index.candidates(write), write).length > 0,
+    true,
+  )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
   // A rejection that nobody awaits is reported to the test in the next turn, and would end a server.
   await setImmediate()
@@ -185,7 +225,11 @@ test('all plugins of a step see the same namespace, which is read once', () => {
     reads++
     return get(...asked)
   }
-  const write = attributes({ plural: 'configmaps', namespace: 'n0', object: anObject('ConfigMap', 'c') })
+  const write = attributes({
+    plural: 'configmaps',
+    namespace: 'n0',
+    object: anObject('ConfigMap', 'c'),
+  })
   for (let plugin = 0; plugin < 3; plugin++) {
     new Selected<Entry>({ get: counting }).of(index.candidates(write), write)
   }

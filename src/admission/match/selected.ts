@@ -48,13 +48,17 @@ export class Selected<T extends Selecting> {
       this.#memory = { bytes: 0 }
     }
     let selectors = this.#known.get(candidates)
-    if (selectors === undefined) this.#known.set(candidates, (selectors = new Selectors(candidates, this.#memory)))
+    if (selectors === undefined)
+      this.#known.set(candidates, (selectors = new Selectors(candidates, this.#memory)))
     return selectors.of(attributes, knownNamespace(attributes, this.#objects))
   }
 }
 
 /** Whether the selectors of what remained have been looked at. */
-export const isDecided = ({ namespaceSelector, objectSelector }: MatchCriteria, { known }: Attributes): boolean =>
+export const isDecided = (
+  { namespaceSelector, objectSelector }: MatchCriteria,
+  { known }: Attributes,
+): boolean =>
   known.namespace !== undefined && namespaceSelector !== undefined && objectSelector !== undefined
 
 /** What all lists take, roughly. */
@@ -92,7 +96,8 @@ class Selectors<T extends Selecting> {
       const candidate = this.#candidates[position]
       if (candidate === undefined) return
       const { criteria } = candidate.entry
-      if (criteria.objectSelector === undefined || matchesObjectSelector(criteria, attributes)) left.push(candidate)
+      if (criteria.objectSelector === undefined || matchesObjectSelector(criteria, attributes))
+        left.push(candidate)
     }
     if (found === undefined) {
       for (const position of others) add(position)
@@ -128,7 +133,10 @@ class Selectors<T extends Selecting> {
     const key = Buffer.from(isLeft.buffer).toString('latin1')
     const known = this.#distinct.get(key)
     if (known !== undefined) return known
-    const left = { isLeft, others: this.#labels.others.filter((position) => isLeft[position] === 1) }
+    const left = {
+      isLeft,
+      others: this.#labels.others.filter((position) => isLeft[position] === 1),
+    }
     this.#distinct.set(key, left)
     this.#memory.bytes += isLeft.length * CANDIDATE_BYTES
     return left

@@ -31,6 +31,9 @@ export class Unreadable {
   refuse(attributes: Attributes): void {
     if (this.#names.size === 0 || isReview(attributes)) return
     const [name = ''] = this.#names
-    throw refusal(attributes, `the stored ${this.#kind} ${quote(name)} cannot be decoded; repair or delete it`)
+    throw refusal(
+      attributes,
+      `the stored ${this.#kind} ${quote(name)} cannot be decoded; repair or delete it`,
+    )
   }
 }

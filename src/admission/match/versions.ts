@@ -3,18 +3,35 @@ import type { KubeObject } from '../../api/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { Maybe } from '../objects.ts'
 
-export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string }
+export type GroupVersionKind = {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
 
 /** The kind of the objects at a path: that of the resource, or the subresource's own. */
-export function kindAt({ group, version, kind, subresources }: Resource, subresource: string): GroupVersionKind {
+export function kindAt(
+  { group, version, kind, subresources }: Resource,
+  subresource: string,
+): GroupVersionKind {
   const own = subresource === '' ? undefined : subresources.find(({ name }) => name === subresource)
-  return own === undefined ? { group, version, kind } : { group: own.group, version: own.version, kind: own.kind }
+  return own === undefined
+    ? { group, version, kind }
+    : { group: own.group, version: own.version, kind: own.kind }
 }
 
 /** Converts custom objects by the webhook of their definition. Fails with an ApiError. */
-export type ConvertByWebhook = (object: KubeObject, from: Resource, to: Resource) => Promise<KubeObject>
+export type ConvertByWebhook = (
+  object: KubeObject,
+  from: Resource,
+  to: Resource,
+) => Promise<KubeObject>
 
-export type Conversion = { readonly from: Resource; readonly to: Resource; readonly subresource: string }
+export type Conversion = {
+  readonly from: Resource
+  readonly to: Resource
+  readonly subresource: string
+}
 
 /** A Scale or an Eviction is the same in all versions of its resource. */
 export function convertTo(

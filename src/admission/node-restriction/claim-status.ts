@@ -13,7 +13,10 @@ export function admitClaimStatus(gates: Gates, node: string, attributes: Attribu
   const changed = changedFields(fixedFields(object, gates), fixedFields(oldObject, gates))
   if (changed.length === 0) return
   const allowed = 'fields other than status.quantity and status.conditions'
-  throw refusal(attributes, `node ${quote(node)} is not allowed to update ${allowed}: ${changed.join(', ')}`)
+  throw refusal(
+    attributes,
+    `node ${quote(node)} is not allowed to update ${allowed}: ${changed.join(', ')}`,
+  )
 }
 
 /** What the kubelet may not change. The resourceVersion may be missing, for an update without a condition. */
@@ -35,6 +38,8 @@ function changedFields(now: Fields, before: Fields): string[] {
     if (isSame(now[part], before[part])) return []
     const [fields, others] = [fieldsOf(now[part]), fieldsOf(before[part])]
     const names = new Set([...Object.keys(fields), ...Object.keys(others)])
-    return [...names].filter((name) => !isSame(fields[name], others[name])).map((name) => `${part}.${name}`)
+    return [...names]
+      .filter((name) => !isSame(fields[name], others[name]))
+      .map((name) => `${part}.${name}`)
   })
 }

@@ -17,15 +17,19 @@ export function admitNode(node: string, attributes: Attributes): void {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }
     const labels = forbiddenLabels(changedLabels(object, undefined))
-    if (labels !== '') refuse(`node ${quote(node)} is not allowed to set the following labels: ${labels}`)
+    if (labels !== '')
+      refuse(`node ${quote(node)} is not allowed to set the following labels: ${labels}`)
     return
   }
   const [spec, before] = [fieldsOf(object['spec']), fieldsOf(oldObject?.['spec'])]
   // Old kubelets drop the field.
   if (spec['configSource'] !== undefined && !isSame(spec['configSource'], before['configSource'])) {
-    refuse(`node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`)
+    refuse(
+      `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`,
+    )
   }
-  if (!isSame(spec['taints'], before['taints'])) refuse(`node ${quote(node)} is not allowed to modify taints`)
+  if (!isSame(spec['taints'], before['taints']))
+    refuse(`node ${quote(node)} is not allowed to modify taints`)
   if (!isSame(object.metadata['ownerReferences'], oldObject?.metadata['ownerReferences'])) {
     refuse(`node ${quote(node)} is not allowed to modify ownerReferences`)
   }
@@ -61,14 +65,20 @@ const restrictedDomain = 'node-restriction.kubernetes.io'
 const kubernetesDomains = ['kubernetes.io', 'k8s.io'] as const
 
 /** Those that a kubelet may not add, change or remove, as a list; empty if there are none. */
-const forbiddenLabels = (keys: readonly string[]): string => keys.filter(isForbidden).toSorted().join(', ')
+const forbiddenLabels = (keys: readonly string[]): string =>
+  keys.filter(isForbidden).toSorted().join(', ')
 
 function isForbidden(key: string): boolean {
   const slash = key.indexOf('/')
   const domain = slash === -1 ? '' : key.slice(0, slash)
   if (isIn(domain, restrictedDomain)) return true
   const isOfKubernetes = kubernetesDomains.some((parent) => isIn(domain, parent))
-  return isOfKubernetes && !kubeletLabels.has(key) && !kubeletDomains.some((parent) => isIn(domain, parent))
+  return (
+    isOfKubernetes &&
+    !kubeletLabels.has(key) &&
+    !kubeletDomains.some((parent) => isIn(domain, parent))
+  )
 }
 
-const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
+const isIn = (domain: string, parent: string): boolean =>
+  domain === parent || domain.endsWith(`.${parent}`)

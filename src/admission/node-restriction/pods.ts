@@ -1,6 +1,13 @@
 /** A kubelet creates mirror pods, which refer to nothing, and writes, evicts and deletes pods that are bound to it. */
 import { notFound } from '../../api/errors.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { mirror } from '../../registry/kinds/core/pod/annotations.ts'
 import { configMapNames, secretNames } from '../../registry/kinds/core/pod/references.ts'
@@ -13,28 +20,43 @@ export type PodParts = { readonly objects: Pick<Objects, 'get'> }
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
-export const nodeOf = (pod: KubeObject | undefined): string => textOf(fieldsOf(pod?.['spec'])['nodeName'])
+export const nodeOf = (pod: KubeObject | undefined): string =>
+  textOf(fieldsOf(pod?.['spec'])['nodeName'])
 
 /** Fails with NotFound, as upstream's cache names it. */
-export async function readPod({ objects }: PodParts, namespace: string, name: string): Promise<KubeObject> {
+export async function readPod(
+  { objects }: PodParts,
+  namespace: string,
+  name: string,
+): Promise<KubeObject> {
   const pod = await objects.get(pods, { namespace, name }, 'latest')
   if (pod === undefined) throw notFound({ group: '', plural: 'pod' }, name)
   return pod
 }
 
-export async function admitPod(parts: PodParts, node: string, attributes: Attributes): Promise<void> {
+export async function admitPod(
+  parts: PodParts,
+  node: string,
+  attributes: Attributes,
+): Promise<void> {
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
     // As upstream, which looks for the pod by the name of the request: what a node deletes as a collection stays, without an error.
     if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
-    throw refusal(attributes, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
+    throw refusal(
+      attributes,
+      `node ${quote(node)} can only delete pods with spec.nodeName set to itself`,
+    )
   }
   if (operation !== 'CREATE' || object === undefined) {
     const why = `node ${quote(node)} can only create and delete mirror pods`
     throw refusal(attributes, `unexpected operation ${quote(operation)}, ${why}`)
   }
-  const fault = mirrorFault(object, node) ?? (await ownerFault(parts, object, node)) ?? referenceFault(object, node)
+  const fault =
+    mirrorFault(object, node) ??
+    (await ownerFault(parts, object, node)) ??
+    referenceFault(object, node)
   if (fault !== undefined) throw refusal(attributes, fault)
 }
 
@@ -42,24 +64,34 @@ function mirrorFault(pod: KubeObject, node: string): string | undefined {
   if (pod.metadata.annotations?.[mirror] === undefined) {
     return `pod does not have ${quote(mirror)} annotation, node ${quote(node)} can only create mirror pods`
   }
-  return nodeOf(pod) === node ? undefined : `node ${quote(node)} can only create pods with spec.nodeName set to itself`
+  return nodeOf(pod) === node
+    ? undefined
+    : `node ${quote(node)} can only create pods with spec.nodeName set to itself`
 }
 
-async function ownerFault({ objects }: PodParts, { metadata }: KubeObject, node: string): Promise<string | undefined> {
+async function ownerFault(
+  { objects }: PodParts,
+  { metadata }: KubeObject,
+  node: string,
+): Promise<string | undefined> {
   const who = `node ${quote(node)}`
   const [owner, ...others] = itemsOf(metadata['ownerReferences'])
-  if (others.length > 0) return `${who} can only create pods with a single owner reference set to itself`
+  if (others.length > 0)
+    return `${who} can only create pods with a single owner reference set to itself`
   if (owner?.['apiVersion'] !== 'v1' || owner['kind'] !== 'Node' || owner['name'] !== node) {
     return `${who} can only create pods with an owner reference set to itself`
   }
   if (owner['controller'] !== true) {
     return `${who} can only create pods with a controller owner reference set to itself`
   }
-  if (owner['blockOwnerDeletion'] === true) return `${who} must not set blockOwnerDeletion on an owner reference`
+  if (owner['blockOwnerDeletion'] === true)
+    return `${who} must not set blockOwnerDeletion on an owner reference`
   const found = await objects.get(nodes, { namespace: '', name: node }, 'latest')
   if (found === undefined) throw notFound({ group: '', plural: 'node' }, node)
   const { uid = '' } = found.metadata
-  return owner['uid'] === uid ? undefined : `node ${node} UID mismatch: expected ${textOf(owner['uid'])} got ${uid}`
+  return owner['uid'] === uid
+    ? undefined
+    : `node ${node} UID mismatch: expected ${textOf(owner['uid'])} got ${uid}`
 }
 
 /** A pod gives its node access to what it refers to. */
@@ -75,8 +107,10 @@ function referred(spec: Fields): string | undefined {
   if (configMapNames(spec).length > 0) return 'configmaps'
   const volumes = itemsOf(spec['volumes'])
   const sources = volumes.flatMap(({ projected }) => itemsOf(fieldsOf(projected)['sources']))
-  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)) return 'clustertrustbundles'
-  if (volumes.some((volume) => volume['persistentVolumeClaim'] !== undefined)) return 'persistentvolumeclaims'
+  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined))
+    return 'clustertrustbundles'
+  if (volumes.some((volume) => volume['persistentVolumeClaim'] !== undefined))
+    return 'persistentvolumeclaims'
   return itemsOf(spec['resourceClaims']).length > 0 ? 'resourceclaims' : undefined
 }
 
@@ -85,7 +119,10 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${quote(operation)}`)
   const who = `node ${quote(node)}`
   if (nodeOf(oldObject) !== node) {
-    throw refusal(attributes, `${who} can only update pod status for pods with spec.nodeName set to itself`)
+    throw refusal(
+      attributes,
+      `${who} can only update pod status for pods with spec.nodeName set to itself`,
+    )
   }
   if (!isSame(object?.metadata.labels, oldObject?.metadata.labels)) {
     throw refusal(attributes, `${who} cannot update labels through pod status`)
@@ -96,9 +133,14 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   }
 }
 
-const claimsOf = (pod: KubeObject | undefined): Json | undefined => fieldsOf(pod?.['status'])['resourceClaimStatuses']
+const claimsOf = (pod: KubeObject | undefined): Json | undefined =>
+  fieldsOf(pod?.['status'])['resourceClaimStatuses']
 
-export async function admitEviction(parts: PodParts, node: string, attributes: Attributes): Promise<void> {
+export async function admitEviction(
+  parts: PodParts,
+  node: string,
+  attributes: Attributes,
+): Promise<void> {
   const { operation, namespace, name } = attributes
   if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`)
   if (name === '') throw refusal(attributes, 'could not determine pod from request data')

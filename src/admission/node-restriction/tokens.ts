@@ -1,6 +1,13 @@
 /** A kubelet requests tokens that are bound to a pod of its own, and only for audiences that a volume of the pod asks for or that it may request. */
 import type { Gates } from '../../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { volumeClaimName } from '../../registry/kinds/core/pod/references.ts'
 import { type Attributes, refusal } from '../admission.ts'
@@ -10,24 +17,33 @@ import { nodeOf, type PodParts, readPod } from './pods.ts'
 
 type TokenParts = PodParts & { readonly authorize: AskAuthorizer; readonly gates: Gates }
 
-export async function admitToken(parts: TokenParts, node: string, attributes: Attributes): Promise<void> {
+export async function admitToken(
+  parts: TokenParts,
+  node: string,
+  attributes: Attributes,
+): Promise<void> {
   const { object, namespace } = attributes
   const spec = fieldsOf(object?.['spec'])
   const { apiVersion, kind, name, uid } = fieldsOf(spec['boundObjectRef'])
   if (apiVersion !== 'v1' || kind !== 'Pod' || textOf(name) === '') {
     throw refusal(attributes, 'node requested token not bound to a pod')
   }
-  if (textOf(uid) === '') throw refusal(attributes, 'node requested token with a pod binding without a uid')
+  if (textOf(uid) === '')
+    throw refusal(attributes, 'node requested token with a pod binding without a uid')
   const pod = await readPod(parts, namespace, textOf(name))
   if (uid !== pod.metadata.uid) {
-    const why = 'does not match the UID in record. The object might have been deleted and then recreated'
+    const why =
+      'does not match the UID in record. The object might have been deleted and then recreated'
     throw refusal(attributes, `the UID in the bound object reference (${textOf(uid)}) ${why}`)
   }
   if (nodeOf(pod) !== node) {
     throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node')
   }
   if (!parts.gates.isOn('ServiceAccountNodeAudienceRestriction')) return
-  const fault = await audienceFault(parts, pod, { audiences: textsOf(spec['audiences']), attributes })
+  const fault = await audienceFault(parts, pod, {
+    audiences: textsOf(spec['audiences']),
+    attributes,
+  })
   if (fault !== undefined) throw refusal(attributes, fault)
 }
 
@@ -61,7 +77,8 @@ async function audienceFault(
   )
   if (verdict === 'allow') return undefined
   const about = `audience ${quote(audience)} not found in pod spec volume`
-  if (error === undefined) return `${about}, ${user.name} is not authorized to request tokens for this audience`
+  if (error === undefined)
+    return `${about}, ${user.name} is not authorized to request tokens for this audience`
   return `${about}, error authorizing ${user.name} to request tokens for this audience: ${error}`
 }
 
@@ -79,7 +96,8 @@ async function findAudience(parts: TokenParts, pod: KubeObject, audience: string
     const sources = itemsOf(fieldsOf(volume['projected'])['sources'])
     const isProjected = sources.some(
       ({ serviceAccountToken }) =>
-        serviceAccountToken !== undefined && textOf(fieldsOf(serviceAccountToken)['audience']) === audience,
+        serviceAccountToken !== undefined &&
+        textOf(fieldsOf(serviceAccountToken)['audience']) === audience,
     )
     if (isProjected) return { isFound: true, errors }
     const found = await driverAsks(parts, pod, { volume, audience })
@@ -99,7 +117,8 @@ async function driverAsks(
 ): Promise<boolean | { readonly error: string }> {
   const { name: podName = '', namespace = '' } = pod.metadata
   const claim = volumeClaimName(podName, volume)
-  const driver = claim === undefined ? driverOf(volume) : await driverOfClaim(parts, namespace, claim)
+  const driver =
+    claim === undefined ? driverOf(volume) : await driverOfClaim(parts, namespace, claim)
   if (typeof driver !== 'string') return driver
   if (driver === '') return false
   const found = await read(parts, drivers, { namespace: '', name: driver })

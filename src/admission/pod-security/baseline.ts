@@ -64,16 +64,24 @@ export const hostPorts: Control = ({ containers }) => {
   const ports = sorted(bad.flatMap(portsOf))
   const verb = bad.length === 1 ? 'uses' : 'use'
   const word = ports.length === 1 ? 'hostPort' : 'hostPorts'
-  return { reason: 'hostPort', detail: `${containersNamed(bad)} ${verb} ${word} ${ports.join(', ')}` }
+  return {
+    reason: 'hostPort',
+    detail: `${containersNamed(bad)} ${verb} ${word} ${ports.join(', ')}`,
+  }
 }
 
 const portsOf = ({ fields }: ContainerView): readonly string[] =>
-  itemsOf(fields['ports']).flatMap(({ hostPort }) => (Number(hostPort ?? 0) === 0 ? [] : [`${Number(hostPort)}`]))
+  itemsOf(fields['ports']).flatMap(({ hostPort }) =>
+    Number(hostPort ?? 0) === 0 ? [] : [`${Number(hostPort)}`],
+  )
 
 export const privileged: Control = ({ containers }) => {
   const bad = containers.filter(({ security }) => security['privileged'] === true)
   if (bad.length === 0) return undefined
-  return { reason: 'privileged', detail: `${containersNamed(bad)} must not set securityContext.privileged=true` }
+  return {
+    reason: 'privileged',
+    detail: `${containersNamed(bad)} must not set securityContext.privileged=true`,
+  }
 }
 
 export const procMount: Control = ({ containers, isRelaxed }) => {
@@ -81,10 +89,14 @@ export const procMount: Control = ({ containers, isRelaxed }) => {
   const bad = containers.filter((container) => procMountOf(container) !== 'Default')
   if (bad.length === 0) return undefined
   const types = quoted(sorted(bad.map(procMountOf)))
-  return { reason: 'procMount', detail: `${containersNamed(bad)} must not set securityContext.procMount to ${types}` }
+  return {
+    reason: 'procMount',
+    detail: `${containersNamed(bad)} must not set securityContext.procMount to ${types}`,
+  }
 }
 
-const procMountOf = ({ security }: ContainerView): string => textOf(security['procMount'] ?? 'Default')
+const procMountOf = ({ security }: ContainerView): string =>
+  textOf(security['procMount'] ?? 'Default')
 
 const firstSysctls: readonly string[] = [
   'kernel.shm_rmid_forced',
@@ -111,7 +123,9 @@ export const sysctlsFrom32 = sysctlControl([...sysctls29, 'net.ipv4.tcp_rmem', '
 function sysctlControl(allowed: readonly string[]): Control {
   const names = new Set(allowed)
   return ({ security }) => {
-    const bad = itemsOf(security['sysctls']).flatMap(({ name }) => (names.has(textOf(name)) ? [] : [textOf(name)]))
+    const bad = itemsOf(security['sysctls']).flatMap(({ name }) =>
+      names.has(textOf(name)) ? [] : [textOf(name)],
+    )
     return bad.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: bad.join(', ') }
   }
 }
@@ -120,7 +134,10 @@ export const windowsHostProcess: Control = ({ security, containers }) => {
   const bad = containers.filter((container) => isHostProcess(container.security))
   const who = setters(isHostProcess(security), bad)
   if (who === '') return undefined
-  return { reason: 'hostProcess', detail: `${who} must not set securityContext.windowsOptions.hostProcess=true` }
+  return {
+    reason: 'hostProcess',
+    detail: `${who} must not set securityContext.windowsOptions.hostProcess=true`,
+  }
 }
 
 const isHostProcess = (security: PodView['security']): boolean =>

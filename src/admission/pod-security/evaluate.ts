@@ -43,12 +43,16 @@ const restrictedRows: readonly Row[] = [
 
 export function violations(pod: PodView, { level, version }: LevelVersion): readonly Violation[] {
   if (level === 'privileged') return []
-  const strict = level === 'restricted' ? controlsAt(restrictedRows, version) : new Map<string, Control>()
+  const strict =
+    level === 'restricted' ? controlsAt(restrictedRows, version) : new Map<string, Control>()
   const usual = [...controlsAt(baselineRows, version)].filter(([name]) => !strict.has(name))
   return [...usual, ...strict].flatMap(([, control]) => control(pod) ?? [])
 }
 
-function controlsAt(rows: readonly Row[], version: PodSecurityVersion): ReadonlyMap<string, Control> {
+function controlsAt(
+  rows: readonly Row[],
+  version: PodSecurityVersion,
+): ReadonlyMap<string, Control> {
   const controls = new Map<string, Control>()
   for (const [name, fromMinor, control] of rows) {
     if (version === 'latest' || fromMinor <= version) controls.set(name, control)

@@ -17,7 +17,15 @@ export class PodSecurityMetrics {
     this.#evaluations = metrics.counter({
       name: 'pod_security_evaluations_total',
       help: 'Evaluations of pods and pod templates by level, without those that were exempt.',
-      labels: ['decision', 'mode', 'policy_level', 'policy_version', 'request_operation', 'resource', 'subresource'],
+      labels: [
+        'decision',
+        'mode',
+        'policy_level',
+        'policy_version',
+        'request_operation',
+        'resource',
+        'subresource',
+      ],
     })
     this.#exemptions = metrics.counter({
       name: 'pod_security_exemptions_total',

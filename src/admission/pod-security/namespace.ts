@@ -77,7 +77,10 @@ type Labelled = {
 }
 
 /** Labels of an exempt namespace have no effect, which is told unless they say nothing that would matter. */
-function exemptWarning(name: string, { policy, defaults, labels = {} }: Labelled): string | undefined {
+function exemptWarning(
+  name: string,
+  { policy, defaults, labels = {} }: Labelled,
+): string | undefined {
   const modes = ['enforce', 'audit', 'warn'] as const
   const isDefault = modes.every((mode) => isEquivalent(policy[mode], defaults[mode]))
   if (isPrivileged(policy) || isDefault) return undefined
@@ -113,17 +116,24 @@ async function warnings(
     if (slices.isOver) await slices.turn()
     const reasons = violations(viewPod(metadata, spec, gates), level).map(({ reason }) => reason)
     const key = reasons.join(', ')
-    if (reasons.length > 0) namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])
+    if (reasons.length > 0)
+      namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])
     checked++
     if (clock.monotonicMs() > deadlineMs) break
   }
-  const lines = [...namesByReasons].map(([reasons, names]) => `${shown(names.toSorted())}: ${reasons}`)
+  const lines = [...namesByReasons].map(
+    ([reasons, names]) => `${shown(names.toSorted())}: ${reasons}`,
+  )
   return [
     ...(checked < count
-      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${count} existing pods`]
+      ? [
+          `new PodSecurity enforce level only checked against the first ${checked} of ${count} existing pods`,
+        ]
       : []),
     ...(lines.length > 0
-      ? [`existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`]
+      ? [
+          `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`,
+        ]
       : []),
     ...lines.toSorted(),
   ]
@@ -167,7 +177,9 @@ async function byPriority(
 
 /** The uid of its controller; undefined: it has none. */
 function controllerOf({ metadata }: KubeObject): string | undefined {
-  const controller = itemsOf(metadata['ownerReferences']).find((owner) => owner['controller'] === true)
+  const controller = itemsOf(metadata['ownerReferences']).find(
+    (owner) => owner['controller'] === true,
+  )
   return controller && textOf(controller['uid'])
 }
 

@@ -2,7 +2,11 @@
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
-export type ContainerView = { readonly name: string; readonly fields: Fields; readonly security: Fields }
+export type ContainerView = {
+  readonly name: string
+  readonly fields: Fields
+  readonly security: Fields
+}
 
 export type PodView = {
   readonly annotations: Fields
@@ -16,7 +20,11 @@ export type PodView = {
 }
 
 /** The view of a pod or a pod template. */
-export function viewPod(metadata: Json | undefined, podSpec: Json | undefined, gates: Gates = defaultGates): PodView {
+export function viewPod(
+  metadata: Json | undefined,
+  podSpec: Json | undefined,
+  gates: Gates = defaultGates,
+): PodView {
   const spec = fieldsOf(podSpec)
   return {
     annotations: fieldsOf(fieldsOf(metadata)['annotations']),
@@ -39,7 +47,8 @@ export type Violation = { readonly reason: string; readonly detail: string }
 
 export type Control = (pod: PodView) => Violation | undefined
 
-export const quoted = (words: Iterable<string>): string => [...words].map((word) => `"${word}"`).join(', ')
+export const quoted = (words: Iterable<string>): string =>
+  [...words].map((word) => `"${word}"`).join(', ')
 
 export const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].toSorted()
 
@@ -48,8 +57,16 @@ export const named = (word: string, names: readonly string[]): string =>
   `${word}${names.length === 1 ? '' : 's'} ${quoted(names)}`
 
 /** `pod and container "a"`: what sets a forbidden value; empty if nothing does. */
-export function setters(isPod: boolean, containers: readonly ContainerView[], ...others: readonly string[]): string {
-  const who = [...(isPod ? ['pod'] : []), ...(containers.length === 0 ? [] : [containersNamed(containers)]), ...others]
+export function setters(
+  isPod: boolean,
+  containers: readonly ContainerView[],
+  ...others: readonly string[]
+): string {
+  const who = [
+    ...(isPod ? ['pod'] : []),
+    ...(containers.length === 0 ? [] : [containersNamed(containers)]),
+    ...others,
+  ]
   return who.join(' and ')
 }
 

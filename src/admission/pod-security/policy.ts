@@ -24,7 +24,11 @@ export function policyOf(
   readonly faults: readonly FieldFault[]
 } {
   const faults: FieldFault[] = []
-  const read = <T>(name: string, parse: (text: string) => T | undefined, rule: string): Label<T> => {
+  const read = <T>(
+    name: string,
+    parse: (text: string) => T | undefined,
+    rule: string,
+  ): Label<T> => {
     const text = labels[`${prefix}${name}`]
     if (text === undefined) return { state: 'absent' }
     const value = parse(text)
@@ -41,8 +45,18 @@ export function policyOf(
       isLevelGiven: level.state === 'given',
       hasVersion: version.state !== 'absent',
       value: {
-        level: level.state === 'given' ? level.value : level.state === 'absent' ? byDefault.level : whenInvalid,
-        version: version.state === 'given' ? version.value : version.state === 'absent' ? byDefault.version : 'latest',
+        level:
+          level.state === 'given'
+            ? level.value
+            : level.state === 'absent'
+              ? byDefault.level
+              : whenInvalid,
+        version:
+          version.state === 'given'
+            ? version.value
+            : version.state === 'absent'
+              ? byDefault.version
+              : 'latest',
       },
     }
   }
@@ -51,10 +65,15 @@ export function policyOf(
     mode('audit', 'privileged'),
     mode('warn', 'privileged'),
   ]
-  return { policy: { enforce: enforce.value, audit: audit.value, warn: warnedOf(warn, enforce) }, faults }
+  return {
+    policy: { enforce: enforce.value, audit: audit.value, warn: warnedOf(warn, enforce) },
+    faults,
+  }
 }
 
-type Label<T> = { readonly state: 'absent' | 'invalid' } | { readonly state: 'given'; readonly value: T }
+type Label<T> =
+  | { readonly state: 'absent' | 'invalid' }
+  | { readonly state: 'given'; readonly value: T }
 
 type Mode = {
   readonly hasLevel: boolean
@@ -65,7 +84,11 @@ type Mode = {
 
 /** Without a label of its own, `warn` follows a stricter `enforce`, so that writers of workloads are warned too. */
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
-  const isImplied = !warn.hasLevel && enforce.isLevelGiven && isStricter(enforce.value.level, warn.value.level)
+  const isImplied =
+    !warn.hasLevel && enforce.isLevelGiven && isStricter(enforce.value.level, warn.value.level)
   if (!isImplied) return warn.value
-  return { level: enforce.value.level, version: warn.hasVersion ? warn.value.version : enforce.value.version }
+  return {
+    level: enforce.value.level,
+    version: warn.hasVersion ? warn.value.version : enforce.value.version,
+  }
 }

@@ -9,10 +9,12 @@ export const appArmorProfile: Control = ({ annotations, security, containers }) 
   const bad = containers.filter((container) => isForbidden(appArmorTypeOf(container.security)))
   const badAnnotations = Object.entries(annotations).flatMap(([key, value]) => {
     const profile = textOf(value)
-    const isAllowed = profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/')
+    const isAllowed =
+      profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/')
     return key.startsWith(appArmorPrefix) && !isAllowed ? [`${key}="${profile}"`] : []
   })
-  const others = badAnnotations.length === 0 ? [] : [badAnnotations.length === 1 ? 'annotation' : 'annotations']
+  const others =
+    badAnnotations.length === 0 ? [] : [badAnnotations.length === 1 ? 'annotation' : 'annotations']
   const who = setters(isForbidden(podType), bad, ...others)
   if (who === '') return undefined
   const types = [
@@ -26,21 +28,26 @@ export const appArmorProfile: Control = ({ annotations, security, containers }) 
   }
 }
 
-const appArmorTypeOf = (security: PodView['security']): string => textOf(fieldsOf(security['appArmorProfile'])['type'])
+const appArmorTypeOf = (security: PodView['security']): string =>
+  textOf(fieldsOf(security['appArmorProfile'])['type'])
 
 /** The types of AppArmor and seccomp profiles are the same. */
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
 /** Other types, such as Unconfined, are no profile. */
-export const isProfile = (type: string): boolean => type === 'RuntimeDefault' || type === 'Localhost'
+export const isProfile = (type: string): boolean =>
+  type === 'RuntimeDefault' || type === 'Localhost'
 
 const seLinuxTypes: readonly string[] = ['', 'container_t', 'container_init_t', 'container_kvm_t']
 
 export const seLinuxOptions = selinuxControl(new Set(seLinuxTypes))
-export const seLinuxOptionsWithEngine = selinuxControl(new Set([...seLinuxTypes, 'container_engine_t']))
+export const seLinuxOptionsWithEngine = selinuxControl(
+  new Set([...seLinuxTypes, 'container_engine_t']),
+)
 
 function selinuxControl(allowedTypes: ReadonlySet<string>): Control {
-  const isBad = ({ type, user, role }: Options): boolean => !allowedTypes.has(type) || user !== '' || role !== ''
+  const isBad = ({ type, user, role }: Options): boolean =>
+    !allowedTypes.has(type) || user !== '' || role !== ''
   return ({ security, containers }) => {
     const ofPod = optionsOf(security)
     const bad = containers.filter((container) => isBad(optionsOf(container.security)))
@@ -75,7 +82,9 @@ export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   ]
   const bad = keys.flatMap((key) => {
     const profile = Object.hasOwn(annotations, key) ? textOf(annotations[key]) : ''
-    const isAllowed = ['', 'runtime/default', 'docker/default'].includes(profile) || profile.startsWith('localhost/')
+    const isAllowed =
+      ['', 'runtime/default', 'docker/default'].includes(profile) ||
+      profile.startsWith('localhost/')
     return isAllowed ? [] : [`${key}="${profile}"`]
   })
   if (bad.length === 0) return undefined

@@ -25,10 +25,14 @@ export const restrictedCapabilities: Control = ({ containers }) => {
   )
   const added = addedCapabilities(containers, allowedCapabilities)
   const details = [
-    ...(keeping.length === 0 ? [] : [`${containersNamed(keeping)} must set securityContext.capabilities.drop=["ALL"]`]),
+    ...(keeping.length === 0
+      ? []
+      : [`${containersNamed(keeping)} must set securityContext.capabilities.drop=["ALL"]`]),
     ...(added === undefined ? [] : [added]),
   ]
-  return details.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: details.join('; ') }
+  return details.length === 0
+    ? undefined
+    : { reason: 'unrestricted capabilities', detail: details.join('; ') }
 }
 
 const allowedVolumes: ReadonlySet<string> = new Set([
@@ -55,7 +59,10 @@ export const restrictedVolumes: Control = ({ spec }) => {
     bad.map(({ name }) => name),
   )
   const verb = bad.length === 1 ? 'uses' : 'use'
-  return { reason: 'restricted volume types', detail: `${who} ${verb} restricted ${named('volume type', types)}` }
+  return {
+    reason: 'restricted volume types',
+    detail: `${who} ${verb} restricted ${named('volume type', types)}`,
+  }
 }
 
 export const runAsNonRoot: Control = ({ security, containers, isRelaxed }) => {
@@ -66,11 +73,15 @@ export const runAsNonRoot: Control = ({ security, containers, isRelaxed }) => {
     containers.filter((container) => container.security['runAsNonRoot'] === false),
   )
   const reason = 'runAsNonRoot != true'
-  if (refusing !== '') return { reason, detail: `${refusing} must not set securityContext.runAsNonRoot=false` }
+  if (refusing !== '')
+    return { reason, detail: `${refusing} must not set securityContext.runAsNonRoot=false` }
   if (ofPod === true) return undefined
   const silent = containers.filter((container) => container.security['runAsNonRoot'] === undefined)
   if (silent.length === 0) return undefined
-  return { reason, detail: `pod or ${containersNamed(silent)} must set securityContext.runAsNonRoot=true` }
+  return {
+    reason,
+    detail: `pod or ${containersNamed(silent)} must set securityContext.runAsNonRoot=true`,
+  }
 }
 
 export const runAsUser: Control = ({ security, containers, isRelaxed }) => {
@@ -80,7 +91,9 @@ export const runAsUser: Control = ({ security, containers, isRelaxed }) => {
     isRoot(security),
     containers.filter((container) => isRoot(container.security)),
   )
-  return who === '' ? undefined : { reason: 'runAsUser=0', detail: `${who} must not set runAsUser=0` }
+  return who === ''
+    ? undefined
+    : { reason: 'runAsUser=0', detail: `${who} must not set runAsUser=0` }
 }
 
 export const requiredSeccompProfile: Control = (pod) => {

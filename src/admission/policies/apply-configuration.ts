@@ -20,7 +20,11 @@ import { type Foreign, MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
 /** Fails with a MutationFault. */
-export function* applyConfiguration(result: Result, object: KubeObject, mutated: Mutated): Steps<KubeObject> {
+export function* applyConfiguration(
+  result: Result,
+  object: KubeObject,
+  mutated: Mutated,
+): Steps<KubeObject> {
   const { group, version, kind, shape } = mutated.expected
   if (!(result instanceof MadeStruct))
     throw new MutationFault('unsupported return type from ApplyConfiguration expression')
@@ -31,29 +35,45 @@ export function* applyConfiguration(result: Result, object: KubeObject, mutated:
   const applied: Fields = { ...fieldsOf(values.appliedOf(result)), apiVersion, kind }
   const gvk = `${group}/${version}, Kind=${kind}`
   if (!mutated.hasSchema)
-    throw refused('failed to convert patch object to typed object', `no corresponding type for ${gvk}`)
+    throw refused(
+      'failed to convert patch object to typed object',
+      `no corresponding type for ${gvk}`,
+    )
   const type = mergeTypeOfObjects(shape.struct)
-  const misfit = values.foreign.map((one) => foreignFault(one, applied, type)).find((fault) => fault !== undefined)
+  const misfit = values.foreign
+    .map((one) => foreignFault(one, applied, type))
+    .find((fault) => fault !== undefined)
   const faults = misfit === undefined ? validateApplied(applied, type) : [misfit]
-  if (faults.length > 0) throw refused('failed to convert patch object to typed object', formatFaults(faults))
+  if (faults.length > 0)
+    throw refused('failed to convert patch object to typed object', formatFaults(faults))
   const atomics = atomicsIn(applied, type)
   if (atomics.length > 0) {
-    throw refused('invalid ApplyConfiguration', `may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
+    throw refused(
+      'invalid ApplyConfiguration',
+      `may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
+    )
   }
   yield undefined
   const live = wholeWire(object, shape.struct)
   yield undefined
   const misfits = validateApplied(live, type)
-  if (misfits.length > 0) throw refused('failed to convert original object to typed object', formatFaults(misfits))
+  if (misfits.length > 0)
+    throw refused('failed to convert original object to typed object', formatFaults(misfits))
   yield undefined
   const merged = fieldsOf(merge(live, applied, type))
   yield undefined
   return merged === live ? object : objectOf(merged, { live, object, mutated, gvk })
 }
 
-const refused = (what: string, why: string): MutationFault => new MutationFault(`error applying patch: ${what}: ${why}`)
+const refused = (what: string, why: string): MutationFault =>
+  new MutationFault(`error applying patch: ${what}: ${why}`)
 
-type Made = { readonly live: Fields; readonly object: KubeObject; readonly mutated: Mutated; readonly gvk: string }
+type Made = {
+  readonly live: Fields
+  readonly object: KubeObject
+  readonly mutated: Mutated
+  readonly gvk: string
+}
 
 function objectOf(merged: Fields, { live, object, mutated: { expected }, gvk }: Made): KubeObject {
   const { shape } = expected
@@ -77,16 +97,23 @@ function objectOf(merged: Fields, { live, object, mutated: { expected }, gvk }: 
 }
 
 /** Undefined: the type of the field is not known, so the value fits. */
-function foreignFault({ path, value, json }: Foreign, root: Json, type: MergeType): string | undefined {
+function foreignFault(
+  { path, value, json }: Foreign,
+  root: Json,
+  type: MergeType,
+): string | undefined {
   let [at, below]: [Json, MergeType] = [root, type]
   let shown = ''
   for (const [depth, key] of path.entries()) {
-    const item: Json = (Array.isArray(at) ? at[Number(key)] : isFields(at) ? at[key] : undefined) ?? null
+    const item: Json =
+      (Array.isArray(at) ? at[Number(key)] : isFields(at) ? at[key] : undefined) ?? null
     if (below.form === 'list') {
       if (below.by === 'keys' && depth === path.length - 1) {
         return `${shown}: element ${key}: associative list with keys may not have non-map elements`
       }
-      shown += printElement((below.by === 'whole' ? undefined : itemElement(item, below)) ?? `i:${key}`)
+      shown += printElement(
+        (below.by === 'whole' ? undefined : itemElement(item, below)) ?? `i:${key}`,
+      )
       below = below.of
     } else if (below.form === 'map' || below.form === 'struct') {
       const child = childOf(String(key), below)
@@ -108,8 +135,10 @@ function foreignFault({ path, value, json }: Foreign, root: Json, type: MergeTyp
     case 'struct':
       return `${shown}: expected ${below.form === 'list' ? 'list' : 'map'}, got &{${plain}}`
     case 'scalar':
-      if (below.scalar === 'string') return `${shown}: expected string, got &value.valueUnstructured{Value:${syntax}}`
-      if (below.scalar === 'numeric') return `${shown}: expected numeric (int or float), got ${name}`
+      if (below.scalar === 'string')
+        return `${shown}: expected string, got &value.valueUnstructured{Value:${syntax}}`
+      if (below.scalar === 'numeric')
+        return `${shown}: expected numeric (int or float), got ${name}`
       return `${shown}: expected ${below.scalar === 'boolean' ? 'boolean' : 'any scalar'}, got &{${plain}}`
   }
 }

@@ -21,9 +21,11 @@ function visit(value: Json, type: MergeType, { path, found }: Place): void {
     // A list in a field whose type is not known is atomic.
     if (type.form === 'any' || (type.form === 'list' && type.by === 'whole')) found.add(() => path)
     if (type.form !== 'list') return
-    for (const [at, item] of value.entries()) visit(item, type.of, { path: `${path}[${at}]`, found })
+    for (const [at, item] of value.entries())
+      visit(item, type.of, { path: `${path}[${at}]`, found })
   } else if (isFields(value)) {
-    const isAtomic = type.form === 'any' ? type.isWhole === true : 'isAtomic' in type && type.isAtomic
+    const isAtomic =
+      type.form === 'any' ? type.isWhole === true : 'isAtomic' in type && type.isAtomic
     if (isAtomic) found.add(() => path)
     if (type.form !== 'struct') return
     for (const [name, { below }] of type.fields) {

@@ -40,14 +40,19 @@ export function* compileConditional(
   return { conditions, variables, names }
 }
 
-export function* compileAll(texts: readonly string[], names: AdmissionNames, slice: Slice): Turns<Expression[]> {
+export function* compileAll(
+  texts: readonly string[],
+  names: AdmissionNames,
+  slice: Slice,
+): Turns<Expression[]> {
   const all: Expression[] = []
   for (const text of texts) all.push((yield* compileOne(text, names, slice)).compiled)
   return all
 }
 
 /** Whether its expressions may use `params`. */
-export const isParameterized = (spec: Fields): boolean => Object.keys(fieldsOf(spec['paramKind'])).length > 0
+export const isParameterized = (spec: Fields): boolean =>
+  Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
 /** Stored expressions may use all that this version has. */
 function* compileOne(
@@ -56,6 +61,10 @@ function* compileOne(
   slice: Slice,
 ): Turns<{ readonly compiled: Expression; readonly type: Type | undefined }> {
   const compiled = yield* compileInTurns(text, admissionEnvironment('1.33', names), slice)
-  if ('program' in compiled) return { compiled: { text, program: compiled.program }, type: compiled.type }
-  return { compiled: { text, fault: compiled.fault }, type: 'type' in compiled ? compiled.type : undefined }
+  if ('program' in compiled)
+    return { compiled: { text, program: compiled.program }, type: compiled.type }
+  return {
+    compiled: { text, fault: compiled.fault },
+    type: 'type' in compiled ? compiled.type : undefined,
+  }
 }

@@ -2,7 +2,12 @@
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { compileAll, compileConditional, type Conditional, type Expression } from './compile-expressions.ts'
+import {
+  compileAll,
+  compileConditional,
+  type Conditional,
+  type Expression,
+} from './compile-expressions.ts'
 
 export type Mutation = {
   readonly patchType: 'ApplyConfiguration' | 'JSONPatch'
@@ -16,7 +21,10 @@ export function* compileMutations(spec: Fields, slice: Slice): Turns<CompiledMut
   const given = itemsOf(spec['mutations']).map(({ patchType, applyConfiguration, jsonPatch }) => {
     const isApplied = patchType === 'ApplyConfiguration'
     const { expression } = fieldsOf(isApplied ? applyConfiguration : jsonPatch)
-    return { patchType: isApplied ? 'ApplyConfiguration' : 'JSONPatch', text: textOf(expression) } as const
+    return {
+      patchType: isApplied ? 'ApplyConfiguration' : 'JSONPatch',
+      text: textOf(expression),
+    } as const
   })
   const texts = given.map(({ text }) => text)
   const expressions = yield* compileAll(texts, { ...names, hasPatchTypes: true }, slice)

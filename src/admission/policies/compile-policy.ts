@@ -2,7 +2,12 @@
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { compileAll, compileConditional, type Conditional, type Expression } from './compile-expressions.ts'
+import {
+  compileAll,
+  compileConditional,
+  type Conditional,
+  type Expression,
+} from './compile-expressions.ts'
 
 export type Validation = {
   readonly expression: Expression
@@ -24,7 +29,8 @@ const defaultReason = 'Invalid'
 
 export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {
   const { conditions, variables, names } = yield* compileConditional(spec, slice)
-  const texts = (list: string, field: string): string[] => itemsOf(spec[list]).map((one) => textOf(one[field]))
+  const texts = (list: string, field: string): string[] =>
+    itemsOf(spec[list]).map((one) => textOf(one[field]))
   const expressions = yield* compileAll(texts('validations', 'expression'), names, slice)
   const messageNames = { ...names, hasAuthorizer: false }
   const messages = yield* compileAll(texts('validations', 'messageExpression'), messageNames, slice)
@@ -33,16 +39,18 @@ export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy
     conditions,
     variables,
     expressions,
-    validations: itemsOf(spec['validations']).flatMap(({ message, messageExpression, reason }, at) => {
-      const expression = expressions[at]
-      if (expression === undefined) return []
-      return {
-        expression,
-        message: textOf(message).trim(),
-        messageExpression: textOf(messageExpression) === '' ? undefined : messages[at],
-        reason: textOf(reason) || defaultReason,
-      }
-    }),
+    validations: itemsOf(spec['validations']).flatMap(
+      ({ message, messageExpression, reason }, at) => {
+        const expression = expressions[at]
+        if (expression === undefined) return []
+        return {
+          expression,
+          message: textOf(message).trim(),
+          messageExpression: textOf(messageExpression) === '' ? undefined : messages[at],
+          reason: textOf(reason) || defaultReason,
+        }
+      },
+    ),
     auditAnnotations: itemsOf(spec['auditAnnotations']).flatMap(({ key }, at) => {
       const expression = values[at]
       return expression === undefined ? [] : { key: textOf(key), expression }

@@ -32,9 +32,18 @@ async function messageOf(spec: Fields): Promise<string> {
 test('a message is computed, given, or names the expression', async () => {
   assert.equal(await messageOf(failing({})), 'failed expression: false')
   assert.equal(await messageOf(failing({ message: ' given ' })), 'given')
-  assert.equal(await messageOf(failing({ message: 'given', messageExpression: "' a is ' + object.data.a" })), 'a is 1')
-  assert.equal(await messageOf(failing({ message: 'given', messageExpression: "'a\\nb'" })), 'given')
-  assert.equal(await messageOf(failing({ message: 'given', messageExpression: 'string(object.data.b)' })), 'given')
+  assert.equal(
+    await messageOf(failing({ message: 'given', messageExpression: "' a is ' + object.data.a" })),
+    'a is 1',
+  )
+  assert.equal(
+    await messageOf(failing({ message: 'given', messageExpression: "'a\\nb'" })),
+    'given',
+  )
+  assert.equal(
+    await messageOf(failing({ message: 'given', messageExpression: 'string(object.data.b)' })),
+    'given',
+  )
 })
 
 const validated = (expression: string): Fields => ({
@@ -60,7 +69,8 @@ const conditions = (...expressions: readonly string[]): Fields => ({
   matchConditions: expressions.map((expression, at) => ({ name: `c${at}`, expression })),
 })
 
-const error = (name: string): string => `expression 'object.${name} == 'x'' resulted in error: no such key: ${name}`
+const error = (name: string): string =>
+  `expression 'object.${name} == 'x'' resulted in error: no such key: ${name}`
 
 test('a match condition that is false decides; errors are told together', async () => {
   assert.deepEqual(await evaluate(conditions("object.b == 'x'", 'false')), {
@@ -69,7 +79,10 @@ test('a match condition that is false decides; errors are told together', async 
     annotations: [],
   })
   assert.equal(await messageOf(conditions('true')), 'failed expression: false')
-  assert.equal(await messageOf(conditions("object.b == 'x'", "object.c == 'x'")), `[${error('b')}, ${error('c')}]`)
+  assert.equal(
+    await messageOf(conditions("object.b == 'x'", "object.c == 'x'")),
+    `[${error('b')}, ${error('c')}]`,
+  )
 })
 
 test('audit annotations: texts are published, nulls and blanks are not, errors are told', async () => {
@@ -90,7 +103,10 @@ const many = { data: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`
 const dear = "object.data.all(a, object.data.all(b, object.data.all(c, a != 'z')))"
 
 test('beyond the budget nothing of the verdicts counts, and others get their turns meanwhile', async () => {
-  const validations = [{ expression: 'false' }, ...Array.from({ length: 20 }, () => ({ expression: dear }))]
+  const validations = [
+    { expression: 'false' },
+    ...Array.from({ length: 20 }, () => ({ expression: dear })),
+  ]
   let evaluation: Evaluation | undefined
   const turns = await turnsDuring(async () => {
     evaluation = await evaluate({ validations }, many)
@@ -101,10 +117,14 @@ test('beyond the budget nothing of the verdicts counts, and others get their tur
 
 const variables = (count: number): Fields => ({
   variables: Array.from({ length: count }, (_, at) => ({ name: `v${at}`, expression: dear })),
-  validations: [{ expression: Array.from({ length: count }, (_, at) => `variables.v${at}`).join(' && ') }],
+  validations: [
+    { expression: Array.from({ length: count }, (_, at) => `variables.v${at}`).join(' && ') },
+  ],
 })
 
 test('what variables cost counts for all, and not for the expression that reads them', async () => {
   assert.deepEqual((await evaluate(variables(5), many)).decisions, [{ kind: 'admit' }])
-  assert.deepEqual((await evaluate(variables(20), many)).decisions, [{ kind: 'error', message: OVER_BUDGET }])
+  assert.deepEqual((await evaluate(variables(20), many)).decisions, [
+    { kind: 'error', message: OVER_BUDGET },
+  ])
 })

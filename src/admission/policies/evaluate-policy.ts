@@ -41,8 +41,13 @@ const failed = (message: string): Evaluation => ({
   annotations: [],
 })
 
-export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, running: Running): Turns<Evaluation> {
-  const matches = policy.conditions.length === 0 || (yield* matchesConditions(policy, input, running))
+export function* evaluatePolicy(
+  policy: CompiledPolicy,
+  input: PolicyInput,
+  running: Running,
+): Turns<Evaluation> {
+  const matches =
+    policy.conditions.length === 0 || (yield* matchesConditions(policy, input, running))
   if (matches === false) return nothing
   if (matches instanceof CelError) return failed(matches.message)
   const expressions = (access: Access, costMax: number): Expressions =>
@@ -57,19 +62,30 @@ export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, runn
   const { times } = validating
   if (policy.auditAnnotations.length === 0) return { decisions, times, annotations: [] }
   const annotating = expressions(withoutAuthorizer, POLICY_COST_MAX)
-  const values = yield* annotating.evaluate(policy.auditAnnotations.map(({ expression }) => expression))
+  const values = yield* annotating.evaluate(
+    policy.auditAnnotations.map(({ expression }) => expression),
+  )
   if (values === undefined) return failed(OVER_BUDGET)
-  const annotations = policy.auditAnnotations.flatMap(({ key }, at) => annotationOf(key, values[at]))
+  const annotations = policy.auditAnnotations.flatMap(({ key }, at) =>
+    annotationOf(key, values[at]),
+  )
   return { decisions, times, annotations }
 }
 
 /** Messages are evaluated only if a validation failed, then all of them, on what the validations left of the budget. */
-function* decide(policy: CompiledPolicy, results: readonly Result[], messages: Expressions): Turns<Decision[]> {
-  const texts = yield* messages.evaluate(policy.validations.map(({ messageExpression }) => messageExpression))
+function* decide(
+  policy: CompiledPolicy,
+  results: readonly Result[],
+  messages: Expressions,
+): Turns<Decision[]> {
+  const texts = yield* messages.evaluate(
+    policy.validations.map(({ messageExpression }) => messageExpression),
+  )
   return policy.validations.map((validation, at): Decision => {
     const result = results[at]
     if (result instanceof CelError) return { kind: 'error', message: result.message }
-    if (texts === undefined) return { kind: 'error', message: `failed messageExpression: ${OVER_BUDGET}` }
+    if (texts === undefined)
+      return { kind: 'error', message: `failed messageExpression: ${OVER_BUDGET}` }
     if (result === true) return admitted
     return { kind: 'deny', message: messageOf(validation, texts[at]), reason: validation.reason }
   })
@@ -77,7 +93,8 @@ function* decide(policy: CompiledPolicy, results: readonly Result[], messages: E
 
 function messageOf({ message, expression }: Validation, computed: Result | undefined): string {
   const text = typeof computed === 'string' ? computed.trim() : ''
-  const isUsable = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= MESSAGE_BYTES_MAX
+  const isUsable =
+    text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= MESSAGE_BYTES_MAX
   return isUsable ? text : message || `failed expression: ${expression.text.trim()}`
 }
 

@@ -60,7 +60,10 @@ export function* matchesConditions(
   return new CelError(distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
-type ScopeParts = { readonly policy: Conditional; readonly running: Pick<Running, 'slice' | 'tools'> }
+type ScopeParts = {
+  readonly policy: Conditional
+  readonly running: Pick<Running, 'slice' | 'tools'>
+}
 
 /** The variables of expressions. They read them from here: what takes time to make is made for those that use it. */
 export class Scope {
@@ -112,7 +115,9 @@ export class Scope {
   }
 
   get 'authorizer.requestResource'(): Result | undefined {
-    return this.#access.hasAuthorizer ? this.#input.authorizer['authorizer.requestResource'] : undefined
+    return this.#access.hasAuthorizer
+      ? this.#input.authorizer['authorizer.requestResource']
+      : undefined
   }
 }
 
@@ -143,9 +148,13 @@ export class Expressions {
     const results: Result[] = []
     let sinceMs = this.#nowMs()
     for (const expression of expressions) {
-      if (results.length % LOOK_EXPRESSIONS === LOOK_EXPRESSIONS - 1 && this.#slice.isOver()) yield undefined
+      if (results.length % LOOK_EXPRESSIONS === LOOK_EXPRESSIONS - 1 && this.#slice.isOver())
+        yield undefined
       const begun = this.#begin(expression)
-      const result = begun instanceof Evaluation ? this.#end(expression, yield* begun.finish(this.#slice)) : begun
+      const result =
+        begun instanceof Evaluation
+          ? this.#end(expression, yield* begun.finish(this.#slice))
+          : begun
       const nowMs = result === true ? sinceMs : this.#nowMs()
       this.times.push(nowMs - sinceMs)
       sinceMs = nowMs

@@ -56,7 +56,9 @@ export class FollowedPolicies<C> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()))
+    await Promise.all(
+      [...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()),
+    )
   }
 
   #follow<T>(resource: PolicyResource, objects: NamedObjects<T>): void {

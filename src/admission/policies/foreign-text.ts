@@ -24,5 +24,9 @@ export function goTextOf(value: Value): GoText | undefined {
     return { plain: `${value.nanos}ns`, syntax: String(value.nanos), name: 'time.Duration' }
   if (!(value instanceof Timestamp)) return undefined
   const text = formatTimestamp(new Timestamp(value.nanos))
-  return { plain: goTime(text), syntax: goDate(text).replace('time.Local', 'time.UTC'), name: 'time.Time' }
+  return {
+    plain: goTime(text),
+    syntax: goDate(text).replace('time.Local', 'time.UTC'),
+    name: 'time.Time',
+  }
 }

@@ -39,7 +39,12 @@ function readAll(fields: LazyFields, whole: Fields, keys: Iterable<string>): voi
 const raw = '{"f:data":{"f:a":{}}}'
 const objects = {
   empty: {},
-  'with empty parts': { metadata: { labels: {}, managedFields: [] }, spec: {}, status: {}, data: {} },
+  'with empty parts': {
+    metadata: { labels: {}, managedFields: [] },
+    spec: {},
+    status: {},
+    data: {},
+  },
   full: {
     metadata: { name: 'n', labels: { a: 'b' }, managedFields: [{ manager: 'm', fieldsV1: raw }] },
     spec: {
@@ -47,7 +52,10 @@ const objects = {
       selector: {},
       strategy: { rollingUpdate: {} },
       containers: [{ name: 'c', env: [{ name: 'e' }], resources: {} }, {}, null],
-      template: { metadata: {}, spec: { containers: [{ name: 'c', image: 'i' }], securityContext: {} } },
+      template: {
+        metadata: {},
+        spec: { containers: [{ name: 'c', image: 'i' }], securityContext: {} },
+      },
       hostNetwork: false,
     },
     status: { loadBalancer: {} },
@@ -77,5 +85,9 @@ test('fields of a custom kind are as they were sent', () => {
     open: () => assert.fail(),
   }
   const object = anObject('Widget', 'w', { spec: { a: [], b: null }, other: 0 })
-  readAll(new LazyWire(object, struct), wholeWire(object, struct), [...Object.keys(object), 'constructor', 'toString'])
+  readAll(new LazyWire(object, struct), wholeWire(object, struct), [
+    ...Object.keys(object),
+    'constructor',
+    'toString',
+  ])
 })

@@ -22,8 +22,14 @@ export class LazyWire extends LazyFields {
     if (field === undefined) return this.#open(key)
     const given = this.#value[key] ?? null
     const { schema } = field
-    if (schema.type === 'struct' && isFields(given) && isAlwaysShown(field, schema)) return new LazyWire(given, schema)
-    if (schema.type === 'list' && schema.of.type === 'struct' && Array.isArray(given) && given.length > 0) {
+    if (schema.type === 'struct' && isFields(given) && isAlwaysShown(field, schema))
+      return new LazyWire(given, schema)
+    if (
+      schema.type === 'list' &&
+      schema.of.type === 'struct' &&
+      Array.isArray(given) &&
+      given.length > 0
+    ) {
       return new LazyWireItems(given, schema.of)
     }
     return wholeField(given, field)
@@ -35,7 +41,9 @@ export class LazyWire extends LazyFields {
 
   /** The fields of a custom kind are as they were sent. */
   #open(key: string): Json | undefined {
-    return this.#struct.open !== undefined && Object.hasOwn(this.#value, key) ? this.#value[key] : undefined
+    return this.#struct.open !== undefined && Object.hasOwn(this.#value, key)
+      ? this.#value[key]
+      : undefined
   }
 }
 
@@ -71,6 +79,7 @@ function isAlwaysShown(field: Field, { fields }: Struct): boolean {
   const { omit, isPointer } = field
   if (isPointer || omit !== 'empty') return true
   let isShown = alwaysShown.get(field)
-  if (isShown === undefined) alwaysShown.set(field, (isShown = fields.some((one) => one.omit === 'never')))
+  if (isShown === undefined)
+    alwaysShown.set(field, (isShown = fields.some((one) => one.omit === 'never')))
   return isShown
 }

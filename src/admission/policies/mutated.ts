@@ -14,11 +14,15 @@ export type Mutated = {
 }
 
 /** `resource`: in the version that the policy asks for. */
-export function mutatedBy(resource: Resource, { operation, subresource, resource: own, shape }: Attributes): Mutated {
+export function mutatedBy(
+  resource: Resource,
+  { operation, subresource, resource: own, shape }: Attributes,
+): Mutated {
   const kind = kindAt(resource, subresource)
   const isOfResource = kindAt(own, subresource).kind === own.kind
   return {
     expected: { ...kind, shape: isOfResource ? resource.shape : shape() },
-    hasSchema: operation !== 'CONNECT' && kind.group === resource.group && kind.version === resource.version,
+    hasSchema:
+      operation !== 'CONNECT' && kind.group === resource.group && kind.version === resource.version,
   }
 }

@@ -11,7 +11,9 @@ import { createMutatingPolicies } from './mutating-policies.ts'
 import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 const rule = (resources: readonly string[]) => ({
   apiGroups: ['*'],
@@ -21,7 +23,10 @@ const rule = (resources: readonly string[]) => ({
   scope: '*',
 })
 
-const apply = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
+const apply = (expression: string) => ({
+  patchType: 'ApplyConfiguration',
+  applyConfiguration: { expression },
+})
 const patch = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
 
 /** Policies `p0`, `p1`, … with a binding each. */
@@ -38,18 +43,27 @@ function pluginWith(
   const counted: unknown[] = []
   objects.put('namespaces', '', anObject('Namespace', 'n'))
   for (const [at, spec] of specs.entries()) {
-    const matchConstraints = { resourceRules: [rule(['configmaps', 'pods', 'pods/exec', 'deployments/scale'])] }
+    const matchConstraints = {
+      resourceRules: [rule(['configmaps', 'pods', 'pods/exec', 'deployments/scale'])],
+    }
     const policy = { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints, ...spec }
     const name = `p${at}`
-    index.setPolicy(name, new Policy(anObject('MutatingAdmissionPolicy', name, { spec: policy }), compileMutations))
+    index.setPolicy(
+      name,
+      new Policy(anObject('MutatingAdmissionPolicy', name, { spec: policy }), compileMutations),
+    )
     const bound = { policyName: name, ...binding }
-    index.setBinding(name, readBinding(anObject('MutatingAdmissionPolicyBinding', name, { spec: bound })))
+    index.setBinding(
+      name,
+      readBinding(anObject('MutatingAdmissionPolicyBinding', name, { spec: bound })),
+    )
   }
   const plugin = createMutatingPolicies({
     index,
     objects: { get: (id, place) => objects.getNow(id, place), select: objects.select },
     registry,
-    resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
+    resourcesOf: (_, kind) =>
+      registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
     convertByWebhook: async (object) => object,
     authorizerOf: () => ({}),
     answerPattern: async (question) => question.answer(),
@@ -68,7 +82,8 @@ async function dataAfter(plugin: Plugin, write = configMap()): Promise<Fields | 
   return typeof object === 'string' ? object : { ...fieldsOf(object?.['data']) }
 }
 
-const one = (mutation: Fields, more: Fields = {}): Plugin => pluginWith([{ mutations: [mutation], ...more }])
+const one = (mutation: Fields, more: Fields = {}): Plugin =>
+  pluginWith([{ mutations: [mutation], ...more }])
 
 test('an apply configuration is merged, a JSON patch applied, in the order of the mutations', async () => {
   const mutations = [
@@ -81,7 +96,11 @@ test('an apply configuration is merged, a JSON patch applied, in the order of th
 })
 
 test('a list by key keeps what others have in it, and defaults come again', async () => {
-  const plugin = one(apply('Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}'))
+  const plugin = one(
+    apply(
+      'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',
+    ),
+  )
   const object = await admit(plugin, attributes({ plural: 'pods', object: pod() }))
   assert.ok(typeof object === 'object')
   const containers = itemsOf(fieldsOf(object['spec'])['containers'])
@@ -132,7 +151,10 @@ const refusals = [
 
 for (const [mutation, why] of refusals) {
   test(`refused: ${why}`, async () => {
-    assert.equal(await dataAfter(one(mutation)), `403 policy 'p0' with binding 'p0' denied request: ${why}`)
+    assert.equal(
+      await dataAfter(one(mutation)),
+      `403 policy 'p0' with binding 'p0' denied request: ${why}`,
+    )
     const ignoring = one(mutation, { failurePolicy: 'Ignore' })
     assert.deepEqual(await dataAfter(ignoring), { a: '1' })
   })
@@ -141,18 +163,28 @@ for (const [mutation, why] of refusals) {
 test('what cannot be decoded is an internal error, whatever the failurePolicy', async () => {
   const mutation = patch('[JSONPatch{op: "add", path: "/nothing", value: 1}]')
   const plugin = one(mutation, { failurePolicy: 'Ignore' })
-  assert.equal(await dataAfter(plugin), '500 Internal error occurred: strict decoding error: unknown field "nothing"')
+  assert.equal(
+    await dataAfter(plugin),
+    '500 Internal error occurred: strict decoding error: unknown field "nothing"',
+  )
 })
 
 test('a test that does not hold changes nothing', async () => {
-  const text = '[JSONPatch{op: "remove", path: "/data/a"}, JSONPatch{op: "test", path: "/metadata/name", value: "d"}]'
+  const text =
+    '[JSONPatch{op: "remove", path: "/data/a"}, JSONPatch{op: "test", path: "/metadata/name", value: "d"}]'
   assert.deepEqual(await dataAfter(one(patch(text))), { a: '1' })
 })
 
 test('kinds that no document of their version describes take JSON patches alone', async () => {
   const mutation = apply('Object{spec: Object.spec{replicas: 3}}')
   const object = anObject('Scale', 'd', { apiVersion: 'autoscaling/v1', spec: { replicas: 9 } })
-  const write = attributes({ plural: 'deployments', group: 'apps', subresource: 'scale', operation: 'UPDATE', object })
+  const write = attributes({
+    plural: 'deployments',
+    group: 'apps',
+    subresource: 'scale',
+    operation: 'UPDATE',
+    object,
+  })
   assert.match(
     JSON.stringify(await dataAfter(one(mutation), write)),
     /no corresponding type for autoscaling\/v1, Kind=Scale"$/,
@@ -223,7 +255,11 @@ test('parameters that vanish deny, or not', async () => {
   const why = `403 policy 'p0' with binding 'p0' denied request: failed to configure binding: ${none}`
   assert.equal(await dataAfter(plugin), why)
   for (const uid of ['q', 'r']) {
-    plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', uid, { metadata: { uid } }))
+    plugin.objects.put(
+      'serviceaccounts',
+      'n',
+      anObject('ServiceAccount', uid, { metadata: { uid } }),
+    )
   }
   assert.deepEqual(await dataAfter(plugin), { a: '1', q: 'q', r: 'r' })
 })
@@ -232,7 +268,10 @@ test('mutations that make much are refused, and long ones let others in', async 
   const long = Array.from({ length: 40 }, () => 'object.data.a').join(' + ')
   const huge = one(patch(`[JSONPatch{op: "add", path: "/data/b", value: ${long}}]`))
   const write = configMap({ a: 'x'.repeat(100_000) })
-  assert.match(JSON.stringify(await dataAfter(huge, write)), /a mutation may make at most 3145728 characters of JSON/)
+  assert.match(
+    JSON.stringify(await dataAfter(huge, write)),
+    /a mutation may make at most 3145728 characters of JSON/,
+  )
   const many = pluginWith([{ mutations: Array.from({ length: 200 }, () => counts('n')) }])
   const data = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, 'v']))
   const turns = await turnsDuring(async () => void (await dataAfter(many, configMap(data))))
@@ -240,17 +279,28 @@ test('mutations that make much are refused, and long ones let others in', async 
 })
 
 test('a delete and policies themselves are left alone', async () => {
-  const plugin = pluginWith([{ mutations: [counts('n')], matchConstraints: { resourceRules: [rule(['*'])] } }])
-  const gone = attributes({ plural: 'configmaps', operation: 'DELETE', oldObject: anObject('ConfigMap', 'c') })
+  const plugin = pluginWith([
+    { mutations: [counts('n')], matchConstraints: { resourceRules: [rule(['*'])] } },
+  ])
+  const gone = attributes({
+    plural: 'configmaps',
+    operation: 'DELETE',
+    oldObject: anObject('ConfigMap', 'c'),
+  })
   assert.equal(await admit(plugin, gone), undefined)
 })
 
 test('bindings that do not match give others their turns', async () => {
   const plugin = pluginWith([{ mutations: [] }])
   for (let at = 0; at < 20_000; at++) {
-    const matchResources = { resourceRules: [{ ...rule(['configmaps']), resourceNames: [`x${at}`] }] }
+    const matchResources = {
+      resourceRules: [{ ...rule(['configmaps']), resourceNames: [`x${at}`] }],
+    }
     const spec = { policyName: 'p0', matchResources }
-    plugin.index.setBinding(`b${at}`, readBinding(anObject('MutatingAdmissionPolicyBinding', `b${at}`, { spec })))
+    plugin.index.setBinding(
+      `b${at}`,
+      readBinding(anObject('MutatingAdmissionPolicyBinding', `b${at}`, { spec })),
+    )
   }
   const turns = await turnsDuring(async () => {
     assert.equal(typeof (await admit(plugin, configMap())), 'object')

@@ -22,7 +22,13 @@ import { Reinvocations } from '../reinvocations.ts'
 import { applyConfiguration } from './apply-configuration.ts'
 import type { CompiledMutations, Mutation } from './compile-mutations.ts'
 import { OVER_BUDGET, POLICY_COST_MAX } from './costs.ts'
-import { allVariables, Expressions, matchesConditions, type PolicyInput, Scope } from './expressions.ts'
+import {
+  allVariables,
+  Expressions,
+  matchesConditions,
+  type PolicyInput,
+  Scope,
+} from './expressions.ts'
 import { mutatedBy } from './mutated.ts'
 import { MutationFault } from './native-value.ts'
 import { ConfigurationFault, paramResource } from './params.ts'
@@ -42,7 +48,8 @@ export function createMutatingPolicies(parts: MutatingPoliciesParts): Plugin {
     name: 'MutatingAdmissionPolicy',
     mutate: (attributes, rounds) => {
       // A delete has nothing to mutate.
-      if (attributes.operation === 'DELETE' || isExemptFromPolicies(attributes)) return attributes.object
+      if (attributes.operation === 'DELETE' || isExemptFromPolicies(attributes))
+        return attributes.object
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
       if (candidates.length === 0) return attributes.object
       const known = reinvocations.get(rounds) ?? new Reinvocations()
@@ -63,7 +70,10 @@ type Invocation = {
   readonly params: Iterable<Params>
 }
 
-type ReviewParts = MutatingPoliciesParts & { readonly rounds: Rounds; readonly reinvocations: Reinvocations }
+type ReviewParts = MutatingPoliciesParts & {
+  readonly rounds: Rounds
+  readonly reinvocations: Reinvocations
+}
 
 /** The evaluation of all matching policies on one request. */
 class Review {
@@ -92,7 +102,8 @@ class Review {
       yield* this.#turn()
     }
     // Other plugins changed what the policies had left.
-    if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object)) reinvocations.require()
+    if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
+      reinvocations.require()
     for (const invocation of invocations) {
       for (const params of invocation.params) {
         yield* this.#invoke(invocation, params)
@@ -124,14 +135,22 @@ class Review {
     return found
   }
 
-  *#findInvocations({ entry: { policy, bindings }, resource }: Matched, found: Invocation[]): Waits<void> {
+  *#findInvocations(
+    { entry: { policy, bindings }, resource }: Matched,
+    found: Invocation[],
+  ): Waits<void> {
     if (!(yield* this.#request.isSelected(policy.criteria))) return
     const kind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
     const request = this.#request
     for (const binding of bindings) {
       const find = function* (): Waits<void> {
         if (!(yield* request.isBound(binding))) return
-        found.push({ policy, binding, resource, params: yield* wait(request.paramsOf(binding, kind)) })
+        found.push({
+          policy,
+          binding,
+          resource,
+          params: yield* wait(request.paramsOf(binding, kind)),
+        })
       }
       yield* this.#orFault(policy, binding, find())
       // Also after one that does not match: there may be thousands.
@@ -180,9 +199,13 @@ class Review {
       const isOfConfiguration = error instanceof ConfigurationFault
       if (!isOfConfiguration && !(error instanceof MutationFault)) throw error
       if (policy.ignoresErrors) return
-      const what = isOfConfiguration ? `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ` : ''
+      const what = isOfConfiguration
+        ? `failed to configure ${binding === undefined ? 'policy' : 'binding'}: `
+        : ''
       const by =
-        binding === undefined ? `policy "${policy.name}"` : `policy '${policy.name}' with binding '${binding.name}'`
+        binding === undefined
+          ? `policy "${policy.name}"`
+          : `policy '${policy.name}' with binding '${binding.name}'`
       const message = `${by} denied request: ${what}${error.message}`
       this.#faults.push({ message, reason: isOfConfiguration ? 'Forbidden' : 'Invalid' })
       this.#room.take(message)
@@ -195,27 +218,42 @@ class Review {
     const request = this.#request
     const compiled = yield* wait(policy.compiled())
     if (compiled.conditions.length === 0) return true
-    const matches = yield* wait(request.run(policy, (running) => matchesConditions(compiled, input, running)))
+    const matches = yield* wait(
+      request.run(policy, (running) => matchesConditions(compiled, input, running)),
+    )
     if (matches instanceof CelError) throw new MutationFault(matches.message)
     return matches
   }
 
   /** Fails with a MutationFault, or with an ApiError whatever the failurePolicy is. */
-  *#mutate(object: KubeObject, { policy, mutation, resource, params }: Mutating): Waits<KubeObject> {
+  *#mutate(
+    object: KubeObject,
+    { policy, mutation, resource, params }: Mutating,
+  ): Waits<KubeObject> {
     const { resource: own, subresource } = this.#attributes
     const { convertByWebhook } = this.#parts
-    const result = yield* this.#evaluate(policy, mutation, yield* wait(this.#request.input(resource, params)))
+    const result = yield* this.#evaluate(
+      policy,
+      mutation,
+      yield* wait(this.#request.input(resource, params)),
+    )
     const mutated = mutatedBy(resource, this.#attributes)
-    const versioned = yield* wait(convertTo(object, { from: own, to: resource, subresource }, convertByWebhook))
+    const versioned = yield* wait(
+      convertTo(object, { from: own, to: resource, subresource }, convertByWebhook),
+    )
     const change = mutation.patchType === 'ApplyConfiguration' ? applyConfiguration : patchObject
     const changed = yield* wait(inSlices(change(result, versioned, mutated)))
     const isOfResource = kindAt(own, subresource).kind === own.kind
-    if (resource !== own && isOfResource && !own.isCustom) throw new MutationFault(unknownConversion(resource, own))
-    return yield* wait(convertTo(changed, { from: resource, to: own, subresource }, convertByWebhook))
+    if (resource !== own && isOfResource && !own.isCustom)
+      throw new MutationFault(unknownConversion(resource, own))
+    return yield* wait(
+      convertTo(changed, { from: resource, to: own, subresource }, convertByWebhook),
+    )
   }
 
   *#evaluate(policy: MutatingPolicy, { expression }: Mutation, input: PolicyInput): Waits<Result> {
-    if (expression.fault !== undefined) throw new MutationFault(`compilation failed: ${expression.fault}`)
+    if (expression.fault !== undefined)
+      throw new MutationFault(`compilation failed: ${expression.fault}`)
     const request = this.#request
     const compiled = yield* wait(policy.compiled())
     const evaluated = request.run(policy, (running) => {

@@ -26,7 +26,11 @@ const MEMBER_CHARACTERS = 4
 export class MutationFault extends Error {}
 
 /** A value that Go leaves as it is where it converts an object, so that it fits no field of a known type. */
-export type Foreign = { readonly path: readonly (string | number)[]; readonly value: Value; readonly json: Json }
+export type Foreign = {
+  readonly path: readonly (string | number)[]
+  readonly value: Value
+  readonly json: Json
+}
 
 /** Where a value stands: an object may hold a list or a map, but not a list or a map another one. */
 type Holder = 'object' | 'literal' | 'anything'
@@ -56,7 +60,8 @@ export class NativeValues {
     const source = sourceOf(value)
     if (source !== undefined) return this.#counted(source)
     const json = this.#made(value, holder)
-    if (holder !== 'anything' && isForeign(value, holder)) this.foreign.push({ path: [...this.#path], value, json })
+    if (holder !== 'anything' && isForeign(value, holder))
+      this.foreign.push({ path: [...this.#path], value, json })
     return json
   }
 
@@ -69,14 +74,24 @@ export class NativeValues {
     }
     if (isMap(value)) return this.#fields(value.keys(), (key) => value.get(key), inside)
     if (!isStruct(value)) return this.#scalar(value, holder)
-    if (value.typeName === 'JSONPatch') throw new MutationFault('cannot convert to native type: *structpb.Value')
-    return this.#fields(value.fields(), (name) => value.get(name), holder === 'anything' ? holder : 'object')
+    if (value.typeName === 'JSONPatch')
+      throw new MutationFault('cannot convert to native type: *structpb.Value')
+    return this.#fields(
+      value.fields(),
+      (name) => value.get(name),
+      holder === 'anything' ? holder : 'object',
+    )
   }
 
-  #fields<K extends Value>(keys: Iterable<K>, get: (key: K) => Result | undefined, holder: Holder): Json {
+  #fields<K extends Value>(
+    keys: Iterable<K>,
+    get: (key: K) => Result | undefined,
+    holder: Holder,
+  ): Json {
     const fields = new JsonMap()
     for (const key of keys) {
-      if (typeof key !== 'string') throw new MutationFault('invalid return type: *dynamic.ObjectVal')
+      if (typeof key !== 'string')
+        throw new MutationFault('invalid return type: *dynamic.ObjectVal')
       const value = get(key) ?? null
       if (value instanceof CelError) throw new MutationFault(value.message)
       this.#spend(key.length)
@@ -103,7 +118,8 @@ export class NativeValues {
     if (value instanceof Timestamp) return formatTimestamp(value)
     if (value instanceof Duration) return formatDuration(value)
     if (value instanceof TypeValue && holder !== 'anything') return value.name
-    if (value instanceof TypeValue) throw new MutationFault("type conversion not supported for 'type'")
+    if (value instanceof TypeValue)
+      throw new MutationFault("type conversion not supported for 'type'")
     const name = 'typeName' in value ? value.typeName.replace(/^.*\./, '') : 'value'
     throw new MutationFault(`type conversion error from '${name}' to '*structpb.Value'`)
   }
@@ -129,7 +145,8 @@ export class NativeValues {
 
   #spend(characters: number): void {
     this.#left -= characters
-    if (this.#left < 0) throw new MutationFault(`a mutation may make at most ${CHARACTERS_MAX} characters of JSON`)
+    if (this.#left < 0)
+      throw new MutationFault(`a mutation may make at most ${CHARACTERS_MAX} characters of JSON`)
   }
 }
 

@@ -3,7 +3,19 @@
  * quantities, cannot be named at all.
  */
 import { lazyStruct } from '../../cel/schema-type.ts'
-import { bool, bytes, double, duration, dyn, int, list, map, string, timestamp, type Type } from '../../cel/types.ts'
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  dyn,
+  int,
+  list,
+  map,
+  string,
+  timestamp,
+  type Type,
+} from '../../cel/types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Schema, Struct } from '../../schema/schema.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
@@ -17,7 +29,8 @@ export function objectTypeOf({ kind, shape: { struct } }: Resource): Type | unde
 
 /** `above`: the structs that contain it. One that contains itself has no fields there. */
 function structType(struct: Struct, name: string, above: ReadonlySet<Struct>): Type {
-  if (above.has(struct)) return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
+  if (above.has(struct))
+    return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
   const inside = new Set([...above, struct])
   return lazyStruct(name, {
     has: (key) => struct.byName.has(key),
@@ -67,7 +80,11 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
 }
 
 /** `metadata`: the schema of metadata, which custom and embedded objects have, whatever their own schema says. */
-function structuralType(schema: Structural, name: string, metadata: Schema | undefined): Type | undefined {
+function structuralType(
+  schema: Structural,
+  name: string,
+  metadata: Schema | undefined,
+): Type | undefined {
   const { types, items, additional, properties, isEmbedded } = schema
   const [type = ''] = types
   if (types.length > 1) return dyn
@@ -87,7 +104,9 @@ function structuralType(schema: Structural, name: string, metadata: Schema | und
         ...(isEmbedded ? { always: objectFields } : {}),
         typeOf: (key, of) => {
           if (isEmbedded && objectFields.has(key)) {
-            return key === 'metadata' && metadata !== undefined ? schemaType(metadata, of, new Set()) : string
+            return key === 'metadata' && metadata !== undefined
+              ? schemaType(metadata, of, new Set())
+              : string
           }
           const property = properties?.get(key)
           return property && structuralType(property, of, metadata)

@@ -10,7 +10,9 @@ import { createParamAccess } from './param-access.ts'
 const group = 'admissionregistration.k8s.io'
 const user = { name: 'jane', uid: '7', groups: ['a', 'b'], extra: { z: ['1', '2'], k: ['3'] } }
 const jane = '&{jane 7 [a b] map[k:[3] z:[1 2]]}'
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 function setUp(verdict: 'allow' | 'no-opinion') {
   const asked: AccessAttributes[] = []
@@ -23,10 +25,20 @@ function setUp(verdict: 'allow' | 'no-opinion') {
     },
     resourcesOf: (_, kind) => registry.all().filter((resource) => resource.kind === kind),
   })
-  const write = (kind: 'policies' | 'policybindings', spec: Fields, more: { oldObject?: KubeObject } = {}) =>
+  const write = (
+    kind: 'policies' | 'policybindings',
+    spec: Fields,
+    more: { oldObject?: KubeObject } = {},
+  ) =>
     admit(
       plugin,
-      attributes({ plural: `validatingadmission${kind}`, group, user, object: anObject('X', 'x', { spec }), ...more }),
+      attributes({
+        plural: `validatingadmission${kind}`,
+        group,
+        user,
+        object: anObject('X', 'x', { spec }),
+        ...more,
+      }),
     )
   return { asked, objects, write }
 }
@@ -81,6 +93,14 @@ test('who may read them may bind them', async () => {
   const paramRef = { name: 'a', namespace: 'n' }
   assert.equal(typeof (await write('policybindings', { policyName: 'p', paramRef })), 'object')
   assert.deepEqual(asked, [
-    { kind: 'resource', verb: 'get', group: '', version: 'v1', plural: 'configmaps', subresource: '', ...paramRef },
+    {
+      kind: 'resource',
+      verb: 'get',
+      group: '',
+      version: 'v1',
+      plural: 'configmaps',
+      subresource: '',
+      ...paramRef,
+    },
   ])
 })

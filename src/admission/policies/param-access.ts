@@ -32,7 +32,8 @@ export function createParamAccess(parts: ParamAccessParts): Plugin {
     resources: new Set(plurals.map((plural) => `${plural}.${admissionGroup}`)),
     validate: (attributes) => {
       const { object, subresource, context } = attributes
-      if (object === undefined || subresource !== '' || context.user.groups.includes(mastersGroup)) return undefined
+      if (object === undefined || subresource !== '' || context.user.groups.includes(mastersGroup))
+        return undefined
       return policiesOf.has(attributes.resource.plural)
         ? checkBinding(attributes, fieldsOf(object['spec']), parts)
         : checkPolicy(attributes, fieldsOf(object['spec']), parts)
@@ -40,20 +41,40 @@ export function createParamAccess(parts: ParamAccessParts): Plugin {
   }
 }
 
-async function checkPolicy(attributes: Attributes, { paramKind }: Fields, parts: ParamAccessParts): Promise<void> {
+async function checkPolicy(
+  attributes: Attributes,
+  { paramKind }: Fields,
+  parts: ParamAccessParts,
+): Promise<void> {
   if (paramKind === undefined || paramKind === null) return
   const { user } = attributes.context
   const { apiVersion, kind } = kindOf(paramKind)
   const before = kindOf(fieldsOf(attributes.oldObject?.['spec'])['paramKind'])
-  if (attributes.oldObject !== undefined && before.apiVersion === apiVersion && before.kind === kind) return
+  if (
+    attributes.oldObject !== undefined &&
+    before.apiVersion === apiVersion &&
+    before.kind === kind
+  )
+    return
   const target = targetOf(paramKind, parts)
-  if (await isAllowed(attributes.context, { ...target, verb: 'get', name: '*', namespace: '*' }, parts)) return
+  if (
+    await isAllowed(
+      attributes.context,
+      { ...target, verb: 'get', name: '*', namespace: '*' },
+      parts,
+    )
+  )
+    return
   const kindText = `(kind=${kind}, apiVersion=${apiVersion})`
   const why = `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind ${kindText}`
   refuse(attributes, 'spec.paramKind', why)
 }
 
-async function checkBinding(attributes: Attributes, spec: Fields, parts: ParamAccessParts): Promise<void> {
+async function checkBinding(
+  attributes: Attributes,
+  spec: Fields,
+  parts: ParamAccessParts,
+): Promise<void> {
   const { paramRef } = spec
   if (paramRef === undefined || paramRef === null) return
   const { resource, context } = attributes
@@ -83,7 +104,9 @@ async function checkBinding(attributes: Attributes, spec: Fields, parts: ParamAc
   refuse(attributes, 'spec.paramRef', why)
 }
 
-const kindOf = (paramKind: Fields[string]): { readonly apiVersion: string; readonly kind: string } => {
+const kindOf = (
+  paramKind: Fields[string],
+): { readonly apiVersion: string; readonly kind: string } => {
   const { apiVersion, kind } = fieldsOf(paramKind)
   return { apiVersion: textOf(apiVersion), kind: textOf(kind) }
 }
@@ -92,17 +115,26 @@ type Target = { readonly group: string; readonly version: string; readonly plura
 
 /** What is not known is everything. */
 function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessParts): Target {
-  if (paramKind === undefined || paramKind === null) return { group: '*', version: '*', plural: '*' }
+  if (paramKind === undefined || paramKind === null)
+    return { group: '*', version: '*', plural: '*' }
   const { apiVersion, kind } = kindOf(paramKind)
   const [version = '', of = ''] = apiVersion.split('/').toReversed()
   const [resource] = resourcesOf(apiVersion, kind)
   return { group: of, version, plural: resource?.plural ?? '*' }
 }
 
-type Asked = Target & Pick<AccessAttributes & { readonly kind: 'resource' }, 'verb' | 'name' | 'namespace'>
+type Asked = Target &
+  Pick<AccessAttributes & { readonly kind: 'resource' }, 'verb' | 'name' | 'namespace'>
 
-async function isAllowed(context: RequestContext, asked: Asked, { authorize }: ParamAccessParts): Promise<boolean> {
-  return (await authorize(context.user, { kind: 'resource', subresource: '', ...asked }, context)).verdict === 'allow'
+async function isAllowed(
+  context: RequestContext,
+  asked: Asked,
+  { authorize }: ParamAccessParts,
+): Promise<boolean> {
+  return (
+    (await authorize(context.user, { kind: 'resource', subresource: '', ...asked }, context))
+      .verdict === 'allow'
+  )
 }
 
 function refuse({ resource, object }: Attributes, path: string, why: string): void {

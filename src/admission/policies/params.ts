@@ -27,12 +27,17 @@ export type Param = { readonly object: KubeObject; readonly struct: Struct }
 export function readParams(
   resource: Resource,
   ref: ParamRef,
-  { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
+  {
+    namespace,
+    objects,
+  }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
 ): Maybe<Iterable<Param>> {
   const found = findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
   const listedOf = (all: Found): Iterable<Param> => {
     if (all.length > 0 || !ref.deniesIfNone) return paramsIn(all, resource)
-    throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
+    throw new ConfigurationFault(
+      'no params found for policy binding with `Deny` parameterNotFoundAction',
+    )
   }
   return found instanceof Promise ? found.then(listedOf) : listedOf(found)
 }
@@ -42,18 +47,23 @@ type Found = readonly (() => KubeObject)[]
 function* paramsIn(found: Found, resource: Resource): Generator<Param> {
   const { kind, shape } = resource
   const apiVersion = apiVersionOf(resource)
-  for (const decoded of found) yield { object: { ...decoded(), apiVersion, kind }, struct: shape.struct }
+  for (const decoded of found)
+    yield { object: { ...decoded(), apiVersion, kind }, struct: shape.struct }
 }
 
 /** The namespace of the parameters; empty: they are in none. */
 function placeOf({ isNamespaced }: Resource, ref: ParamRef, namespace: string): string {
   if (!isNamespaced) {
     if (ref.namespace === '') return ''
-    throw new ConfigurationFault('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
+    throw new ConfigurationFault(
+      'paramRef.namespace must not be provided for a cluster-scoped `paramKind`',
+    )
   }
   const place = ref.namespace || namespace
   if (place !== '') return place
-  throw new ConfigurationFault('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+  throw new ConfigurationFault(
+    'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+  )
 }
 
 function findParams(
@@ -65,7 +75,8 @@ function findParams(
     const found = objects.get(resource, { namespace: place, name }, 'any')
     return found instanceof Promise ? found.then(listed) : listed(found)
   }
-  if (selector === undefined) throw new ConfigurationFault('one of name or selector must be provided')
+  if (selector === undefined)
+    throw new ConfigurationFault('one of name or selector must be provided')
   return objects.select(resource, place, selector)
 }
 

@@ -3,7 +3,15 @@ import { internalError } from '../../api/errors.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { CelError, isList, isStruct, itemsOf, MadeStruct, type Result, type StructValue } from '../../cel/values.ts'
+import {
+  CelError,
+  isList,
+  isStruct,
+  itemsOf,
+  MadeStruct,
+  type Result,
+  type StructValue,
+} from '../../cel/values.ts'
 import { decodePatched } from '../../codec/decode-body.ts'
 import { strictText } from '../../codec/head.ts'
 import { printOrdered } from '../../codec/json.ts'
@@ -21,7 +29,11 @@ import { typeNameFaults } from './type-names.ts'
 const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /** The object itself if a test does not hold. Fails with a MutationFault, or with an InternalError whatever the failurePolicy is. */
-export function* patchObject(result: Result, object: KubeObject, { expected }: Mutated): Steps<KubeObject> {
+export function* patchObject(
+  result: Result,
+  object: KubeObject,
+  { expected }: Mutated,
+): Steps<KubeObject> {
   const work = new Work()
   const operations = operationsOf(result, work)
   yield undefined
@@ -44,7 +56,8 @@ export function* patchObject(result: Result, object: KubeObject, { expected }: M
 /** A custom kind stays in its version: upstream cannot convert what says another one. */
 function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject): void {
   const given = textOf(patched.members()?.get('apiVersion'))
-  if (given === '' || given === apiVersion || textOf(patched.members()?.get('kind')) !== kind) return
+  if (given === '' || given === apiVersion || textOf(patched.members()?.get('kind')) !== kind)
+    return
   const shown = `${given.includes('/') ? '' : '/'}${given}, Kind=${kind}`
   throw internalError(
     `failed to convert object: ${shown} is unstructured and is not suitable for converting to ${quote(apiVersion)}`,
@@ -58,7 +71,8 @@ function textOf(node: JsonNode | null | undefined): string {
 }
 
 function decoded(text: string, expected: Mutated['expected']): KubeObject {
-  if (text.length > OBJECT_CHARACTERS_MAX) throw new MutationFault('JSON Patch: the patched object is too large')
+  if (text.length > OBJECT_CHARACTERS_MAX)
+    throw new MutationFault('JSON Patch: the patched object is too large')
   const made = decodePatched(text, expected)
   if ('fault' in made) throw internalError(made.fault)
   // A custom kind is pruned instead.
@@ -74,7 +88,9 @@ function operationsOf(result: Result, work: Work): Operation[] {
   if (!isList(result)) return operations
   for (const item of itemsOf(result)) {
     if (!isStruct(item))
-      throw new MutationFault('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
+      throw new MutationFault(
+        'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch',
+      )
     const from = textIn(item, 'from')
     operations.push({
       op: textIn(item, 'op'),

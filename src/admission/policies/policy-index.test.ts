@@ -7,8 +7,12 @@ import { Registry } from '../../registry/registry.ts'
 import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
-const resourceRules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }]
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
+const resourceRules = [
+  { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] },
+]
 
 const policyWith = (failurePolicy: string, metadata: Fields): Policy<undefined> =>
   new Policy(
@@ -21,7 +25,10 @@ const policyWith = (failurePolicy: string, metadata: Fields): Policy<undefined> 
 
 test('a policy stays compiled while its spec is the same, and only then', () => {
   const index = new PolicyIndex<undefined>('validating', registry)
-  index.setBinding('b', readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: { policyName: 'p' } })))
+  index.setBinding(
+    'b',
+    readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: { policyName: 'p' } })),
+  )
   const inForce = (policy: Policy<undefined>): boolean => {
     index.setPolicy('p', policy)
     const [found] = index.candidates(attributes({ plural: 'configmaps' }))
@@ -29,7 +36,10 @@ test('a policy stays compiled while its spec is the same, and only then', () => 
   }
   const metadata = { uid: 'u', generation: 5 }
   assert.ok(inForce(policyWith('Ignore', metadata)))
-  assert.ok(!inForce(policyWith('Ignore', { ...metadata, labels: { a: 'b' } })), 'it is compiled again')
+  assert.ok(
+    !inForce(policyWith('Ignore', { ...metadata, labels: { a: 'b' } })),
+    'it is compiled again',
+  )
   // As after a restore of etcd from a backup.
   assert.ok(inForce(policyWith('Fail', metadata)), 'the spec before it stays in force')
   assert.ok(inForce(policyWith('Fail', { ...metadata, uid: 'v' })))

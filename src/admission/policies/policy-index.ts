@@ -32,7 +32,10 @@ export class PolicyIndex<C> {
     onUnbound: (binding: Binding) => void = () => undefined,
   ) {
     const kind = `${type} admission policy`
-    this.#unreadable = { policies: new Unreadable(kind), bindings: new Unreadable(`${kind} binding`) }
+    this.#unreadable = {
+      policies: new Unreadable(kind),
+      bindings: new Unreadable(`${kind} binding`),
+    }
     this.#index = new MatchIndex(registry)
     this.#onUnbound = onUnbound
   }
@@ -78,7 +81,10 @@ export class PolicyIndex<C> {
   }
 
   #bound(): readonly BoundPolicy<C>[] {
-    const bindings = Map.groupBy([...this.#bindings.values()].toSorted(byName), ({ policyName }) => policyName)
+    const bindings = Map.groupBy(
+      [...this.#bindings.values()].toSorted(byName),
+      ({ policyName }) => policyName,
+    )
     return [...this.#policies.values()].toSorted(byName).flatMap((policy) => {
       const own = bindings.get(policy.name)
       return own === undefined ? [] : { policy, criteria: policy.criteria, bindings: own }

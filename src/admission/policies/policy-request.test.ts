@@ -22,7 +22,9 @@ async function failureAfter(cause: Error): Promise<unknown> {
       registry: { inGroup: () => [] },
       resourcesOf: () => [],
       convertByWebhook: () =>
-        Promise.reject(unclassified('conversion webhook failed', new WebhookError(cause.message, { cause }))),
+        Promise.reject(
+          unclassified('conversion webhook failed', new WebhookError(cause.message, { cause })),
+        ),
       authorizerOf: () => assert.fail(),
       answerPattern: () => assert.fail(),
       clock: { monotonicMs: () => 0 },

@@ -16,7 +16,12 @@ import type { Attributes } from '../admission.ts'
 import type { ConditionMetrics } from '../match/condition-metrics.ts'
 import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/criteria.ts'
 import { equivalentsOf } from '../match/match-index.ts'
-import { findNamespace, isOfNamespaces, matchesNamespaceSelector, namespaceOf } from '../match/namespaces.ts'
+import {
+  findNamespace,
+  isOfNamespaces,
+  matchesNamespaceSelector,
+  namespaceOf,
+} from '../match/namespaces.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Maybe, Objects } from '../objects.ts'
 import type { PolicyInput, Running } from './expressions.ts'
@@ -34,7 +39,10 @@ export type PolicyParts = {
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
   readonly convertByWebhook: ConvertByWebhook
   /** The variables `authorizer` and `authorizer.requestResource` of a request. */
-  readonly authorizerOf: (context: Attributes['context'], requestResource: CheckedResource) => Activation
+  readonly authorizerOf: (
+    context: Attributes['context'],
+    requestResource: CheckedResource,
+  ) => Activation
   readonly answerPattern: AnswerPattern
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly conditionMetrics: Pick<ConditionMetrics, 'observePolicy'>
@@ -84,7 +92,12 @@ export class PolicyRequest {
     const tools = this.#tools
     const nowMs = clock.monotonicMs
     const onUnmatched = (ms: number, errors: number): void =>
-      conditionMetrics.observePolicy({ policy: policy.name, operation, seconds: ms / 1_000, errors })
+      conditionMetrics.observePolicy({
+        policy: policy.name,
+        operation,
+        seconds: ms / 1_000,
+        errors,
+      })
     return nowOrInTurns((slice) => work({ slice, tools, nowMs, onUnmatched }), tools, this.#slices)
   }
 
@@ -98,10 +111,13 @@ export class PolicyRequest {
   /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
   *isSelected(criteria: MatchCriteria): Waits<boolean> {
     try {
-      if (!(yield* wait(matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects)))) return false
+      if (!(yield* wait(matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects))))
+        return false
       return matchesObjectSelector(criteria, this.attributes)
     } catch (error) {
-      throw error instanceof ApiError ? new ConfigurationFault(error.message, { cause: error }) : error
+      throw error instanceof ApiError
+        ? new ConfigurationFault(error.message, { cause: error })
+        : error
     }
   }
 
@@ -109,7 +125,10 @@ export class PolicyRequest {
     if (!(yield* this.isSelected(criteria))) return false
     if (criteria.rules === undefined && criteria.excluded.length === 0) return true
     this.#equivalents ??= equivalentsOf(this.#parts.registry, this.attributes)
-    return matchRules(criteria, { target: this.attributes, equivalents: this.#equivalents }) !== undefined
+    return (
+      matchRules(criteria, { target: this.attributes, equivalents: this.#equivalents }) !==
+      undefined
+    )
   }
 
   /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */
@@ -166,7 +185,11 @@ export class PolicyRequest {
   }
 }
 
-type LaterInput = { readonly resource: Resource; readonly objects: ObjectValues; readonly params: Params }
+type LaterInput = {
+  readonly resource: Resource
+  readonly objects: ObjectValues
+  readonly params: Params
+}
 
 /** Makes what only some expressions use when the first of them does. */
 class LazyInput implements PolicyInput {

@@ -37,7 +37,9 @@ export class Policy<C> {
     this.ignoresErrors = this.#spec['failurePolicy'] === 'Ignore'
     this.isReinvoked = this.#spec['reinvocationPolicy'] === 'IfNeeded'
     const { apiVersion, kind } = fieldsOf(this.#spec['paramKind'])
-    this.paramKind = isParameterized(this.#spec) ? { apiVersion: textOf(apiVersion), kind: textOf(kind) } : undefined
+    this.paramKind = isParameterized(this.#spec)
+      ? { apiVersion: textOf(apiVersion), kind: textOf(kind) }
+      : undefined
   }
 
   /** By what it says, not by its generation: after a restore of etcd the same one may mean another spec. */
@@ -91,14 +93,16 @@ export function readBinding({ metadata, spec }: KubeObject): Binding {
     policyName: textOf(policyName),
     criteria: readPolicyCriteria(fieldsOf(matchResources)),
     actions: textsOf(validationActions),
-    paramRef: paramRef === undefined || paramRef === null ? undefined : readParamRef(fieldsOf(paramRef)),
+    paramRef:
+      paramRef === undefined || paramRef === null ? undefined : readParamRef(fieldsOf(paramRef)),
   }
 }
 
 function readParamRef({ name, selector, namespace, parameterNotFoundAction }: Fields): ParamRef {
   return {
     name: textOf(name),
-    selector: selector === undefined || selector === null ? undefined : requirementsOf(fieldsOf(selector)),
+    selector:
+      selector === undefined || selector === null ? undefined : requirementsOf(fieldsOf(selector)),
     namespace: textOf(namespace),
     deniesIfNone: parameterNotFoundAction === 'Deny',
   }

@@ -22,7 +22,11 @@ export class RequestValues {
   #converted: Map<Resource, Maybe<ObjectValues>> | undefined
   readonly #requests: Map<Resource, Result>
 
-  constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook, requests = new Map<Resource, Result>()) {
+  constructor(
+    attributes: Attributes,
+    convertByWebhook: ConvertByWebhook,
+    requests = new Map<Resource, Result>(),
+  ) {
     this.#attributes = attributes
     this.#convertByWebhook = convertByWebhook
     this.#requests = requests
@@ -30,7 +34,11 @@ export class RequestValues {
 
   /** The same request with another object. */
   with(object: KubeObject): RequestValues {
-    return new RequestValues({ ...this.#attributes, object }, this.#convertByWebhook, this.#requests)
+    return new RequestValues(
+      { ...this.#attributes, object },
+      this.#convertByWebhook,
+      this.#requests,
+    )
   }
 
   /** The object and the old object in the version of the request. */
@@ -110,7 +118,11 @@ function userFields({ name, uid, groups, extra }: User): Fields {
   return fields
 }
 
-const resourceFields = ({ group, version, plural }: Resource): Fields => ({ group, version, resource: plural })
+const resourceFields = ({ group, version, plural }: Resource): Fields => ({
+  group,
+  version,
+  resource: plural,
+})
 
 /** These parts are declared. Values are as in JSON, whatever their declared types: times are strings, and there is a `uid` but no `UID`. */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {

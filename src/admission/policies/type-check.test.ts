@@ -43,7 +43,10 @@ for (const [name, one] of Object.entries(cases)) {
 
 test('a policy of many long expressions is checked in turns', async () => {
   const long = Array.from({ length: 2_000 }, () => 'object.spec.replicas == 1').join(' || ')
-  const { spec = {} } = policyOf('long', { rules: cases['good']?.rules ?? [], validations: [{ expression: long }] })
+  const { spec = {} } = policyOf('long', {
+    rules: cases['good']?.rules ?? [],
+    validations: [{ expression: long }],
+  })
   const turns = await turnsDuring(async () => void (await typeCheck({ spec }, resources)))
   assert.ok(turns > 3, `${turns} turns`)
 })
@@ -57,17 +60,30 @@ test('a rule of many groups, versions and resources is looked at by what is serv
     apiVersions: [...many('v'), 'v1'],
     resources: [...many('r'), 'deployments'],
   })
-  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'object.spec.nothing' }] }
+  const spec = {
+    matchConstraints: { resourceRules: [rule] },
+    validations: [{ expression: 'object.spec.nothing' }],
+  }
   const [warning] = await typeCheck({ spec }, resources)
-  assert.match(warning?.warning ?? '', /^apps\/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'nothing'/)
+  assert.match(
+    warning?.warning ?? '',
+    /^apps\/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'nothing'/,
+  )
 })
 
 test('a kind that a rule names often counts as often', async () => {
   const rules = [
-    ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: Array.from({ length: 10 }, () => 'deployments') }),
+    ruleOf({
+      apiGroups: ['apps'],
+      apiVersions: ['v1'],
+      resources: Array.from({ length: 10 }, () => 'deployments'),
+    }),
     ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['daemonsets'] }),
   ]
-  const spec = { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'object.nothing' }] }
+  const spec = {
+    matchConstraints: { resourceRules: rules },
+    validations: [{ expression: 'object.nothing' }],
+  }
   const [warning] = await typeCheck({ spec }, resources)
   const { warning: text = '' } = warning ?? {}
   assert.ok(text.startsWith('apps/v1, Kind=Deployment: ') && !text.includes('DaemonSet'))
@@ -75,9 +91,19 @@ test('a kind that a rule names often counts as often', async () => {
 
 test('the warnings of a policy fit into its status', async () => {
   const expression = Array.from({ length: 200 }, (_, at) => `object.nothing${at} == 1`).join(' || ')
-  const rule = ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments', 'daemonsets'] })
+  const rule = ruleOf({
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['deployments', 'daemonsets'],
+  })
   const validations = Array.from({ length: 20 }, () => ({ expression }))
-  const warnings = await typeCheck({ spec: { matchConstraints: { resourceRules: [rule] }, validations } }, resources)
-  const characters = warnings.reduce((sum, { fieldRef, warning }) => sum + fieldRef.length + warning.length, 0)
+  const warnings = await typeCheck(
+    { spec: { matchConstraints: { resourceRules: [rule] }, validations } },
+    resources,
+  )
+  const characters = warnings.reduce(
+    (sum, { fieldRef, warning }) => sum + fieldRef.length + warning.length,
+    0,
+  )
   assert.ok(characters > 100 << 10 && characters <= 128 << 10, `${characters} characters`)
 })

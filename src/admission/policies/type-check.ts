@@ -2,7 +2,14 @@
  * Checks the expressions of a validating policy against the schemas of the kinds that it matches. What it finds are warnings in the status
  * of the policy, which kube-controller-manager writes upstream; the policy is enforced whatever they say.
  */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { PolicyVariables, typedEnvironment } from '../../cel/admission.ts'
 import { compileInTurns } from '../../cel/compile.ts'
 import type { Environment } from '../../cel/environment.ts'
@@ -23,15 +30,23 @@ export type ExpressionWarning = { readonly fieldRef: string; readonly warning: s
 export const typeCheck = (
   { spec }: Pick<KubeObject, 'spec'>,
   resources: readonly Resource[],
-): Promise<readonly ExpressionWarning[]> => inTurns((slice) => check(fieldsOf(spec), resources, slice))
+): Promise<readonly ExpressionWarning[]> =>
+  inTurns((slice) => check(fieldsOf(spec), resources, slice))
 
-function* check(spec: Fields, resources: readonly Resource[], slice: Slice): Turns<readonly ExpressionWarning[]> {
+function* check(
+  spec: Fields,
+  resources: readonly Resource[],
+  slice: Slice,
+): Turns<readonly ExpressionWarning[]> {
   const kinds: Kind[] = []
   const params = paramsType(fieldsOf(spec['paramKind']), resources)
   for (const resource of yield* kindsToCheck(spec, resources, slice)) {
     const object = objectTypeOf(resource)
     if (object === undefined) continue
-    kinds.push({ shown: gvkOf(resource), environment: yield* environmentOf(spec, { object, params }, slice) })
+    kinds.push({
+      shown: gvkOf(resource),
+      environment: yield* environmentOf(spec, { object, params }, slice),
+    })
   }
   const warnings: ExpressionWarning[] = []
   let charactersLeft = WARNINGS_CHARACTERS_MAX
@@ -40,7 +55,10 @@ function* check(spec: Fields, resources: readonly Resource[], slice: Slice): Tur
       const text = textOf(validation[field])
       if (text === '' && field !== 'expression') continue
       const fieldRef = `spec.validations[${at}].${field}`
-      const warning = yield* warningOf(text, kinds, { slice, charactersMax: charactersLeft - fieldRef.length })
+      const warning = yield* warningOf(text, kinds, {
+        slice,
+        charactersMax: charactersLeft - fieldRef.length,
+      })
       if (warning === '') continue
       warnings.push({ fieldRef, warning })
       charactersLeft -= fieldRef.length + warning.length
@@ -87,13 +105,20 @@ function* warningOf(
 }
 
 /** Undefined: there is no such kind, or the policy has none. */
-function paramsType({ apiVersion, kind }: Fields, resources: readonly Resource[]): Type | undefined {
+function paramsType(
+  { apiVersion, kind }: Fields,
+  resources: readonly Resource[],
+): Type | undefined {
   const resource = resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion)
   return resource && objectTypeOf(resource)
 }
 
 /** Sorted by group, version and kind. Rules with wildcards for groups or versions are passed over, and so are subresources. */
-function* kindsToCheck(spec: Fields, resources: readonly Resource[], slice: Slice): Turns<readonly Resource[]> {
+function* kindsToCheck(
+  spec: Fields,
+  resources: readonly Resource[],
+  slice: Slice,
+): Turns<readonly Resource[]> {
   const found = new Map<string, Resource>()
   for (const rule of itemsOf(fieldsOf(spec['matchConstraints'])['resourceRules'])) {
     if (slice.isOver()) yield undefined
@@ -131,13 +156,22 @@ function namedBy(rule: Fields, resources: readonly Resource[]): readonly Named[]
     if (!versions.has(version)) return []
     // Upstream's mapper takes an empty group for any.
     const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
-    const names = [...new Set([resource.plural, resource.singular])].flatMap((name) => byName.get(name) ?? [])
+    const names = [...new Set([resource.plural, resource.singular])].flatMap(
+      (name) => byName.get(name) ?? [],
+    )
     return inGroups.flatMap((group) =>
-      names.map((plural) => ({ resource, group, version, plural, times: plurals.get(plural) ?? 0 })),
+      names.map((plural) => ({
+        resource,
+        group,
+        version,
+        plural,
+        times: plurals.get(plural) ?? 0,
+      })),
     )
   })
   return found.toSorted(
-    (a, b) => compare(a.group, b.group) || compare(a.version, b.version) || compare(a.plural, b.plural),
+    (a, b) =>
+      compare(a.group, b.group) || compare(a.version, b.version) || compare(a.plural, b.plural),
   )
 }
 

@@ -14,10 +14,18 @@ import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 import { createValidatingPolicies } from './validating-policies.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 
 const resourceRules = [
-  { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'], scope: '*' },
+  {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['configmaps'],
+    operations: ['*'],
+    scope: '*',
+  },
 ]
 
 function pluginWith(
@@ -35,13 +43,20 @@ function pluginWith(
   objects.put('namespaces', '', anObject('Namespace', 'n'))
   const policy = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, ...spec }
   const bound = { policyName: 'p', validationActions: ['Deny'], ...binding }
-  index.setPolicy('p', new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy }), compilePolicy))
-  index.setBinding('b', readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: bound })))
+  index.setPolicy(
+    'p',
+    new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy }), compilePolicy),
+  )
+  index.setBinding(
+    'b',
+    readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: bound })),
+  )
   const plugin = createValidatingPolicies({
     index,
     objects: { get: (id, place) => objects.getNow(id, place), select: objects.select },
     registry,
-    resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
+    resourcesOf: (_, kind) =>
+      registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
     convertByWebhook,
     authorizerOf: () => ({}),
     answerPattern: async (question) => question.answer(),
@@ -55,7 +70,8 @@ function pluginWith(
 const configMap = (data: Fields = { a: '1' }) =>
   attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c', { data }) })
 
-const denied = (why: string): string => `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
+const denied = (why: string): string =>
+  `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
 
 test('a policy denies, by the reason of its validation', async () => {
   const validations = [{ expression: "object.data.a == '2'", message: 'two', reason: 'Forbidden' }]
@@ -80,7 +96,9 @@ test('a binding may warn and audit', async () => {
   )
   assert.equal(typeof (await admit(plugin, write)), 'object')
   const { context } = write
-  assert.deepEqual(context.warnings, ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': <no>"])
+  assert.deepEqual(context.warnings, [
+    "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': <no>",
+  ])
   assert.deepEqual(
     [...(context.ownAnnotations ?? [])],
     [
@@ -101,28 +119,43 @@ test('a binding may warn and audit', async () => {
 test('parameters that change and vanish count with the next request', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
-  const validations = [{ expression: 'object.data.a == params.metadata.labels.want', message: 'unwanted' }]
+  const validations = [
+    { expression: 'object.data.a == params.metadata.labels.want', message: 'unwanted' },
+  ]
   const plugin = pluginWith({ paramKind, validations }, { paramRef })
   const none = 'no params found for policy binding with `Deny` parameterNotFoundAction'
   const refused = denied(` with binding 'b' denied request: failed to configure binding: ${none}`)
   assert.equal(await admit(plugin, configMap()), refused)
   const put = (want: string): void =>
-    plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', 'q', { metadata: { labels: { want } } }))
+    plugin.objects.put(
+      'serviceaccounts',
+      'n',
+      anObject('ServiceAccount', 'q', { metadata: { labels: { want } } }),
+    )
   put('1')
   assert.equal(typeof (await admit(plugin, configMap())), 'object')
   put('2')
-  assert.equal(await admit(plugin, configMap()), denied(` with binding 'b' denied request: unwanted`))
+  assert.equal(
+    await admit(plugin, configMap()),
+    denied(` with binding 'b' denied request: unwanted`),
+  )
 })
 
 test('a fault of the configuration denies, unless errors are ignored', async () => {
-  const spec = { paramKind: { apiVersion: 'v1', kind: 'Nothing' }, validations: [{ expression: 'true' }] }
+  const spec = {
+    paramKind: { apiVersion: 'v1', kind: 'Nothing' },
+    validations: [{ expression: 'true' }],
+  }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
   const fault = `failed to find resource referenced by paramKind: '/v1, Kind=Nothing'`
   assert.equal(
     await admit(pluginWith(spec, { paramRef }), configMap()),
     denied(` denied request: failed to configure policy: ${fault}`),
   )
-  assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }), configMap())), 'object')
+  assert.equal(
+    typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }), configMap())),
+    'object',
+  )
 })
 
 const fails: ConvertByWebhook = async () => {
@@ -130,7 +163,10 @@ const fails: ConvertByWebhook = async () => {
 }
 
 test('an object that cannot be converted is a fault of the configuration', async () => {
-  const spec = { matchConstraints: { matchPolicy: 'Equivalent', resourceRules }, validations: [{ expression: 'true' }] }
+  const spec = {
+    matchConstraints: { matchPolicy: 'Equivalent', resourceRules },
+    validations: [{ expression: 'true' }],
+  }
   const write = configMap()
   const other = { ...write, resource: { ...write.resource, version: 'v2', conversionWebhook: {} } }
   const why = 'failed to convert object version: Internal error occurred: cannot'
@@ -138,19 +174,28 @@ test('an object that cannot be converted is a fault of the configuration', async
     await admit(pluginWith(spec, {}, fails), other),
     denied(` with binding 'b' denied request: failed to configure binding: ${why}`),
   )
-  assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }, {}, fails), other)), 'object')
+  assert.equal(
+    typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }, {}, fails), other)),
+    'object',
+  )
 })
 
 test('a policy of other namespaces or other objects costs no evaluation, and counts when their labels change', async () => {
   const validations = [{ expression: 'false', message: 'no' }]
-  const everything = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' }]
+  const everything = [
+    { apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' },
+  ]
   const selector = { matchLabels: { team: 'a' } }
   const inSpace = pluginWith({
     matchConstraints: { resourceRules: everything, namespaceSelector: selector },
     validations,
   })
   const put = (team: string): void =>
-    inSpace.objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { team } } }))
+    inSpace.objects.put(
+      'namespaces',
+      '',
+      anObject('Namespace', 'n', { metadata: { labels: { team } } }),
+    )
   const refused = denied(` with binding 'b' denied request: no`)
   for (const [team, expected] of [
     ['b', 'object'],
@@ -176,7 +221,8 @@ test('others get their turns between thousands of parameters, and a request that
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
   const validations = [{ expression: "params.metadata.name.startsWith('q')" }]
   const plugin = pluginWith({ paramKind, validations }, { paramRef })
-  for (let at = 0; at < 2_000; at++) plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', `q${at}`))
+  for (let at = 0; at < 2_000; at++)
+    plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', `q${at}`))
   const turns = await turnsDuring(async () => {
     assert.equal(typeof (await admit(plugin, configMap())), 'object')
   })
@@ -203,7 +249,11 @@ test('a policy that cannot be decoded stays in force as it was, and stops writes
   const why = 'the stored validating admission policy "q" cannot be decoded; repair or delete it'
   assert.equal(await admit(plugin, configMap()), `403 configmaps "c" is forbidden: ${why}`)
   const object = anObject('ValidatingAdmissionPolicy', 'q')
-  const repair = attributes({ group: 'admissionregistration.k8s.io', plural: 'validatingadmissionpolicies', object })
+  const repair = attributes({
+    group: 'admissionregistration.k8s.io',
+    plural: 'validatingadmissionpolicies',
+    object,
+  })
   assert.equal(await admit(plugin, repair), object)
 })
 
@@ -212,7 +262,10 @@ test('bindings that do not match give others their turns', async () => {
   for (let at = 0; at < 20_000; at++) {
     const matchResources = { resourceRules: [{ ...resourceRules[0], resourceNames: [`x${at}`] }] }
     const spec = { policyName: 'p', validationActions: ['Deny'], matchResources }
-    plugin.index.setBinding(`b${at}`, readBinding(anObject('ValidatingAdmissionPolicyBinding', `b${at}`, { spec })))
+    plugin.index.setBinding(
+      `b${at}`,
+      readBinding(anObject('ValidatingAdmissionPolicyBinding', `b${at}`, { spec })),
+    )
   }
   const turns = await turnsDuring(async () => {
     assert.equal(typeof (await admit(plugin, configMap())), 'object')

@@ -35,7 +35,9 @@ export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin
     validate: (attributes) => {
       if (isExemptFromPolicies(attributes)) return undefined
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
-      return candidates.length === 0 ? undefined : nowOrLater(new Review(attributes, parts).run(candidates))
+      return candidates.length === 0
+        ? undefined
+        : nowOrLater(new Review(attributes, parts).run(candidates))
     },
   }
 }
@@ -70,7 +72,8 @@ class Review {
   *run(policies: readonly Matched[]): Waits<void> {
     for (const matched of policies) yield* this.#review(matched)
     const [first] = this.#denials
-    if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
+    if (first !== undefined)
+      throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
   }
 
   *#turn(): Waits<void> {
@@ -103,7 +106,10 @@ class Review {
   *#reviewBound(
     { entry: { policy }, resource }: Matched,
     binding: Binding,
-    { paramKind, annotations }: { readonly paramKind: Resource | undefined; readonly annotations: Annotations },
+    {
+      paramKind,
+      annotations,
+    }: { readonly paramKind: Resource | undefined; readonly annotations: Annotations },
   ): Waits<void> {
     const request = this.#request
     try {
@@ -131,7 +137,8 @@ class Review {
   #evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Maybe<Evaluation> {
     const compiled = policy.compiled()
     // The next time it is there.
-    if (compiled instanceof Promise) return compiled.then(() => this.#evaluate(policy, resource, params))
+    if (compiled instanceof Promise)
+      return compiled.then(() => this.#evaluate(policy, resource, params))
     const input = this.#request.input(resource, params)
     return input instanceof Promise
       ? input.then((made) => this.#run(policy, compiled, made))
@@ -142,19 +149,34 @@ class Review {
     return this.#request.run(policy, (running) => evaluatePolicy(compiled, input, running))
   }
 
-  #act(policy: ValidatingPolicy, binding: Binding, evaluation: Evaluation, annotations: Annotations): void {
+  #act(
+    policy: ValidatingPolicy,
+    binding: Binding,
+    evaluation: Evaluation,
+    annotations: Annotations,
+  ): void {
     for (const [at, decision] of evaluation.decisions.entries()) {
       if (decision.kind === 'admit') continue
-      const check = checkOf(policy, binding, { message: decision.message, ms: evaluation.times[at] ?? 0 })
-      if (decision.kind === 'error' && policy.ignoresErrors) this.#parts.metrics.count('allow', check)
+      const check = checkOf(policy, binding, {
+        message: decision.message,
+        ms: evaluation.times[at] ?? 0,
+      })
+      if (decision.kind === 'error' && policy.ignoresErrors)
+        this.#parts.metrics.count('allow', check)
       else this.#enforce(policy, binding, { decision, at, check })
     }
     for (const annotation of evaluation.annotations) {
       if (annotation.kind === 'publish') {
         const values = annotations.get(annotation.key) ?? new Set<string>()
-        annotations.set(annotation.key, values.add(annotation.value.slice(0, ANNOTATION_CHARACTERS_MAX)))
+        annotations.set(
+          annotation.key,
+          values.add(annotation.value.slice(0, ANNOTATION_CHARACTERS_MAX)),
+        )
       } else if (!policy.ignoresErrors) {
-        this.#parts.metrics.count('deny', checkOf(policy, binding, { message: annotation.message, ms: 0 }))
+        this.#parts.metrics.count(
+          'deny',
+          checkOf(policy, binding, { message: annotation.message, ms: 0 }),
+        )
         this.#denials.push({ policy, binding, message: annotation.message, reason: 'Invalid' })
       }
     }
@@ -174,7 +196,10 @@ class Review {
         context.warn(`Validation failed for ${by}: ${message}`)
         metrics.count('warn', check)
       } else if (action === 'Audit') {
-        context.annotate(`validation.policy.admission.k8s.io/validation_failure`, failureText(binding, message, at))
+        context.annotate(
+          `validation.policy.admission.k8s.io/validation_failure`,
+          failureText(binding, message, at),
+        )
         metrics.count('audit', check)
       }
     }
@@ -195,7 +220,11 @@ function checkOf(
   { message, ms }: { readonly message: string; readonly ms: number },
 ): Check {
   const error =
-    message === OVER_BUDGET ? 'out_of_budget' : message.startsWith('compilation') ? 'compile_error' : 'invalid_error'
+    message === OVER_BUDGET
+      ? 'out_of_budget'
+      : message.startsWith('compilation')
+        ? 'compile_error'
+        : 'invalid_error'
   return { policy: policy.name, binding: binding.name, error, seconds: ms / 1_000 }
 }
 

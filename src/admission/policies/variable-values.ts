@@ -19,7 +19,11 @@ export class VariableValues extends LazyStruct {
   #cost = 0
 
   /** `activation`: the variables that all expressions have, and these. */
-  constructor(variables: ReadonlyMap<string, Expression>, activation: Activation, running: VariablesRunning) {
+  constructor(
+    variables: ReadonlyMap<string, Expression>,
+    activation: Activation,
+    running: VariablesRunning,
+  ) {
     super()
     this.#variables = variables
     this.#activation = activation
@@ -48,7 +52,8 @@ export class VariableValues extends LazyStruct {
   }
 
   #evaluate(name: string, { program, fault }: Expression): Result | Promise<Result> {
-    if (program === undefined) return new CelError(`composited variable ${quote(name)} fails to compile: ${fault}`)
+    if (program === undefined)
+      return new CelError(`composited variable ${quote(name)} fails to compile: ${fault}`)
     const told = (evaluated: Evaluated): Result => {
       this.#cost += evaluated.cost
       const result =

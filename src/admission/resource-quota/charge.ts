@@ -4,13 +4,22 @@
  */
 import type { ApiError } from '../../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
-import { addQuantities, compareQuantities, printQuantity, type Quantity } from '../../api/quantity.ts'
+import {
+  addQuantities,
+  compareQuantities,
+  printQuantity,
+  type Quantity,
+} from '../../api/quantity.ts'
 import { printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import type { Evaluator } from './evaluator.ts'
 import { scopesOf } from './scopes.ts'
 
-export type Charge = { readonly attributes: Attributes; readonly evaluator: Evaluator; readonly object: KubeObject }
+export type Charge = {
+  readonly attributes: Attributes
+  readonly evaluator: Evaluator
+  readonly object: KubeObject
+}
 
 /** What a write costs in a quota: nothing if the quota does not apply to it. An update costs what it adds. */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
@@ -31,7 +40,10 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 }
 
 /** Why the quota cannot be evaluated: the object does not specify an amount, or its usage is not counted yet. Checked before any amount. */
-export function unknownOf(quota: KubeObject, { attributes, evaluator, object }: Charge): ApiError | undefined {
+export function unknownOf(
+  quota: KubeObject,
+  { attributes, evaluator, object }: Charge,
+): ApiError | undefined {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return undefined
   const { used } = statusOf(quota)
@@ -45,7 +57,11 @@ export function unknownOf(quota: KubeObject, { attributes, evaluator, object }: 
 }
 
 /** Why the quota does not allow a write with this cost; undefined if it does. */
-export function excessOf(quota: KubeObject, { attributes }: Charge, cost: ResourceList): ApiError | undefined {
+export function excessOf(
+  quota: KubeObject,
+  { attributes }: Charge,
+  cost: ResourceList,
+): ApiError | undefined {
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
   // A status reports what has already happened: it is charged, but not refused.
@@ -66,7 +82,10 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
   if (cost.size === 0) return quota
   const used = new Map(statusOf(quota).used)
   for (const [name, { nanos, format }] of cost) {
-    used.set(name, addQuantities(used.get(name) ?? { nanos: 0n, format }, { nanos: sign * nanos, format }))
+    used.set(
+      name,
+      addQuantities(used.get(name) ?? { nanos: 0n, format }, { nanos: sign * nanos, format }),
+    )
   }
   return { ...quota, status: { ...fieldsOf(quota['status']), used: printResourceList(used) } }
 }
@@ -85,7 +104,10 @@ export function usedShare(quota: KubeObject): number {
 
 const nothing: ResourceList = new Map()
 
-function statusOf({ status }: KubeObject): { readonly hard: ResourceList; readonly used: ResourceList } {
+function statusOf({ status }: KubeObject): {
+  readonly hard: ResourceList
+  readonly used: ResourceList
+} {
   const { hard, used } = fieldsOf(status)
   return { hard: listOf(hard), used: listOf(used) }
 }
@@ -101,7 +123,11 @@ function listOf(given: Json | undefined): ResourceList {
 }
 
 /** The resources of such objects that the quota limits, sorted; none if the object is outside of its scopes. */
-export function limitedIn(quota: KubeObject, object: KubeObject, evaluator: Evaluator): readonly string[] {
+export function limitedIn(
+  quota: KubeObject,
+  object: KubeObject,
+  evaluator: Evaluator,
+): readonly string[] {
   const limited = [...statusOf(quota).hard.keys()].filter(evaluator.measures)
   return limited.length > 0 && isAbout(quota, object, evaluator) ? limited.toSorted() : []
 }

@@ -8,14 +8,19 @@ import type { Attributes } from '../admission.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
 import { isSelected } from './scopes.ts'
 
-const names: readonly string[] = ['persistentvolumeclaims', 'count/persistentvolumeclaims', 'requests.storage']
+const names: readonly string[] = [
+  'persistentvolumeclaims',
+  'count/persistentvolumeclaims',
+  'requests.storage',
+]
 /** Between the name of a storage class and the limited resource. */
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
   // The allocated resources of a claim, and its current attributes class, change with its status.
   isCharged: (attributes) =>
-    isWritten(attributes) || (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
+    isWritten(attributes) ||
+    (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
   usageOf: (claim) => usageOf(claim, gates),
   measures: (name) =>
     names.includes(name) ||
@@ -61,7 +66,9 @@ function usageOf(claim: KubeObject, gates: Gates): ResourceList {
 function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
   if (!gates.isOn('RecoverVolumeExpansionFailure')) return wholeBytes(asked.get('storage'))
-  return wholeBytes(largest([asked, readResourceList(fieldsOf(status)['allocatedResources'])]).get('storage'))
+  return wholeBytes(
+    largest([asked, readResourceList(fieldsOf(status)['allocatedResources'])]).get('storage'),
+  )
 }
 
 /** Rounded up, as upstream does for claims alone. */

@@ -1,5 +1,12 @@
 /** ResourceClaims are charged, per device class, for as many devices as they may be allocated. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import { type ResourceList, largest, sum } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
 
@@ -28,6 +35,7 @@ function costOf(request: Fields): ResourceList {
 }
 
 function devicesOf({ deviceClassName, allocationMode, count: wanted }: Fields): ResourceList {
-  const number = allocationMode === 'All' ? DEVICES_MAX : allocationMode === 'ExactCount' ? numberOf(wanted) : 0
+  const number =
+    allocationMode === 'All' ? DEVICES_MAX : allocationMode === 'ExactCount' ? numberOf(wanted) : 0
   return new Map([[`${textOf(deviceClassName)}${ofClass}`, count(number)]])
 }

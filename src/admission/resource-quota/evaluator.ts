@@ -19,7 +19,10 @@ export type Evaluator = {
   readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
 }
 
-export const count = (number: number): Quantity => ({ nanos: BigInt(number) * 10n ** 9n, format: 'decimal' })
+export const count = (number: number): Quantity => ({
+  nanos: BigInt(number) * 10n ** 9n,
+  format: 'decimal',
+})
 
 /** The object itself is created or updated, not a subresource. */
 export const isWritten = ({ operation, subresource }: Attributes): boolean =>

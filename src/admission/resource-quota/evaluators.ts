@@ -26,13 +26,20 @@ export class Evaluators {
 
   /** Undefined: objects of this kind are not counted. */
   of({ resource }: Pick<Attributes, 'resource'>): Evaluator | undefined {
-    const found = this.#known.get(resource) ?? createEvaluator(resource, this.#gates, this.#clock) ?? 'uncounted'
+    const found =
+      this.#known.get(resource) ??
+      createEvaluator(resource, this.#gates, this.#clock) ??
+      'uncounted'
     this.#known.set(resource, found)
     return found === 'uncounted' ? undefined : found
   }
 }
 
-function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallClock): Evaluator | undefined {
+function createEvaluator(
+  { group, plural }: Resource,
+  gates: Gates,
+  clock: WallClock,
+): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
     // They are not stored.
@@ -49,7 +56,9 @@ function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallC
       if (gates.isOn('DynamicResourceAllocation')) return deviceEvaluator
       break
   }
-  return group === '' ? countEvaluator(`count/${plural}`, plural) : countEvaluator(`count/${plural}.${group}`)
+  return group === ''
+    ? countEvaluator(`count/${plural}`, plural)
+    : countEvaluator(`count/${plural}.${group}`)
 }
 
 /** For most kinds only the number of objects is counted; some kinds of the core group also under their old names. */

@@ -80,11 +80,15 @@ export class Ledger {
       // limit: quotas are written by administrators
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
-      const version = await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
-        const settled = settle([quota], standing)
-        late = settled.refusals
-        return settled.quotas.find((one) => one !== quota)
-      })
+      const version = await this.#objects.changeStatus(
+        resourceQuotas,
+        { namespace, name },
+        (quota) => {
+          const settled = settle([quota], standing)
+          late = settled.refusals
+          return settled.quotas.find((one) => one !== quota)
+        },
+      )
       for (const [charge, refusal] of late) all.set(charge, refusal)
       // Another writer has used up this quota meanwhile: the charges to the quotas before it are released.
       if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
@@ -108,7 +112,10 @@ export class Ledger {
       const now = await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
         isAsLeft = quota.metadata.resourceVersion === version
         if (!isAsLeft) return undefined
-        return charges.reduce((current, charge) => withUsed(current, costIn(current, charge), -1n), quota)
+        return charges.reduce(
+          (current, charge) => withUsed(current, costIn(current, charge), -1n),
+          quota,
+        )
       })
       if (isAsLeft) charged.set(name, now)
       else this.#keptCharges += charges.length
@@ -132,7 +139,10 @@ export class Ledger {
     }
     const changed = settled.quotas.filter((quota, at) => quota !== quotas[at])
     const tightestFirst = changed.toSorted((one, other) => usedShare(other) - usedShare(one))
-    return { refusals: settled.refusals, changed: tightestFirst.map(({ metadata }) => metadata.name ?? '') }
+    return {
+      refusals: settled.refusals,
+      changed: tightestFirst.map(({ metadata }) => metadata.name ?? ''),
+    }
   }
 }
 

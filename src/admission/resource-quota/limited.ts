@@ -17,7 +17,9 @@ export class LimitedResources {
 
   constructor(limited: readonly LimitedResource[]) {
     this.#limited = limited
-    this.#scopes = limited.flatMap(({ matchScopes }) => matchScopes).filter(({ operator }) => operators.has(operator))
+    this.#scopes = limited
+      .flatMap(({ matchScopes }) => matchScopes)
+      .filter(({ operator }) => operators.has(operator))
   }
 
   /** Whether writes of this resource may be refused although the namespace has no quota. */
@@ -34,16 +36,22 @@ export class LimitedResources {
     const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
     const names = [...evaluator.usageOf(object)]
       // limit: texts of a configuration file
-      .filter(([name, { nanos }]) => nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name))
+      .filter(
+        ([name, { nanos }]) =>
+          nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name),
+      )
       .map(([name]) => name)
-    if (names.length > 0) return refusal(attributes, `insufficient quota to consume: ${names.toSorted().join(',')}`)
+    if (names.length > 0)
+      return refusal(attributes, `insufficient quota to consume: ${names.toSorted().join(',')}`)
     const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
     const uncovered = this.#scopes
       .filter((scope) => evaluator.isInScope(object, scope))
       // limit: scopes of a configuration file
       .filter(({ name }) => !matched.some((scope) => scope.name === name))
     if (uncovered.length === 0) return undefined
-    return unclassified(`insufficient quota to match these scopes: [${uncovered.map(printScope).join(' ')}]`)
+    return unclassified(
+      `insufficient quota to match these scopes: [${uncovered.map(printScope).join(' ')}]`,
+    )
   }
 
   #textsOf({ resource: { group, plural } }: Attributes): readonly string[] {
@@ -56,16 +64,22 @@ export class LimitedResources {
 /** As upstream, an unknown operator is accepted in a configuration. It matches nothing here; there, quotas are no longer enforced. */
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
-const printScope = ({ name, operator, values }: Scope): string => `{${name} ${operator} [${values.join(' ')}]}`
+const printScope = ({ name, operator, values }: Scope): string =>
+  `{${name} ${operator} [${values.join(' ')}]}`
 
 /** An update that adds nothing is not refused. What a quota did not apply to before is new to it. */
-function usesMore(quotas: readonly KubeObject[], { attributes: { oldObject }, evaluator, object }: Charge): boolean {
+function usesMore(
+  quotas: readonly KubeObject[],
+  { attributes: { oldObject }, evaluator, object }: Charge,
+): boolean {
   const usage = evaluator.usageOf(object)
   if (oldObject === undefined) return addsTo(nothing, usage)
   const before = evaluator.usageOf(oldObject)
   const concerned = quotas.filter((quota) => limitedIn(quota, object, evaluator).length > 0)
   if (concerned.length === 0) return addsTo(before, usage)
-  return concerned.some((quota) => addsTo(isAbout(quota, oldObject, evaluator) ? before : nothing, usage))
+  return concerned.some((quota) =>
+    addsTo(isAbout(quota, oldObject, evaluator) ? before : nothing, usage),
+  )
 }
 
 const nothing: ResourceList = new Map()

@@ -13,7 +13,8 @@ export class OpenCharges {
     return () => {
       resolve()
       open.delete(promise)
-      if (open.size === 0 && this.#byNamespace.get(namespace) === open) this.#byNamespace.delete(namespace)
+      if (open.size === 0 && this.#byNamespace.get(namespace) === open)
+        this.#byNamespace.delete(namespace)
     }
   }
 

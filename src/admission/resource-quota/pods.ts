@@ -1,6 +1,13 @@
 /** Pods are charged for the requests and limits of their containers. A pod that has ended, or should have, is only counted as an object. */
 import type { Gates } from '../../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -27,14 +34,16 @@ const required: ReadonlySet<string> = new Set(
 
 export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): Evaluator => ({
   isCharged,
-  usageOf: (pod) => (isOver(pod, clock.wallMs()) ? record : new Map([...record, ...usageOf(pod, gates)])),
+  usageOf: (pod) =>
+    isOver(pod, clock.wallMs()) ? record : new Map([...record, ...usageOf(pod, gates)]),
   measures: (name) => {
     if (names.has(name) || isHugePages(name)) return true
     const plain = name.startsWith('requests.') ? name.slice('requests.'.length) : ''
     return isHugePages(plain) || isExtended(plain)
   },
   isInScope: isPodInScope,
-  missing: (pod, resourceNames) => (saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames)),
+  missing: (pod, resourceNames) =>
+    saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames),
 })
 
 /** The resources whose pod-level amounts take precedence. */
@@ -74,7 +83,10 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
   const own = podResources(fields, 'limits', { isOwn, amountsOf })
   // As upstream, overhead is added only to limits that are set.
-  const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
+  const limits = sum([
+    own,
+    new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n)),
+  ])
   return new Map([['pods', count(1)], ...named(requests, limits)])
 }
 
@@ -82,7 +94,8 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
 function* named(requests: ResourceList, limits: ResourceList): Generator<[string, Quantity]> {
   for (const [name, amount] of requests) {
     if (compute.includes(name) || isHugePages(name)) yield [name, amount]
-    if (compute.includes(name) || isHugePages(name) || isExtended(name)) yield [`requests.${name}`, amount]
+    if (compute.includes(name) || isHugePages(name) || isExtended(name))
+      yield [`requests.${name}`, amount]
   }
   for (const [name, amount] of limits) if (compute.includes(name)) yield [`limits.${name}`, amount]
 }
@@ -91,7 +104,9 @@ function missing({ spec }: KubeObject, resourceNames: readonly string[]): string
   const wanted = resourceNames.filter((name) => required.has(name)).toSorted()
   const fields = fieldsOf(spec)
   const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
-  const said = containers.map((container) => [textOf(container['name']), namesIn(container)] as const)
+  const said = containers.map(
+    (container) => [textOf(container['name']), namesIn(container)] as const,
+  )
   const parts = wanted.flatMap((name) => {
     // limit: a quota can require a few names
     const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
@@ -102,5 +117,7 @@ function missing({ spec }: KubeObject, resourceNames: readonly string[]): string
 
 function namesIn({ resources }: Fields): ReadonlySet<string> {
   const { requests, limits } = fieldsOf(resources)
-  return new Set([...named(readResourceList(requests), readResourceList(limits))].map(([name]) => name))
+  return new Set(
+    [...named(readResourceList(requests), readResourceList(limits))].map(([name]) => name),
+  )
 }

@@ -1,17 +1,30 @@
 /** The scopes of a quota: which objects it applies to. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 
-export type Scope = { readonly name: string; readonly operator: string; readonly values: readonly string[] }
+export type Scope = {
+  readonly name: string
+  readonly operator: string
+  readonly values: readonly string[]
+}
 
 export function scopesOf({ spec }: KubeObject): Scope[] {
   const { scopes, scopeSelector } = fieldsOf(spec)
   return [
     ...textsOf(scopes).map((name) => ({ name, operator: 'Exists', values: [] })),
-    ...itemsOf(fieldsOf(scopeSelector)['matchExpressions']).map(({ scopeName, operator, values }) => ({
-      name: textOf(scopeName),
-      operator: textOf(operator),
-      values: textsOf(values),
-    })),
+    ...itemsOf(fieldsOf(scopeSelector)['matchExpressions']).map(
+      ({ scopeName, operator, values }) => ({
+        name: textOf(scopeName),
+        operator: textOf(operator),
+        values: textsOf(values),
+      }),
+    ),
   ]
 }
 
@@ -30,7 +43,10 @@ export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
     case 'NotBestEffort':
       return !isBestEffort
     case 'PriorityClass':
-      return isSelected(textOf(fields['priorityClassName']) === '' ? [] : [textOf(fields['priorityClassName'])], scope)
+      return isSelected(
+        textOf(fields['priorityClassName']) === '' ? [] : [textOf(fields['priorityClassName'])],
+        scope,
+      )
     case 'CrossNamespacePodAffinity':
       return looksAbroad(fields)
     default:
@@ -60,14 +76,19 @@ export function isSelected(classes: readonly string[], { operator, values }: Sco
 /** Whether the pod has affinity or anti-affinity terms for pods of other namespaces. */
 function looksAbroad({ affinity }: Fields): boolean {
   const terms = ['podAffinity', 'podAntiAffinity'].flatMap((side) => {
-    const { requiredDuringSchedulingIgnoredDuringExecution, preferredDuringSchedulingIgnoredDuringExecution } =
-      fieldsOf(fieldsOf(affinity)[side])
+    const {
+      requiredDuringSchedulingIgnoredDuringExecution,
+      preferredDuringSchedulingIgnoredDuringExecution,
+    } = fieldsOf(fieldsOf(affinity)[side])
     return [
       ...itemsOf(requiredDuringSchedulingIgnoredDuringExecution),
-      ...itemsOf(preferredDuringSchedulingIgnoredDuringExecution).map((one) => fieldsOf(one['podAffinityTerm'])),
+      ...itemsOf(preferredDuringSchedulingIgnoredDuringExecution).map((one) =>
+        fieldsOf(one['podAffinityTerm']),
+      ),
     ]
   })
   return terms.some(
-    ({ namespaces, namespaceSelector }) => textsOf(namespaces).length > 0 || namespaceSelector !== undefined,
+    ({ namespaces, namespaceSelector }) =>
+      textsOf(namespaces).length > 0 || namespaceSelector !== undefined,
   )
 }

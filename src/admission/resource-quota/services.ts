@@ -3,7 +3,12 @@ import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
 
-const names: readonly string[] = ['services', 'count/services', 'services.nodeports', 'services.loadbalancers']
+const names: readonly string[] = [
+  'services',
+  'count/services',
+  'services.nodeports',
+  'services.loadbalancers',
+]
 
 export const serviceEvaluator: Evaluator = {
   isCharged: isWritten,

@@ -2,16 +2,26 @@
  * Which secrets a pod may reference: none in a mirror pod; else any, unless an annotation of its service account restricts pods to the
  * secrets of the account.
  */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../api/object.ts'
 import { parseGoBoolean } from '../../lib/go-boolean.ts'
 import { secretNames } from '../../registry/kinds/core/pod/references.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
 export function mirrorPodFault(spec: Fields): string | undefined {
-  if (textOf(spec['serviceAccountName']) !== '') return 'a mirror pod may not reference service accounts'
+  if (textOf(spec['serviceAccountName']) !== '')
+    return 'a mirror pod may not reference service accounts'
   if (secretNames(spec).length > 0) return 'a mirror pod may not reference secrets'
-  const sources = itemsOf(spec['volumes']).flatMap(({ projected }) => itemsOf(fieldsOf(projected)['sources']))
+  const sources = itemsOf(spec['volumes']).flatMap(({ projected }) =>
+    itemsOf(fieldsOf(projected)['sources']),
+  )
   const hasToken = sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)
   return hasToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined
 }
@@ -54,20 +64,27 @@ const namesIn = (references: Json | undefined): ReadonlySet<string> =>
 const notOf = ({ metadata }: KubeObject): string =>
   `is not allowed because service account ${metadata.name} does not reference that`
 
-function containerFaults(containers: Json | undefined, word: string, account: KubeObject): string[] {
+function containerFaults(
+  containers: Json | undefined,
+  word: string,
+  account: KubeObject,
+): string[] {
   const known = namesIn(account['secrets'])
   return itemsOf(containers).flatMap((container) => {
     const who = `${word} ${textOf(container['name'])}`
     const named = [
       ...itemsOf(container['env']).map(
-        ({ name, valueFrom }) => [`envVar ${textOf(name)}`, fieldsOf(valueFrom)['secretKeyRef']] as const,
+        ({ name, valueFrom }) =>
+          [`envVar ${textOf(name)}`, fieldsOf(valueFrom)['secretKeyRef']] as const,
       ),
       ...itemsOf(container['envFrom']).map(({ secretRef }) => ['envFrom', secretRef] as const),
     ]
     return named.flatMap(([where, reference]) => {
       const secret = textOf(fieldsOf(reference)['name'])
       if (reference === undefined || known.has(secret)) return []
-      return [`${who} with ${where} referencing secret.secretName="${secret}" ${notOf(account)} secret`]
+      return [
+        `${who} with ${where} referencing secret.secretName="${secret}" ${notOf(account)} secret`,
+      ]
     })
   })
 }

@@ -13,7 +13,9 @@ export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields 
   const volumes = itemsOf(spec['volumes'])
   const known = volumes.find(({ name }) => textOf(name).startsWith(volumePrefix))
   const name = known === undefined ? newName(volumes, nameSuffix) : textOf(known['name'])
-  const lists = ['initContainers', 'containers'].filter((list) => itemsOf(spec[list]).some(needsMount))
+  const lists = ['initContainers', 'containers'].filter((list) =>
+    itemsOf(spec[list]).some(needsMount),
+  )
   if (lists.length === 0) return spec
   const mounted = lists.map((list) => [
     list,
@@ -50,7 +52,9 @@ const tokenVolume = (name: string): Fields => ({
       { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
       {
         downwardAPI: {
-          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          items: [
+            { path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } },
+          ],
         },
       },
     ],

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasTooManyValues } from './answer-size.ts'
 
-const warnings = (count: number): string => `{"response":{"warnings":[${'"",'.repeat(count - 1)}""]}}`
+const warnings = (count: number): string =>
+  `{"response":{"warnings":[${'"",'.repeat(count - 1)}""]}}`
 
 test('an answer of very many values is found out, whatever its length', async () => {
   assert.equal(await hasTooManyValues(warnings(1_300_000)), true)

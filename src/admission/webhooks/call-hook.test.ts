@@ -30,7 +30,11 @@ function writeWith(signal: AbortSignal): Attributes {
 }
 
 /** What a client learns of a call that failed so. Undefined: the webhook is ignored. */
-const refusal = (error: Error, failurePolicy: string, signal?: AbortSignal): Promise<ApiError | undefined> =>
+const refusal = (
+  error: Error,
+  failurePolicy: string,
+  signal?: AbortSignal,
+): Promise<ApiError | undefined> =>
   refusalAfter(
     async () => {
       throw error
@@ -102,9 +106,19 @@ test('a webhook that goes while it is called leaves no series', async () => {
   const metrics = new Metrics()
   const counts = new HookMetrics(metrics)
   const noParts = { getService: () => undefined, received: new ReceivedAnswers() }
-  const rules = [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'], scope: '*' }]
-  const webhook = { name: 'h', failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'], rules }
-  const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+  const rules = [
+    { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'], scope: '*' },
+  ]
+  const webhook = {
+    name: 'h',
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    rules,
+  }
+  const registry = new Registry(
+    builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  )
   const list = new HookList(registry, noParts, (name) => counts.forget(name, 'validating'))
   list.set('c', { webhooks: [webhook] })
   const write = writeWith(new AbortController().signal)
@@ -129,8 +143,17 @@ test('a webhook that goes while it is called leaves no series', async () => {
 
 test('a patch of too many values is refused, whatever the policy', async () => {
   const patch = `[{"op":"add","path":"/metadata/finalizers","value":[${Array(200_000).fill('""').join()}]}]`
-  const response = { uid: 'id', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') }
-  const review = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
+  const response = {
+    uid: 'id',
+    allowed: true,
+    patchType: 'JSONPatch',
+    patch: Buffer.from(patch).toString('base64'),
+  }
+  const review = JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response,
+  })
   for (const policy of ['Fail', 'Ignore']) {
     const error = await refusalAfter(async () => review, policy, { isMutating: true })
     assert.equal(error?.code, 500)

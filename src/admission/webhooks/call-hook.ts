@@ -1,5 +1,12 @@
 /** One call of a webhook, and what its answer means for the request. */
-import { ApiError, badRequest, internalError, passedOn, requestTimedOut, tooManyRequests } from '../../api/errors.ts'
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  passedOn,
+  requestTimedOut,
+  tooManyRequests,
+} from '../../api/errors.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -24,7 +31,10 @@ export class HookCallError extends Error {
   /** By which the failure is counted. */
   readonly code: number
 
-  constructor(message: string, { code = 400, cause }: { readonly code?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { code = 400, cause }: { readonly code?: number; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.code = code
   }
@@ -44,12 +54,18 @@ class CutCallError extends HookCallError {
 }
 
 const cutCall = ({ name }: Hook, by: Cut, why: string, cause?: unknown): CutCallError =>
-  new CutCallError(`failed calling webhook ${quote(name)}: failed to call webhook: ${why}`, { by, cause })
+  new CutCallError(`failed calling webhook ${quote(name)}: failed to call webhook: ${why}`, {
+    by,
+    cause,
+  })
 
 const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 400 }
 
 /** The error for the client; undefined: the request goes on without the webhook. */
-export function refusalOf(error: HookCallError, { failsOpen }: Pick<Hook, 'failsOpen'>): ApiError | undefined {
+export function refusalOf(
+  error: HookCallError,
+  { failsOpen }: Pick<Hook, 'failsOpen'>,
+): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
   // The limit of the request itself passes at the same moment: its answer must not depend on which timer is first.
   if (by === 'request') return requestTimedOut()
@@ -63,7 +79,11 @@ export type Calling = {
 }
 
 /** The answer of a webhook that allows the request. Fails with a HookCallError, or with an ApiError if it refuses the request. */
-export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling): Promise<Response> {
+export async function callHook(
+  hook: Hook,
+  reviewed: Reviewed,
+  calling: Calling,
+): Promise<Response> {
   const { context, isDryRun, operation } = reviewed.attributes
   const { clock, metrics } = calling.parts
   const startMs = clock.monotonicMs()
@@ -73,7 +93,8 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
     const { spent } = context
     if (calling.isMutating) spent.mutatingWebhooksMs += ms
     else spent.validatingWebhooksMs = Math.max(spent.validatingWebhooksMs, ms)
-    if (hook.isListed()) metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
+    if (hook.isListed())
+      metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
   }
   if (isDryRun && !hook.supportsDryRun) {
     count(0, 'apiserver_internal_error')
@@ -82,7 +103,8 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
   try {
     const response = await ask(hook, reviewed, calling)
     for (const [key, value] of Object.entries(response.annotations)) {
-      if (isAnnotationKey(`${hook.name}/${key}`)) context.annotate(`${hook.name}/${key}`, textOf(value))
+      if (isAnnotationKey(`${hook.name}/${key}`))
+        context.annotate(`${hook.name}/${key}`, textOf(value))
     }
     for (const warning of response.warnings) if (warning !== '') context.warn(warning)
     if (!response.isAllowed) throw denied(hook, response)
@@ -102,7 +124,11 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
 /** Upstream leaves out what is not the name of a webhook and one part of a qualified name. */
 const isAnnotationKey = (key: string): boolean => checkQualifiedName(key).length === 0
 
-async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Calling): Promise<Response> {
+async function ask(
+  hook: Hook,
+  reviewed: Reviewed,
+  { isMutating, parts }: Calling,
+): Promise<Response> {
   const version = hook.reviewVersion
   if (version === undefined) {
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
@@ -111,20 +137,30 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
   const uid = parts.newId()
   const span = spanOf(hook, reviewed, { isMutating, uid })
   try {
-    const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts, span })
+    const text = await post(hook, printReview(version, uid, reviewed), {
+      ...reviewed.attributes,
+      ...parts,
+      span,
+    })
     span?.end()
     const json = await asJson(text, parts)
-    if (await hasTooManyValues(json)) throw cutCall(hook, 'answer', 'the response has too many values')
+    if (await hasTooManyValues(json))
+      throw cutCall(hook, 'answer', 'the response has too many values')
     const response = readResponse(json, { version, uid, isMutating })
     // It is base64, one value of the answer. The object that it makes is decoded in one turn, too.
-    if (await hasTooManyValues(response.patch)) throw cutCall(hook, 'answer', 'the patch has too many values')
+    if (await hasTooManyValues(response.patch))
+      throw cutCall(hook, 'answer', 'the patch has too many values')
     return response
   } catch (error) {
     span?.end({ error: messageOf(error) })
     if (error instanceof WebhookError) {
-      throw callError(hook, `failed to call webhook: ${error.message}`, { cause: error, code: error.status ?? 400 })
+      throw callError(hook, `failed to call webhook: ${error.message}`, {
+        cause: error,
+        code: error.status ?? 400,
+      })
     }
-    if (error instanceof ResponseError) throw callError(hook, error.message, { cause: error, code: 503 })
+    if (error instanceof ResponseError)
+      throw callError(hook, error.message, { cause: error, code: 503 })
     throw error
   }
 }
@@ -180,7 +216,10 @@ async function post(
 }
 
 /** Upstream reads an answer that does not begin as an object of JSON as YAML. */
-async function asJson(text: string, { convertYaml }: Pick<HookParts, 'convertYaml'>): Promise<string> {
+async function asJson(
+  text: string,
+  { convertYaml }: Pick<HookParts, 'convertYaml'>,
+): Promise<string> {
   if (/^\s*[{[]/.test(text)) return text
   try {
     return (await convertYaml(Buffer.from(text, 'utf8'))).json.toString('utf8')

@@ -35,7 +35,8 @@ function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Con
   const names = { hasParams: false, hasAuthorizer: true, variables: undefined }
   const environment = admissionEnvironment('1.33', names)
   const conditions: Condition[] = []
-  for (const text of texts) conditions.push({ text, compiled: yield* compileInTurns(text, environment, slice) })
+  for (const text of texts)
+    conditions.push({ text, compiled: yield* compileInTurns(text, environment, slice) })
   return conditions
 }
 
@@ -71,11 +72,21 @@ export async function matchesConditions(
   }
   const all = await conditions.compiled()
   const startMs = clock.monotonicMs()
-  const result = await inTurns((slice) => evaluateAll(all, variables, slice), { answer: answerPattern })
+  const result = await inTurns((slice) => evaluateAll(all, variables, slice), {
+    answer: answerPattern,
+  })
   if (result.matches === true) return true
   const isExcluded = result.matches === false || failsOpen
   const seconds = (clock.monotonicMs() - startMs) / 1000
-  if (isListed()) conditionMetrics.observeHook({ webhook, type, operation, seconds, errors: result.errors, isExcluded })
+  if (isListed())
+    conditionMetrics.observeHook({
+      webhook,
+      type,
+      operation,
+      seconds,
+      errors: result.errors,
+      isExcluded,
+    })
   if (isExcluded) return false
   throw forbidden(own, name, result.why)
 }
@@ -86,7 +97,11 @@ type Evaluated =
   | { readonly matches: false; readonly errors: number }
   | { readonly matches: 'unknown'; readonly errors: number; readonly why: string }
 
-function* evaluateAll(conditions: readonly Condition[], variables: Activation, slice: Slice): Turns<Evaluated> {
+function* evaluateAll(
+  conditions: readonly Condition[],
+  variables: Activation,
+  slice: Slice,
+): Turns<Evaluated> {
   const errors: string[] = []
   let left = CONDITIONS_COST_MAX
   let errorsBefore: number | undefined

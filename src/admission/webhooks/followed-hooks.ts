@@ -14,7 +14,10 @@ import { admissionGroup } from '../admission.ts'
 import { HookList } from './hook-list.ts'
 import type { HookType } from './metrics.ts'
 
-export const configurationResources = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const
+export const configurationResources = [
+  'mutatingwebhookconfigurations',
+  'validatingwebhookconfigurations',
+] as const
 export type ConfigurationResource = (typeof configurationResources)[number]
 
 export type FollowedHooksParts = {

@@ -6,21 +6,37 @@ import { Registry } from '../../registry/registry.ts'
 import { ReceivedAnswers } from '../../webhooks/received.ts'
 import { HookList } from './hook-list.ts'
 
-const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+const registry = new Registry(
+  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+)
 const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
 
-const rules = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'], scope: '*' }]
-const configuration = { webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }] }
+const rules = [
+  {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['configmaps'],
+    operations: ['*'],
+    scope: '*',
+  },
+]
+const configuration = {
+  webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }],
+}
 
 test('a configuration that cannot be decoded stays in force as it was, and stops writes if nothing is known of it', () => {
-  const list = new HookList(registry, { getService: () => undefined, received: new ReceivedAnswers() })
+  const list = new HookList(registry, {
+    getService: () => undefined,
+    received: new ReceivedAnswers(),
+  })
   list.set('a', configuration)
   list.setUnreadable('a')
   assert.equal(list.candidates(write).length, 1)
   list.setUnreadable('b')
   assert.throws(() => list.candidates(write), {
     code: 403,
-    message: 'configmaps "c" is forbidden: the stored webhook configuration "b" cannot be decoded; repair or delete it',
+    message:
+      'configmaps "c" is forbidden: the stored webhook configuration "b" cannot be decoded; repair or delete it',
   })
   const review = attributes({
     plural: 'subjectaccessreviews',

@@ -9,7 +9,11 @@ import { Unreadable } from '../match/unreadable.ts'
 import { type Hook, readHooks } from './hook.ts'
 
 /** `position`: among all webhooks, as audit annotations number them. */
-export type ListedHook = { readonly hook: Hook; readonly position: number; readonly criteria: MatchCriteria }
+export type ListedHook = {
+  readonly hook: Hook
+  readonly position: number
+  readonly criteria: MatchCriteria
+}
 
 export class HookList {
   readonly #byConfiguration = new Map<string, readonly Hook[]>()
@@ -37,16 +41,23 @@ export class HookList {
     const before = this.#byConfiguration.get(configuration) ?? []
     for (const { close } of before) close()
     if (object === undefined) this.#byConfiguration.delete(configuration)
-    else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts, this.#has))
+    else
+      this.#byConfiguration.set(
+        configuration,
+        readHooks(configuration, object, this.#parts, this.#has),
+      )
     this.#isStale = true
     if (before.length === 0) return
-    const left = new Set([...this.#byConfiguration.values()].flatMap((hooks) => hooks.map(({ name }) => name)))
+    const left = new Set(
+      [...this.#byConfiguration.values()].flatMap((hooks) => hooks.map(({ name }) => name)),
+    )
     for (const { name } of before) if (!left.has(name)) this.#onGone(name)
   }
 
   /** Two configurations may have webhooks of the same name. */
   readonly #has = (name: string): boolean => {
-    for (const hooks of this.#byConfiguration.values()) if (hooks.some((hook) => hook.name === name)) return true
+    for (const hooks of this.#byConfiguration.values())
+      if (hooks.some((hook) => hook.name === name)) return true
     return false
   }
 
@@ -74,7 +85,11 @@ export class HookList {
   #renew(): void {
     const names = [...this.#byConfiguration.keys()].toSorted()
     const hooks = names.flatMap((name) => this.#byConfiguration.get(name) ?? [])
-    this.#index.entries = hooks.map((hook, position) => ({ hook, position, criteria: hook.criteria }))
+    this.#index.entries = hooks.map((hook, position) => ({
+      hook,
+      position,
+      criteria: hook.criteria,
+    }))
     this.#isStale = false
   }
 }

@@ -44,7 +44,9 @@ export const readHooks = (
   parts: WebhookParts,
   isListed: (name: string) => boolean = () => true,
 ): readonly Hook[] =>
-  itemsOf(object['webhooks']).map((webhook, at) => readHook(webhook, { configuration, at, parts, isListed }))
+  itemsOf(object['webhooks']).map((webhook, at) =>
+    readHook(webhook, { configuration, at, parts, isListed }),
+  )
 
 type Place = {
   readonly configuration: string
@@ -63,7 +65,9 @@ function readHook(webhook: Fields, { configuration, at, parts, isListed }: Place
     configuration,
     name,
     criteria: readWebhookCriteria(webhook),
-    conditions: new Conditions(itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression))),
+    conditions: new Conditions(
+      itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression)),
+    ),
     failsOpen: webhook['failurePolicy'] === 'Ignore',
     timeoutMs,
     supportsDryRun: webhook['sideEffects'] === 'None' || webhook['sideEffects'] === 'NoneOnDryRun',

@@ -14,7 +14,14 @@ test('a webhook that is gone leaves no series, and others keep theirs', () => {
       hooks.count({ ...call, code: 403, rejection: 'no_error' })
       hooks.count({ ...call, code: 0, rejection: 'apiserver_internal_error' })
       hooks.countFailOpen(name, type)
-      conditions.observeHook({ webhook: name, type, operation: 'CREATE', seconds: 0, errors: 1, isExcluded: true })
+      conditions.observeHook({
+        webhook: name,
+        type,
+        operation: 'CREATE',
+        seconds: 0,
+        errors: 1,
+        isExcluded: true,
+      })
     }
   }
   const lines = (name: string): number => metrics.print().split(name).length - 1
@@ -33,7 +40,8 @@ test('codes beyond those of HTTP are counted as one, as upstream', () => {
   const metrics = new Metrics()
   const hooks = new HookMetrics(metrics)
   const call = { name: 'a.example.com', type: 'admit', operation: 'CREATE', seconds: 0 } as const
-  for (const code of [601, 700, 999]) hooks.count({ ...call, code, rejection: 'calling_webhook_error' })
+  for (const code of [601, 700, 999])
+    hooks.count({ ...call, code, rejection: 'calling_webhook_error' })
   const text = metrics.print()
   assert.match(text, /request_total\{code="600",.*\} 3\n/)
   assert.match(text, /rejection_code="600",.*\} 3\n/)

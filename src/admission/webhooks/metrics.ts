@@ -6,7 +6,11 @@ import { allOperations } from '../handled-operations.ts'
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 /** Greater codes, which webhooks may answer with, too, are counted as this one, as upstream. */
 const CODE_MAX = 600
-const rejections: readonly Rejection[] = ['calling_webhook_error', 'no_error', 'apiserver_internal_error']
+const rejections: readonly Rejection[] = [
+  'calling_webhook_error',
+  'no_error',
+  'apiserver_internal_error',
+]
 
 export type HookType = 'admit' | 'validating'
 
@@ -64,7 +68,8 @@ export class HookMetrics {
     this.#codes.add(shown)
     this.#calls.with(shown, name, operation, rejected, type).add()
     this.#seconds.with(name, operation, rejected, type).observe(seconds)
-    if (rejection !== undefined) this.#rejections.with(rejection, name, operation, shown, type).add()
+    if (rejection !== undefined)
+      this.#rejections.with(rejection, name, operation, shown, type).add()
   }
 
   countFailOpen(name: string, type: HookType): void {
@@ -80,7 +85,8 @@ export class HookMetrics {
         for (const code of this.#codes) this.#calls.remove(code, name, operation, rejected, type)
       }
       for (const rejection of rejections) {
-        for (const code of this.#codes) this.#rejections.remove(rejection, name, operation, code, type)
+        for (const code of this.#codes)
+          this.#rejections.remove(rejection, name, operation, code, type)
       }
     }
   }

@@ -33,7 +33,8 @@ export function createMutatingWebhooks(hooks: HookList, parts: HookParts): Plugi
     mutate: (attributes, rounds) => {
       if (isExemptFromWebhooks(attributes)) return attributes.object
       const candidates = hooks.candidates(attributes)
-      const select = (current: Attributes): readonly Candidate<ListedHook>[] => selected.of(candidates, current)
+      const select = (current: Attributes): readonly Candidate<ListedHook>[] =>
+        selected.of(candidates, current)
       const first = select(attributes)
       if (first.length === 0) return attributes.object
       const known = reinvocations.get(rounds) ?? new Reinvocations()
@@ -57,7 +58,8 @@ async function mutate(
   { select, rounds, reinvocations, parts }: Mutating,
 ): Promise<KubeObject | undefined> {
   // Other plugins changed what the webhooks had left.
-  if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object)) reinvocations.require()
+  if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
+    reinvocations.require()
   let current = attributes
   let versions = new Versions(current, parts.convertByWebhook)
   const left = [...first]
@@ -110,7 +112,9 @@ async function mutateBy(
     const { patch, patchType } = await callHook(hook, reviewed, { isMutating: true, parts })
     if (patch === '') return undefined
     if (patchType !== 'JSONPatch') {
-      throw new HookCallError(`failed calling webhook ${quote(webhook)}: unsupported patch type ${quote(patchType)}`)
+      throw new HookCallError(
+        `failed calling webhook ${quote(webhook)}: unsupported patch type ${quote(patchType)}`,
+      )
     }
     const { object: known } = versioned
     const document = (): string => {
@@ -118,10 +122,17 @@ async function mutateBy(
       const why = `admission webhook ${quote(webhook)} attempted to modify the object, which is not supported for this operation`
       throw internalError(why)
     }
-    const result = await patched(patch, document, { ...kindAt(resource, subresource), shape: versioned.shape })
+    const result = await patched(patch, document, {
+      ...kindAt(resource, subresource),
+      shape: versioned.shape,
+    })
     if (result === undefined) return undefined
     const { object, isChanged } = result
-    const back = await convertTo(object, { from: resource, to: own, subresource }, parts.convertByWebhook)
+    const back = await convertTo(
+      object,
+      { from: resource, to: own, subresource },
+      parts.convertByWebhook,
+    )
     isMutated = isChanged
     if (context.audited?.wantsRequest === true) {
       context.annotate(`${PATCH}${label}`, patchAnnotation({ configuration, webhook, patch }))
@@ -134,6 +145,9 @@ async function mutateBy(
     context.annotate(`${FAILED_OPEN}${label}`, webhook)
     return undefined
   } finally {
-    context.annotate(`${MUTATION}${label}`, printOrdered({ configuration, webhook, mutated: isMutated }))
+    context.annotate(
+      `${MUTATION}${label}`,
+      printOrdered({ configuration, webhook, mutated: isMutated }),
+    )
   }
 }

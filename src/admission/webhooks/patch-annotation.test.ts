@@ -2,14 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { patchAnnotation } from './patch-annotation.ts'
 
-const shown = (patch: string): string => patchAnnotation({ configuration: 'x', webhook: 'h.example.com', patch })
+const shown = (patch: string): string =>
+  patchAnnotation({ configuration: 'x', webhook: 'h.example.com', patch })
 const around = (patch: string): string =>
   `{"configuration":"x","webhook":"h.example.com","patch":${patch},"patchType":"JSONPatch"}`
 
 test('operations are written without whitespace, their members by name', () => {
   const spaced =
     '\n[ { "value" : { "z": 1.50,  "a": "b c" }, "path": "/data", "op": "add" }, {"op":"remove", "path":"/x"} ] '
-  const expected = '[{"op":"add","path":"/data","value":{"z":1.50,"a":"b c"}},{"op":"remove","path":"/x"}]'
+  const expected =
+    '[{"op":"add","path":"/data","value":{"z":1.50,"a":"b c"}},{"op":"remove","path":"/x"}]'
   assert.equal(shown(spaced), around(expected))
 })
 

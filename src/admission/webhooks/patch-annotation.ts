@@ -13,7 +13,8 @@ function printOperations(patch: string): string {
   const scanner = new JsonScanner(patch)
   const operations: string[] = []
   scanner.peekType()
-  for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) operations.push(printOperation(scanner))
+  for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
+    operations.push(printOperation(scanner))
   return `[${operations.join(',')}]`
 }
 

@@ -3,9 +3,14 @@ import { test } from 'node:test'
 import { builtInResources } from '../../registry/built-in.ts'
 import { isSameGiven } from './patched.ts'
 
-const expected = builtInResources().find(({ group, plural }) => group === '' && plural === 'configmaps')
+const expected = builtInResources().find(
+  ({ group, plural }) => group === '' && plural === 'configmaps',
+)
 
-function steps(before: string, after: string): { readonly isSame: boolean | undefined; readonly pauses: number } {
+function steps(
+  before: string,
+  after: string,
+): { readonly isSame: boolean | undefined; readonly pauses: number } {
   assert.ok(expected)
   const all = isSameGiven(before, after, expected)
   for (let pauses = 0; ; pauses++) {
@@ -14,7 +19,8 @@ function steps(before: string, after: string): { readonly isSame: boolean | unde
   }
 }
 
-const text = (data: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":${data}}`
+const text = (data: string): string =>
+  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":${data}}`
 
 test('the object before a patch and the one after it are decoded in turns of their own', () => {
   assert.deepEqual(steps(text('{"a":"1"}'), text('{ "a" : "1" }')), { isSame: true, pauses: 2 })

@@ -20,11 +20,16 @@ export type Patched = {
 }
 
 /** Undefined: the patch has no operations. Fails with an InternalError, whatever the failurePolicy of the webhook. */
-export async function patched(patch: string, document: () => string, expected: Expected): Promise<Patched | undefined> {
+export async function patched(
+  patch: string,
+  document: () => string,
+  expected: Expected,
+): Promise<Patched | undefined> {
   try {
     return await inSlices(apply(patch, document, expected))
   } catch (error) {
-    if (error instanceof PatchError || error instanceof JsonSyntaxError) throw internalError(error.message, error)
+    if (error instanceof PatchError || error instanceof JsonSyntaxError)
+      throw internalError(error.message, error)
     // That the patch cannot be read is no fault of the request. That it makes another kind of a custom object is told as it is.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
@@ -32,7 +37,11 @@ export async function patched(patch: string, document: () => string, expected: E
   }
 }
 
-function* apply(patch: string, document: () => string, expected: Expected): Steps<Patched | undefined> {
+function* apply(
+  patch: string,
+  document: () => string,
+  expected: Expected,
+): Steps<Patched | undefined> {
   const work = new Work()
   const { operations } = yield* readOperations(patch, work, false)
   if (operations.length === 0) return undefined
@@ -46,13 +55,21 @@ function* apply(patch: string, document: () => string, expected: Expected): Step
   }
   const after = root.print()
   const decoded = decodePatched(after, expected, 'webhook')
-  if ('fault' in decoded) throw isOtherKind(decoded.fault) ? unclassified(decoded.fault) : internalError(decoded.fault)
+  if ('fault' in decoded)
+    throw isOtherKind(decoded.fault) ? unclassified(decoded.fault) : internalError(decoded.fault)
   yield undefined
-  return { object: decoded.object, isChanged: after !== before && !(yield* isSameGiven(before, after, expected)) }
+  return {
+    object: decoded.object,
+    isChanged: after !== before && !(yield* isSameGiven(before, after, expected)),
+  }
 }
 
 /** Each text may have megabytes: a turn decodes one of them. */
-export function* isSameGiven(before: string, after: string, { shape }: Pick<Expected, 'shape'>): Steps<boolean> {
+export function* isSameGiven(
+  before: string,
+  after: string,
+  { shape }: Pick<Expected, 'shape'>,
+): Steps<boolean> {
   const { value: one } = decodeStruct(before, shape.struct)
   yield undefined
   const { value: other } = decodeStruct(after, shape.struct)
@@ -72,7 +89,9 @@ function refuseOtherVersion(root: JsonNode, expected: Expected): void {
   const wanted = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`
   if (apiVersion === undefined || apiVersion === '' || apiVersion === wanted) return
   const type = `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`
-  throw unclassified(`${type} is unstructured and is not suitable for converting to ${quote(wanted)}`)
+  throw unclassified(
+    `${type} is unstructured and is not suitable for converting to ${quote(wanted)}`,
+  )
 }
 
 /** Upstream takes labels, and annotations, of a custom object for none if the value of one of them is not a text. */
@@ -80,7 +99,8 @@ function dropWrongLabels(root: JsonNode): void {
   const metadata = root.members()?.get('metadata')?.members()
   for (const field of ['labels', 'annotations']) {
     const values = metadata?.get(field)?.members()?.values() ?? []
-    if ([...values].some((value) => value !== null && !value.print().startsWith('"'))) metadata?.delete(field)
+    if ([...values].some((value) => value !== null && !value.print().startsWith('"')))
+      metadata?.delete(field)
   }
 }
 
@@ -93,6 +113,7 @@ export function fillType(root: JsonNode, { group, version, kind }: Expected, wor
     ['kind', kind],
     ['apiVersion', apiVersion],
   ] as const) {
-    if ((members.get(name)?.print() ?? '""') === '""') members.set(name, new JsonNode(printString(text), work))
+    if ((members.get(name)?.print() ?? '""') === '""')
+      members.set(name, new JsonNode(printString(text), work))
   }
 }

@@ -25,14 +25,19 @@ export class ResponseError extends Error {
 
 const reviewGroup = 'admission.k8s.io'
 
-export type Expected = { readonly version: ReviewVersion; readonly uid: string; readonly isMutating: boolean }
+export type Expected = {
+  readonly version: ReviewVersion
+  readonly uid: string
+  readonly isMutating: boolean
+}
 
 /** Fails with a ResponseError. */
 export function readResponse(text: string, expected: Expected): Response {
   const { head, response } = decode(text, expected)
   if (!isFields(response)) throw invalid('webhook response was absent')
   const { uid, allowed, status, patch, patchType, warnings, auditAnnotations } = response
-  if (expected.version === 'v1') checkV1(expected, head, { uid: textOf(uid), patch: textOf(patch), patchType })
+  if (expected.version === 'v1')
+    checkV1(expected, head, { uid: textOf(uid), patch: textOf(patch), patchType })
   return {
     isAllowed: allowed === true,
     status: isFields(status) ? status : undefined,
@@ -51,7 +56,9 @@ function decode(text: string, { version }: Expected): Decoded {
     const type = new JsonScanner(text).peekType()
     if (type === 'null') return { head: { kind: '', apiVersion: '' }, response: undefined }
     if (type !== 'object')
-      throw failed(parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`))
+      throw failed(
+        parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`),
+      )
     const { head, fault: headFault } = readHead(text)
     if (headFault !== undefined) throw failed(parseFault(headFault))
     const otherType = typeFault(head, version)
@@ -66,11 +73,13 @@ function decode(text: string, { version }: Expected): Decoded {
 }
 
 function typeFault({ kind, apiVersion }: Head, version: ReviewVersion): string | undefined {
-  const other = (name: string): string => `converting (${name}) to (${version}.AdmissionReview): unknown conversion`
+  const other = (name: string): string =>
+    `converting (${name}) to (${version}.AdmissionReview): unknown conversion`
   if (apiVersion === `${reviewGroup}/${version}` && kind === 'AdmissionReview') return undefined
   if (kind === '' || apiVersion === '') return undefined
   if (kind === 'Status' && apiVersion === 'v1') return other('v1.Status')
-  if (kind === 'AdmissionReview' && reviewVersions.has(apiVersion)) return other(`${apiVersion.split('/')[1]}.${kind}`)
+  if (kind === 'AdmissionReview' && reviewVersions.has(apiVersion))
+    return other(`${apiVersion.split('/')[1]}.${kind}`)
   return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`
 }
 
@@ -82,16 +91,21 @@ type Checked = { readonly uid: string; readonly patch: string; readonly patchTyp
 function checkV1({ version, uid, isMutating }: Expected, head: Head, given: Checked): void {
   const hasPatch = given.patch !== ''
   const hasType = given.patchType !== undefined && given.patchType !== null
-  if (given.uid !== uid) throw invalid(`expected response.uid=${quote(uid)}, got ${quote(given.uid)}`)
+  if (given.uid !== uid)
+    throw invalid(`expected response.uid=${quote(uid)}, got ${quote(given.uid)}`)
   const wanted = `${reviewGroup}/${version}, Kind=AdmissionReview`
   const found = `${head.apiVersion === '' ? '/' : head.apiVersion}, Kind=${head.kind}`
   if (found !== wanted) throw invalid(`expected webhook response of ${wanted}, got ${found}`)
   if (!isMutating && hasPatch) throw invalid('validating webhook may not return response.patch')
   if (!isMutating && hasType) throw invalid('validating webhook may not return response.patchType')
-  if (hasPatch && !hasType) throw invalid('webhook returned response.patch but not response.patchType')
-  if (!hasPatch && hasType) throw invalid('webhook returned response.patchType but not response.patch')
-  if (hasType && given.patchType === '') throw invalid('webhook returned invalid response.patchType of ""')
+  if (hasPatch && !hasType)
+    throw invalid('webhook returned response.patch but not response.patchType')
+  if (!hasPatch && hasType)
+    throw invalid('webhook returned response.patchType but not response.patch')
+  if (hasType && given.patchType === '')
+    throw invalid('webhook returned invalid response.patchType of ""')
 }
 
-const invalid = (why: string): ResponseError => new ResponseError(`received invalid webhook response: ${why}`)
+const invalid = (why: string): ResponseError =>
+  new ResponseError(`received invalid webhook response: ${why}`)
 const failed = (why: string): ResponseError => new ResponseError(`failed to call webhook: ${why}`)

@@ -54,7 +54,11 @@ export function requestFields(attributes: Attributes, resource: Resource): Field
 const nameOf = ({ name, context: { info } }: Attributes): string =>
   info.kind === 'resource' && info.verb === 'deletecollection' ? '' : name
 
-const resourceFields = ({ group, version, plural }: Resource): Fields => ({ group, version, resource: plural })
+const resourceFields = ({ group, version, plural }: Resource): Fields => ({
+  group,
+  version,
+  resource: plural,
+})
 
 const userFields = ({ name, uid, groups, extra = {} }: User): Fields =>
   present({

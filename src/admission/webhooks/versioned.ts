@@ -48,7 +48,10 @@ export class Versions {
     const convert = async (one: KubeObject | undefined): Promise<VersionedObject | undefined> => {
       if (one === undefined) return undefined
       const versions = { from: own, to: resource, subresource }
-      return new VersionedObject(await orInternal(() => convertTo(one, versions, this.#convertByWebhook)), shape)
+      return new VersionedObject(
+        await orInternal(() => convertTo(one, versions, this.#convertByWebhook)),
+        shape,
+      )
     }
     const made = { shape, object: await convert(object), oldObject: await convert(oldObject) }
     this.#made.set(resource, made)

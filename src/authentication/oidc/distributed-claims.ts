@@ -13,7 +13,11 @@ export type VerifyAny = (token: string) => Promise<Fields>
 export type DistributedParts = { readonly get: Get; readonly verify: VerifyAny }
 
 /** The claims with the one of this name, if an endpoint has it. */
-export async function expandClaim(claims: Fields, claim: string, parts: DistributedParts): Promise<Fields> {
+export async function expandClaim(
+  claims: Fields,
+  claim: string,
+  parts: DistributedParts,
+): Promise<Fields> {
   const endpoint = endpointOf(claims, claim)
   if (endpoint === undefined) return claims
   const { url, bearer } = endpoint

@@ -19,5 +19,6 @@ test('how long an answer is fresh', () => {
     [{ expires: '0' }, 0],
     [{ expires: 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
   ]
-  for (const [headers, ms] of cases) assert.equal(freshMs(headers, now), ms, JSON.stringify(headers))
+  for (const [headers, ms] of cases)
+    assert.equal(freshMs(headers, now), ms, JSON.stringify(headers))
 })

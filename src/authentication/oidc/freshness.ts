@@ -2,7 +2,10 @@
 import type { Answer } from './issuer-client.ts'
 
 /** In milliseconds. 0: it must not be used without asking again; issuers that say nothing are asked again, too, as upstream. */
-export function freshMs({ 'cache-control': control, expires, date }: Answer['headers'], wallMs: number): number {
+export function freshMs(
+  { 'cache-control': control, expires, date }: Answer['headers'],
+  wallMs: number,
+): number {
   const directives = typeof control === 'string' ? control.toLowerCase().split(/\s*,\s*/) : []
   if (directives.includes('no-store') || directives.includes('no-cache')) return 0
   const seconds = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age')
@@ -14,6 +17,10 @@ export function freshMs({ 'cache-control': control, expires, date }: Answer['hea
 }
 
 function secondsOf(directives: readonly string[], name: string): number | undefined {
-  const text = directives.find((directive) => directive.startsWith(`${name}=`))?.slice(name.length + 1)
-  return text !== undefined && /^"?[0-9]{1,10}"?$/.test(text) ? Number(text.replaceAll('"', '')) : undefined
+  const text = directives
+    .find((directive) => directive.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+  return text !== undefined && /^"?[0-9]{1,10}"?$/.test(text)
+    ? Number(text.replaceAll('"', ''))
+    : undefined
 }

@@ -6,7 +6,11 @@ import { checkAudiences, checkUnverified, type IdTokenRules, isIssuer } from './
 
 const nowMs = Date.UTC(2026, 0, 1)
 const now = nowMs / 1000
-const rules: IdTokenRules = { issuer: 'https://i', audiences: ['app'], algorithms: ['RS256', 'ES256'] }
+const rules: IdTokenRules = {
+  issuer: 'https://i',
+  audiences: ['app'],
+  algorithms: ['RS256', 'ES256'],
+}
 const good = { iss: 'https://i', aud: 'app', exp: now + 60 }
 
 const jwtOf = (claims: Fields, algorithm = 'RS256'): Jwt => ({
@@ -45,8 +49,14 @@ test('what a token must have', () => {
     [{ ...good, aud: 'x' }, 'oidc: expected audience "app" got ["x"]'],
     [{ ...good, aud: [] }, 'oidc: expected audience "app" got []'],
     [{ iss: good.iss, exp: good.exp }, 'oidc: expected audience "app" got []'],
-    [{ ...good, exp: now - 1 }, 'oidc: token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)'],
-    [{ iss: good.iss, aud: 'app' }, 'oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)'],
+    [
+      { ...good, exp: now - 1 },
+      'oidc: token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)',
+    ],
+    [
+      { iss: good.iss, aud: 'app' },
+      'oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)',
+    ],
     [
       { ...good, nbf: now + 61 },
       'oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC',
@@ -81,7 +91,10 @@ test('an algorithm that is not allowed is refused before any key is looked at', 
 test('one of several audiences suffices', () => {
   const audiences = ['b', 'a']
   assert.equal(whyNot({ ...good, aud: ['x', 'a'] }, { audiences }), '')
-  assert.equal(whyNot({ ...good, aud: 'x' }, { audiences }), 'oidc: expected audience in ["a" "b"] got ["x"]')
+  assert.equal(
+    whyNot({ ...good, aud: 'x' }, { audiences }),
+    'oidc: expected audience in ["a" "b"] got ["x"]',
+  )
 })
 
 test("Google's issuer may lack its scheme, no other one", () => {

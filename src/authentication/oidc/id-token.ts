@@ -17,7 +17,11 @@ export type IdTokenRules = {
 export const quoteAll = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
 
 /** Everything that can be decided without keys. Fails with a TokenFault. */
-export function checkUnverified({ claims, algorithm }: Jwt, rules: IdTokenRules, nowMs: number): void {
+export function checkUnverified(
+  { claims, algorithm }: Jwt,
+  rules: IdTokenRules,
+  nowMs: number,
+): void {
   const { issuer, audiences, algorithms } = rules
   const { iss, aud, exp, nbf } = readRegistered(claims)
   checkSources(claims)
@@ -29,10 +33,13 @@ export function checkUnverified({ claims, algorithm }: Jwt, rules: IdTokenRules,
   if (only !== undefined && others.length === 0 && !aud.includes(only)) {
     throw new TokenFault(`oidc: expected audience ${quote(only)} got ${quoteAll(aud)}`)
   }
-  if (exp * 1000 < nowMs) throw new TokenFault(`oidc: token is expired (Token Expiry: ${goTime(exp)})`)
+  if (exp * 1000 < nowMs)
+    throw new TokenFault(`oidc: token is expired (Token Expiry: ${goTime(exp)})`)
   if (nbf !== undefined && nowMs + NOT_BEFORE_LEEWAY_MS < nbf * 1000) {
     const now = goTime(Math.floor(nowMs / 1000))
-    throw new TokenFault(`oidc: current time ${now} before the nbf (not before) time: ${goTime(nbf)}`)
+    throw new TokenFault(
+      `oidc: current time ${now} before the nbf (not before) time: ${goTime(nbf)}`,
+    )
   }
   if (!algorithms.includes(algorithm)) {
     const what = 'oidc: id token signed with unsupported algorithm'
@@ -45,7 +52,9 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
   const { aud } = readRegistered(claims)
   // limit: an issuer has a few configured audiences
   if (audiences.some((audience) => aud.includes(audience))) return
-  throw new TokenFault(`oidc: expected audience in ${quoteAll(audiences.toSorted())} got ${quoteAll(aud)}`)
+  throw new TokenFault(
+    `oidc: expected audience in ${quoteAll(audiences.toSorted())} got ${quoteAll(aud)}`,
+  )
 }
 
 /** Google's tokens may have an issuer without a scheme (OpenID Connect Core 1.0, section 15.6.2). */
@@ -103,7 +112,8 @@ function secondsOf(claims: Fields, name: string): number | undefined {
   const value = claims[name] ?? null
   if (value === null) return undefined
   if (typeof value === 'number' || typeof value === 'bigint') return Math.trunc(Number(value))
-  if (typeof value !== 'string') throw cannotRead(value, `struct field idToken.${name} of type json.Number`)
+  if (typeof value !== 'string')
+    throw cannotRead(value, `struct field idToken.${name} of type json.Number`)
   if (/^-?[0-9]{1,18}(?:\.[0-9]+)?$/.test(value)) return Math.trunc(Number(value))
   const literal = quote(JSON.stringify(value))
   throw new TokenFault(`json: invalid number literal, trying to unmarshal ${literal} into Number`)
@@ -113,19 +123,25 @@ function secondsOf(claims: Fields, name: string): number | undefined {
 function checkSources(claims: Fields): void {
   const { names, sources } = readSources(claims)
   for (const source of Object.values(names)) {
-    if (source === '' || source === null) throw new TokenFault('oidc: failed to obtain source from claim name')
+    if (source === '' || source === null)
+      throw new TokenFault('oidc: failed to obtain source from claim name')
     if (!Object.hasOwn(sources, textOf(source))) throw new TokenFault('oidc: source does not exist')
   }
 }
 
 function readSources(claims: Fields): { readonly names: Fields; readonly sources: Fields } {
   const [names, sources] = [claims['_claim_names'] ?? {}, claims['_claim_sources'] ?? {}]
-  if (!isFields(names)) throw cannotRead(names, 'struct field idToken._claim_names of type map[string]string')
+  if (!isFields(names))
+    throw cannotRead(names, 'struct field idToken._claim_names of type map[string]string')
   if (!isFields(sources)) {
-    throw cannotRead(sources, 'struct field idToken._claim_sources of type map[string]oidc.claimSource')
+    throw cannotRead(
+      sources,
+      'struct field idToken._claim_sources of type map[string]oidc.claimSource',
+    )
   }
   const wrong = Object.values(names).find((name) => typeof name !== 'string' && name !== null)
-  if (wrong !== undefined) throw cannotRead(wrong, 'struct field idToken._claim_names of type string')
+  if (wrong !== undefined)
+    throw cannotRead(wrong, 'struct field idToken._claim_names of type string')
   return { names, sources }
 }
 

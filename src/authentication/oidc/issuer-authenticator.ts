@@ -70,9 +70,13 @@ export class IssuerAuthenticator implements Disposable {
 
   /** Fails with a TokenFault. */
   async authenticate(token: string, jwt: Jwt): Promise<User> {
-    if (this.#provider.keys === undefined) throw new TokenFault('oidc: authenticator not initialized')
+    if (this.#provider.keys === undefined)
+      throw new TokenFault('oidc: authenticator not initialized')
     const { url } = this.#config.issuer
-    const verified = await within('oidc: verify token', this.#verify(token, jwt, url, this.#provider))
+    const verified = await within(
+      'oidc: verify token',
+      this.#verify(token, jwt, url, this.#provider),
+    )
     const claims = await within('oidc: could not expand distributed claims', this.#expand(verified))
     return mapClaims(claims, this.#config, this.#parts.answer)
   }
@@ -124,12 +128,14 @@ export class IssuerAuthenticator implements Disposable {
 
   #discover(issuer: string, discoveryUrl: string): Provider {
     const { time, log } = this.#parts
-    const onFault = (error: string): void => log('error', 'oidc authenticator: initializing plugin', { issuer, error })
+    const onFault = (error: string): void =>
+      log('error', 'oidc authenticator: initializing plugin', { issuer, error })
     return new Provider({ issuer, discoveryUrl }, { get: this.#client.get, time, onFault })
   }
 
   [Symbol.dispose](): void {
-    for (const provider of [this.#provider, ...this.#claimProviders.values()]) provider[Symbol.dispose]()
+    for (const provider of [this.#provider, ...this.#claimProviders.values()])
+      provider[Symbol.dispose]()
     this.#client[Symbol.dispose]()
   }
 }

@@ -13,7 +13,11 @@ const urls: readonly [string, string, RegExp][] = [
     'https://jane:secret@127.0.0.1:1/claims',
     /^Get "https:\/\/jane:\*\*\*@127.0.0.1:1\/claims": /,
   ],
-  ['of another protocol', 'http://jane:secret@127.0.0.1:1/', /^Get "http:\/\/jane:\*\*\*@127.0.0.1:1\/": URL scheme/],
+  [
+    'of another protocol',
+    'http://jane:secret@127.0.0.1:1/',
+    /^Get "http:\/\/jane:\*\*\*@127.0.0.1:1\/": URL scheme/,
+  ],
   ['that is none', 'https://jane:secret@:x/', /^parse "https:\/\/\*\*\*@:x\/": invalid URL$/],
   ['without a password', 'http://jane@127.0.0.1/', /^Get "http:\/\/jane@127.0.0.1\/": /],
 ]
@@ -30,7 +34,10 @@ test('an issuer that switches to another protocol, or closes the connection, fai
   const issuer = createServer({ cert: certificatePem, key: keyPem }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => {
-      if (isSwitching) socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+      if (isSwitching)
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+        )
       else socket.end()
     })
   })
@@ -38,7 +45,9 @@ test('an issuer that switches to another protocol, or closes the connection, fai
   await once(issuer, 'listening')
   using client = new IssuerClient(certificatePem, systemTime)
   const url = `https://127.0.0.1:${portOf(issuer)}/`
-  await assert.rejects(client.get(url), { message: /: unexpected response: 101 Switching Protocols$/ })
+  await assert.rejects(client.get(url), {
+    message: /: unexpected response: 101 Switching Protocols$/,
+  })
   isSwitching = false
   await assert.rejects(client.get(url))
   issuer.close()

@@ -38,7 +38,9 @@ export class IssuerClient implements Disposable {
   /** `certificateAuthority`: PEM; '': the system's trust store. */
   constructor(certificateAuthority: string, timers: Pick<Timers, 'after'>) {
     const ca =
-      certificateAuthority === '' ? { secureContext: systemContext() } : serverTrustAnchors(certificateAuthority)
+      certificateAuthority === ''
+        ? { secureContext: systemContext() }
+        : serverTrustAnchors(certificateAuthority)
     // Requests are rare: a connection that is kept may be closed by the issuer just as it is used again.
     this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
     this.#timers = timers
@@ -53,7 +55,8 @@ export class IssuerClient implements Disposable {
       const answer = await this.#send(target, isSameHost ? bearer : undefined, signal)
       const { location } = answer.headers
       if (!redirecting.has(answer.status) || typeof location !== 'string') return answer
-      if (redirects === REDIRECTS_MAX) throw failure(target, `stopped after ${REDIRECTS_MAX} redirects`)
+      if (redirects === REDIRECTS_MAX)
+        throw failure(target, `stopped after ${REDIRECTS_MAX} redirects`)
       target = urlOf(location, target)
     }
   }
@@ -67,7 +70,8 @@ export class IssuerClient implements Disposable {
       let bytes = 0
       response.on('data', (piece: Buffer) => {
         bytes += piece.length
-        if (bytes > ANSWER_BYTES_MAX) sent.destroy(new Error(`the response has more than ${ANSWER_BYTES_MAX} bytes`))
+        if (bytes > ANSWER_BYTES_MAX)
+          sent.destroy(new Error(`the response has more than ${ANSWER_BYTES_MAX} bytes`))
         else collected.append(piece)
       })
       response.on('error', fail)
@@ -98,7 +102,8 @@ export class IssuerClient implements Disposable {
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-const failure = (url: URL, why: string): Error => new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
+const failure = (url: URL, why: string): Error =>
+  new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
 
 /** The URL to be shown, as Go shows it. Also of a text that is none. */
 export function withoutPassword(text: string): string {

@@ -6,7 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { parseJson } from '../../api/json-value.ts'
 import type { Fields } from '../../api/object.ts'
-import { type JwtAuthenticator, jwtCompiler, readJwtAuthenticator } from '../../config/files/jwt-authenticator.ts'
+import {
+  type JwtAuthenticator,
+  jwtCompiler,
+  readJwtAuthenticator,
+} from '../../config/files/jwt-authenticator.ts'
 import { signingAlgorithms } from '../../config/signing-algorithms.ts'
 import { silent } from '../../lib/log.ts'
 import { parseJwt } from '../../lib/jwt.ts'
@@ -84,8 +88,16 @@ const names = [
   'groups',
   'hd',
 ]
-const value = fc.oneof(fc.constant('https://i'), fc.constant('a'), fc.constant(2 ** 40), fc.jsonValue({ maxDepth: 3 }))
-const claimsOf = fc.dictionary(fc.constantFrom(...names, '_claim_names', '_claim_sources', '__proto__', 'x'), value)
+const value = fc.oneof(
+  fc.constant('https://i'),
+  fc.constant('a'),
+  fc.constant(2 ** 40),
+  fc.jsonValue({ maxDepth: 3 }),
+)
+const claimsOf = fc.dictionary(
+  fc.constantFrom(...names, '_claim_names', '_claim_sources', '__proto__', 'x'),
+  value,
+)
 
 const configs = [
   configOf({
@@ -118,7 +130,11 @@ const unreachable = {
 async function judge(token: string, config: JwtAuthenticator): Promise<void> {
   const jwt = parseJwt(token, parseJson)
   if (jwt === undefined) return
-  const rules = { issuer: 'https://i', audiences: config.issuer.audiences, algorithms: signingAlgorithms }
+  const rules = {
+    issuer: 'https://i',
+    audiences: config.issuer.audiences,
+    algorithms: signingAlgorithms,
+  }
   checkUnverified(jwt, rules, 1)
   checkAudiences(jwt, rules)
   const claims = await expandClaim(jwt.claims, 'groups', unreachable)
@@ -128,14 +144,18 @@ async function judge(token: string, config: JwtAuthenticator): Promise<void> {
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 test('any claims make a user or a refusal, and never an error of ours', async () => {
-  const property = fc.asyncProperty(claimsOf, fc.constantFrom(...configs), async (claims, config) => {
-    const good = { iss: 'https://i', aud: 'a', exp: 2 ** 40, ...claims }
-    try {
-      await judge(`${encode({ alg: 'RS256' })}.${encode(good)}.`, config)
-    } catch (error) {
-      assert.ok(error instanceof TokenFault, String(error))
-    }
-  })
+  const property = fc.asyncProperty(
+    claimsOf,
+    fc.constantFrom(...configs),
+    async (claims, config) => {
+      const good = { iss: 'https://i', aud: 'a', exp: 2 ** 40, ...claims }
+      try {
+        await judge(`${encode({ alg: 'RS256' })}.${encode(good)}.`, config)
+      } catch (error) {
+        assert.ok(error instanceof TokenFault, String(error))
+      }
+    },
+  )
   await fc.assert(property, { numRuns: 500 })
 })
 

@@ -15,7 +15,9 @@ const REPLACE_MS_MAX = 60_000
 /** Tokens that are being verified by an authenticator that was replaced have this time, as upstream. */
 const REPLACED_MS = 60_000
 
-const latencyBuckets: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const latencyBuckets: readonly number[] = [
+  0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
 
 export type JwtParts = IssuerParts & { readonly metrics: Metrics; readonly parse: ParseToken }
 
@@ -70,7 +72,9 @@ export class JwtAuthenticators implements Disposable {
   async replace(configs: readonly JwtAuthenticator[]): Promise<void> {
     const next = this.#create(configs)
     const { time } = this.#parts
-    const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(() => true)
+    const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(
+      () => true,
+    )
     if (!(await inTime(discovered, REPLACE_MS_MAX, { late: () => false, timers: time }))) {
       const faults = next.flatMap(({ fault }) => fault ?? [])
       this.#end(next)

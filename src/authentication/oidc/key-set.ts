@@ -3,7 +3,9 @@ import type { JWK_EC_Public, JWK_RSA_Public } from 'jose'
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, isFields, textOf, textsOf } from '../../api/object.ts'
 
-export type IssuerKey = (JWK_RSA_Public & { readonly kty: 'RSA' }) | (JWK_EC_Public & { readonly kty: 'EC' })
+export type IssuerKey =
+  | (JWK_RSA_Public & { readonly kty: 'RSA' })
+  | (JWK_EC_Public & { readonly kty: 'EC' })
 
 /** A token without `kid` is verified with each of them. */
 const KEYS_MAX = 64

@@ -43,7 +43,10 @@ test('a claim that is missing or of another type refuses the token', async () =>
   const claimMappings = { ...sub, groups: { claim: 'roles', prefix: '' }, uid: { claim: 'oid' } }
   const cases: readonly [Fields, string][] = [
     [{ oid: '7' }, 'oidc: parse username claims "sub": claim not present'],
-    [{ sub: 1 }, 'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string'],
+    [
+      { sub: 1 },
+      'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string',
+    ],
     [
       { sub: 'a', roles: 1 },
       'oidc: parse groups claim "roles": json: cannot unmarshal number into Go value of type string',
@@ -60,8 +63,12 @@ test('a claim that is missing or of another type refuses the token', async () =>
 test('an email address that is not verified names nobody', async () => {
   const claimMappings = { username: { claim: 'email', prefix: '' } }
   const email = 'a@example.com'
-  assert.equal(await mapped({ email, email_verified: false }, { claimMappings }), 'oidc: email not verified')
-  const why = "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool"
+  assert.equal(
+    await mapped({ email, email_verified: false }, { claimMappings }),
+    'oidc: email not verified',
+  )
+  const why =
+    "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool"
   assert.equal(await mapped({ email, email_verified: 'true' }, { claimMappings }), why)
   for (const claims of [{ email }, { email, email_verified: true }]) {
     const user = await mapped(claims, { claimMappings })
@@ -95,7 +102,10 @@ test('an expression with another type of result, or an error, refuses the token'
       { username: { expression: 'claims.number' } },
       'oidc: error evaluating username claim expression: username claim expression must return a string',
     ],
-    [{ username: { expression: 'claims.empty' } }, 'oidc: empty username via CEL expression is not allowed'],
+    [
+      { username: { expression: 'claims.empty' } },
+      'oidc: empty username via CEL expression is not allowed',
+    ],
     [
       { username: { expression: 'claims.absent' } },
       "oidc: error evaluating username claim expression: expression 'claims.absent' resulted in error: no such key: absent",
@@ -139,8 +149,14 @@ test('rules on claims and on the user', async () => {
   const user = await mapped(claims, config)
   assert.ok(typeof user === 'object')
   const cases: readonly [Fields, string][] = [
-    [{ ...claims, hd: 'x' }, 'oidc: required claim hd value does not match. Got = x, want = example.com'],
-    [{ ...claims, hd: 1 }, 'oidc: parse claim hd: json: cannot unmarshal number into Go value of type string'],
+    [
+      { ...claims, hd: 'x' },
+      'oidc: required claim hd value does not match. Got = x, want = example.com',
+    ],
+    [
+      { ...claims, hd: 1 },
+      'oidc: parse claim hd: json: cannot unmarshal number into Go value of type string',
+    ],
     [{ sub: 'a', exp: 1, nbf: 1 }, 'oidc: required claim hd not present in ID token'],
     [
       { ...claims, exp: 86401 },

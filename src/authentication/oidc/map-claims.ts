@@ -5,14 +5,23 @@ import { claimsType, userType } from '../../cel/access.ts'
 import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import type { Value } from '../../cel/values.ts'
 import type { Expression } from '../../config/files/expressions.ts'
-import type { ClaimMapping, ClaimRule, JwtAuthenticator, UserRule } from '../../config/files/jwt-authenticator.ts'
+import type {
+  ClaimMapping,
+  ClaimRule,
+  JwtAuthenticator,
+  UserRule,
+} from '../../config/files/jwt-authenticator.ts'
 import { claimOf, readBoolean, readText, readTexts, TokenFault } from './claim-values.ts'
 import { evaluate, textsOfValue, type Variable } from './evaluate.ts'
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /** Fails with a TokenFault if a claim is missing, of another type, or against a rule. */
-export async function mapClaims(claims: Fields, config: JwtAuthenticator, answer: AnswerPattern): Promise<User> {
+export async function mapClaims(
+  claims: Fields,
+  config: JwtAuthenticator,
+  answer: AnswerPattern,
+): Promise<User> {
   const mapper = new ClaimMapper(claims, answer)
   const user = {
     name: await mapper.username(config.username),
@@ -40,7 +49,8 @@ class ClaimMapper {
     if (mapping.kind === 'claim') return mapping.prefix + this.#usernameClaim(mapping.claim)
     const what = 'oidc: error evaluating username claim expression'
     const name = await this.#evaluate(mapping.expression, what)
-    if (typeof name !== 'string') throw new TokenFault(`${what}: username claim expression must return a string`)
+    if (typeof name !== 'string')
+      throw new TokenFault(`${what}: username claim expression must return a string`)
     if (name === '') throw new TokenFault('oidc: empty username via CEL expression is not allowed')
     return name
   }
@@ -67,7 +77,9 @@ class ClaimMapper {
     const { claim, prefix } = mapping
     const value = Object.hasOwn(this.#claims, claim) ? this.#claims[claim] : undefined
     if (value === undefined) return []
-    const groups = within(`oidc: parse groups claim ${JSON.stringify(claim)}`, () => readTexts(value))
+    const groups = within(`oidc: parse groups claim ${JSON.stringify(claim)}`, () =>
+      readTexts(value),
+    )
     return groups.map((group) => prefix + group)
   }
 
@@ -75,15 +87,20 @@ class ClaimMapper {
     if (mapping === null) return ''
     if (mapping.kind === 'claim') {
       const { claim } = mapping
-      return within(`oidc: parse uid claim ${JSON.stringify(claim)}`, () => readText(claimOf(this.#claims, claim)))
+      return within(`oidc: parse uid claim ${JSON.stringify(claim)}`, () =>
+        readText(claimOf(this.#claims, claim)),
+      )
     }
     const what = 'oidc: error evaluating uid claim expression'
     const uid = await this.#evaluate(mapping.expression, what)
-    if (typeof uid !== 'string') throw new TokenFault(`${what}: uid claim expression must return a string`)
+    if (typeof uid !== 'string')
+      throw new TokenFault(`${what}: uid claim expression must return a string`)
     return uid
   }
 
-  async extra(mappings: JwtAuthenticator['extra']): Promise<{ readonly [key: string]: readonly string[] }> {
+  async extra(
+    mappings: JwtAuthenticator['extra'],
+  ): Promise<{ readonly [key: string]: readonly string[] }> {
     const { jti } = this.#claims
     const entries: [string, readonly string[]][] = []
     if (typeof jti === 'string' && jti !== '') entries.push([CREDENTIAL_ID, [`JTI=${jti}`]])
@@ -97,9 +114,11 @@ class ClaimMapper {
   }
 
   async checkClaims(rules: readonly ClaimRule[]): Promise<void> {
-    for (const rule of rules) if (rule.kind === 'claim') this.#checkClaim(rule.claim, rule.requiredValue)
+    for (const rule of rules)
+      if (rule.kind === 'claim') this.#checkClaim(rule.claim, rule.requiredValue)
     for (const rule of rules) {
-      if (rule.kind === 'expression') await this.#check(rule, this.#variable, 'claim validation expression')
+      if (rule.kind === 'expression')
+        await this.#check(rule, this.#variable, 'claim validation expression')
     }
   }
 
@@ -109,10 +128,15 @@ class ClaimMapper {
     }
     const got = within(`oidc: parse claim ${claim}`, () => readText(claimOf(this.#claims, claim)))
     if (got === wanted) return
-    throw new TokenFault(`oidc: required claim ${claim} value does not match. Got = ${got}, want = ${wanted}`)
+    throw new TokenFault(
+      `oidc: required claim ${claim} value does not match. Got = ${got}, want = ${wanted}`,
+    )
   }
 
-  async checkUser({ name, uid, groups, extra = {} }: User, rules: readonly UserRule[]): Promise<void> {
+  async checkUser(
+    { name, uid, groups, extra = {} }: User,
+    rules: readonly UserRule[],
+  ): Promise<void> {
     const variable = { name: 'user', value: { username: name, uid, groups, extra }, type: userType }
     for (const rule of rules) await this.#check(rule, variable, 'user info validation rule')
   }
@@ -121,11 +145,16 @@ class ClaimMapper {
     const what = `oidc: error evaluating ${kind}`
     const value = await this.#evaluate(expression, what, variable)
     if (value === true) return
-    if (value !== false) throw new TokenFault(`${what}: validation expression must return a boolean`)
+    if (value !== false)
+      throw new TokenFault(`${what}: validation expression must return a boolean`)
     throw new TokenFault(`${what}: validation expression '${expression.text}' failed: ${message}`)
   }
 
-  async #evaluate(expression: Expression, what?: string, variable = this.#variable): Promise<Value> {
+  async #evaluate(
+    expression: Expression,
+    what?: string,
+    variable = this.#variable,
+  ): Promise<Value> {
     try {
       return await evaluate(expression, variable, this.#answer)
     } catch (error) {

@@ -67,7 +67,10 @@ export class Provider implements Disposable {
   }
 }
 
-async function findKeys({ issuer, discoveryUrl }: ProviderPlace, { get }: ProviderParts): Promise<string> {
+async function findKeys(
+  { issuer, discoveryUrl }: ProviderPlace,
+  { get }: ProviderParts,
+): Promise<string> {
   const wellKnown = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const { status, statusText, body } = await get(discoveryUrl === '' ? wellKnown : discoveryUrl)
   if (status !== 200) throw new Error(`${statusText}: ${shown(body)}`)
@@ -86,5 +89,7 @@ function read(body: Buffer): Fields {
   } catch {
     // The reason would quote the answer.
   }
-  throw new Error(`oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`)
+  throw new Error(
+    `oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`,
+  )
 }

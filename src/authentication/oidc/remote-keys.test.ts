@@ -46,7 +46,11 @@ test('keys are fetched with the first token, and again for one with another key'
   issuer.keys = [one.jwk, two.jwk]
   assert.equal(await remote.verify(await two.sign()), undefined)
   assert.equal(issuer.fetches, 2)
-  assert.equal(await remote.verify(await one.sign({})), undefined, 'without a key id all keys are tried')
+  assert.equal(
+    await remote.verify(await one.sign({})),
+    undefined,
+    'without a key id all keys are tried',
+  )
   assert.equal(issuer.fetches, 2)
 })
 
@@ -90,7 +94,10 @@ test('while the issuer is down, its keys stay', async () => {
   issuer.isDown = true
   issuer.nowMs += 3_600_000
   assert.equal(await remote.verify(await one.sign()), undefined)
-  assert.match((await remote.verify(await two.sign())) ?? '', /^fetching keys oidc: get keys failed Get/)
+  assert.match(
+    (await remote.verify(await two.sign())) ?? '',
+    /^fetching keys oidc: get keys failed Get/,
+  )
   assert.equal(await remote.verify(await one.sign()), undefined)
 })
 
@@ -116,7 +123,8 @@ test('what is no key, or one for another use, verifies nothing and harms no othe
     { kty: 'RSA', n: 'AAAA', e: 'AQAB', kid: '1' },
     { kty: 'new' },
   ]
-  for (const key of wrong) assert.equal(await createIssuer([key]).remote.verify(await one.sign()), unverified)
+  for (const key of wrong)
+    assert.equal(await createIssuer([key]).remote.verify(await one.sign()), unverified)
   const { remote } = createIssuer([...wrong, one.jwk, rsa.jwk])
   assert.equal(await remote.verify(await one.sign()), undefined)
   assert.equal(await remote.verify(await rsa.sign()), undefined)
@@ -126,5 +134,8 @@ test('an answer that is no key set is an error', async () => {
   const one = await createKey('1')
   const { issuer, remote } = createIssuer([])
   Object.assign(issuer, { keys: undefined })
-  assert.match((await remote.verify(await one.sign())) ?? '', /^fetching keys oidc: failed to decode keys/)
+  assert.match(
+    (await remote.verify(await one.sign())) ?? '',
+    /^fetching keys oidc: failed to decode keys/,
+  )
 })

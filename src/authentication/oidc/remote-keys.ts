@@ -106,7 +106,10 @@ const SHOWN_CHARACTERS_MAX = 200
 
 export const shown = (body: Buffer): string => body.toString('utf8', 0, SHOWN_CHARACTERS_MAX).trim()
 
-async function isSignedBy(keys: readonly IssuerKey[], { token, keyId, algorithm }: SignedToken): Promise<boolean> {
+async function isSignedBy(
+  keys: readonly IssuerKey[],
+  { token, keyId, algorithm }: SignedToken,
+): Promise<boolean> {
   const type = algorithm.startsWith('ES') ? 'EC' : 'RSA'
   for (const key of keys) {
     if (key.kty !== type || (keyId !== '' && key.kid !== keyId)) continue
@@ -115,7 +118,13 @@ async function isSignedBy(keys: readonly IssuerKey[], { token, keyId, algorithm 
       return true
     } catch (error) {
       // A key that is invalid, too short or for another use is a TypeError or a DOMException: it verifies nothing.
-      if (!(error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException))
+      if (
+        !(
+          error instanceof errors.JOSEError ||
+          error instanceof TypeError ||
+          error instanceof DOMException
+        )
+      )
         throw error
     }
   }

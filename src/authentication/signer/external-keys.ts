@@ -71,7 +71,9 @@ export class ExternalKeys implements AccountKeys, Disposable {
         this.#parts.log('error', 'Error while syncing keys', { error: error.message }),
       )
     }
-    return this.#keys.some(({ id, isExcludedFromDiscovery }) => id === keyId && isExcludedFromDiscovery)
+    return this.#keys.some(
+      ({ id, isExcludedFromDiscovery }) => id === keyId && isExcludedFromDiscovery,
+    )
   }
 
   find(keyId: string): readonly JwtKey[] | Promise<readonly JwtKey[]> {
@@ -123,7 +125,9 @@ export class ExternalKeys implements AccountKeys, Disposable {
       this.#schedule(this.#refreshAtMs - time.monotonicMs())
     } catch (error) {
       const why = messageOf(error)
-      log('error', 'when syncing supported public keys(Stale set of keys will be supported)', { error: why })
+      log('error', 'when syncing supported public keys(Stale set of keys will be supported)', {
+        error: why,
+      })
       this.#schedule(RETRY_MS)
     }
   }
@@ -135,7 +139,10 @@ export class ExternalKeys implements AccountKeys, Disposable {
 }
 
 /** Fails with upstream's messages. */
-function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys, before: readonly ExternalKey[]): Fetched {
+function checked(
+  { keys, dataSeconds, refreshSeconds }: SignerKeys,
+  before: readonly ExternalKey[],
+): Fetched {
   if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`)
   if (keys.length === 0) throw new Error('found no keys')
   if (dataSeconds === null) throw new Error('invalid data timestamp: proto: invalid nil Timestamp')
@@ -149,7 +156,8 @@ function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys, before: read
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)
-    if (key === undefined) throw new Error(`while parsing external public keys: ${id} is no RSA or ECDSA public key`)
+    if (key === undefined)
+      throw new Error(`while parsing external public keys: ${id} is no RSA or ECDSA public key`)
     return { ...key, der, isExcludedFromDiscovery }
   })
   return { keys: read, dataSeconds, refreshSeconds }

@@ -17,7 +17,9 @@ async function start() {
   parts.defer(() => rm(dir, { recursive: true }))
   const server = parts.use(new ExternalSignerServer(join(dir, 'signer.sock')))
   const metrics = new Metrics()
-  const signer = parts.use(new ExternalSigner(server.path, { time: systemTime, log: silent, metrics }))
+  const signer = parts.use(
+    new ExternalSigner(server.path, { time: systemTime, log: silent, metrics }),
+  )
   return { server, signer, metrics, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
@@ -39,7 +41,10 @@ test('it signs, and its keys verify', async () => {
   const printed = metrics.print()
   assert.match(printed, /apiserver_externaljwt_sign_request_total\{code="OK"\} 1/)
   assert.match(printed, /apiserver_externaljwt_fetch_keys_request_total\{code="OK"\} 1/)
-  assert.match(printed, /request_duration_seconds_count\{code="OK",method="\/v1alpha1.ExternalJWTSigner\/Sign"\} 1/)
+  assert.match(
+    printed,
+    /request_duration_seconds_count\{code="OK",method="\/v1alpha1.ExternalJWTSigner\/Sign"\} 1/,
+  )
 })
 
 test('a server that starts before its signer waits for it', async () => {
@@ -63,7 +68,11 @@ test('a new key is found with the first token that it signed, and the old one st
   assert.ok(await isVerifiedBy(before, signer))
   assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 2)
   for (const unknown of ['unknown', 'other']) assert.deepEqual(await signer.keys.find(unknown), [])
-  assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 3, 'unknown keys do not flood the signer')
+  assert.equal(
+    server.calls.filter((call) => call === 'FetchKeys').length,
+    3,
+    'unknown keys do not flood the signer',
+  )
 })
 
 test('a new key that is excluded from discovery signs nothing, not even its first token', async () => {

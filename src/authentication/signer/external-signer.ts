@@ -27,7 +27,11 @@ const KEY_ID_CHARACTERS_MAX = 1024
 /** The shortest lifetime that a token may have. */
 const SECONDS_MIN = 600
 
-export type ExternalSignerParts = { readonly time: Time; readonly log: Log; readonly metrics: Metrics }
+export type ExternalSignerParts = {
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: Metrics
+}
 
 export class ExternalSigner implements Disposable {
   readonly keys: ExternalKeys
@@ -42,7 +46,12 @@ export class ExternalSigner implements Disposable {
   constructor(path: string, { time, log, metrics }: ExternalSignerParts) {
     this.#time = time
     this.#metrics = new SignerMetrics(metrics, time)
-    this.#endpoints = new Endpoints({ urls: [unixEndpoint(path)], tls: undefined, clock: time, log })
+    this.#endpoints = new Endpoints({
+      urls: [unixEndpoint(path)],
+      tls: undefined,
+      clock: time,
+      log,
+    })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock: time, timeoutMs: CALL_MS_MAX })
     this.keys = new ExternalKeys({
       fetch: () => this.#metrics.countFetch(this.#call(fetchKeys, emptyRequest())),
@@ -76,7 +85,9 @@ export class ExternalSigner implements Disposable {
 
   /** The token with these claims. */
   sign(claims: object): Promise<string> {
-    return this.#metrics.countSign(this.#sign(Buffer.from(JSON.stringify(claims)).toString('base64url')))
+    return this.#metrics.countSign(
+      this.#sign(Buffer.from(JSON.stringify(claims)).toString('base64url')),
+    )
   }
 
   async #sign(payload: string): Promise<string> {
@@ -95,7 +106,8 @@ export class ExternalSigner implements Disposable {
     if (fields === undefined) return 'while parsing header JSON: it is no object'
     const { alg, kid, typ, ...others } = fields
     const [unknown] = Object.keys(others)
-    if (unknown !== undefined) return `while parsing header JSON: json: unknown field ${quote(unknown)}`
+    if (unknown !== undefined)
+      return `while parsing header JSON: json: unknown field ${quote(unknown)}`
     if (typ !== 'JWT') return 'bad type'
     if (typeof kid !== 'string' || kid === '') return 'key id missing'
     if (kid.length > KEY_ID_CHARACTERS_MAX) return 'key id longer than 1 kb'
@@ -132,10 +144,23 @@ function headerFields(header: string): { readonly [name: string]: unknown } | un
 
 const startFault = (cause: unknown): Error => {
   const why = messageOf(cause)
-  return new Error(`while setting up external-jwt-signer: ${why}: check --service-account-signing-endpoint`, { cause })
+  return new Error(
+    `while setting up external-jwt-signer: ${why}: check --service-account-signing-endpoint`,
+    { cause },
+  )
 }
 
 const service = '/v1alpha1.ExternalJWTSigner'
 const sign = { path: `${service}/Sign`, read: readSigned, isRead: true, requireLeader: false }
-const fetchKeys = { path: `${service}/FetchKeys`, read: readKeys, isRead: true, requireLeader: false }
-const metadata = { path: `${service}/Metadata`, read: readMetadata, isRead: true, requireLeader: false }
+const fetchKeys = {
+  path: `${service}/FetchKeys`,
+  read: readKeys,
+  isRead: true,
+  requireLeader: false,
+}
+const metadata = {
+  path: `${service}/Metadata`,
+  read: readMetadata,
+  isRead: true,
+  requireLeader: false,
+}

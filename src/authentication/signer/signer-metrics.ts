@@ -3,7 +3,9 @@ import { EtcdError } from '../../etcd/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
 
-const durationBuckets: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const durationBuckets: readonly number[] = [
+  0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+]
 
 const name = (last: string): string => `apiserver_externaljwt_${last}`
 
@@ -88,5 +90,7 @@ async function counted<T>(counter: Counter, work: Promise<T>): Promise<T> {
 /** The gRPC status, also of an error that has one as its cause. */
 function codeOf(error: unknown): string {
   if (error instanceof EtcdError) return error.code
-  return error instanceof Error && error.cause instanceof EtcdError ? error.cause.code : 'unknown-non-grpc'
+  return error instanceof Error && error.cause instanceof EtcdError
+    ? error.cause.code
+    : 'unknown-non-grpc'
 }

@@ -48,7 +48,10 @@ function ask(
     subresource,
     namespace: slash === -1 ? '' : place.slice(0, slash),
     name: place.slice(slash + 1),
-    selectors: selector === undefined ? undefined : () => ({ fields: parseFieldSelector(selector), labels: [] }),
+    selectors:
+      selector === undefined
+        ? undefined
+        : () => ({ fields: parseFieldSelector(selector), labels: [] }),
   }
   const parts = { graph, rules: () => bootstrapRules('system:node', gates), gates }
   const { verdict, reason } = authorizeNode(parts, { name: user, uid: '', groups }, attributes)
@@ -92,9 +95,15 @@ const cases: readonly (readonly [string, string])[] = [
     'update leases.coordination.k8s.io kube-node-lease/m',
     'can only access node lease with the same name as the requesting node',
   ],
-  ['update leases.coordination.k8s.io a/n', 'can only access leases in the "kube-node-lease" system namespace'],
+  [
+    'update leases.coordination.k8s.io a/n',
+    'can only access leases in the "kube-node-lease" system namespace',
+  ],
   ['get csinodes.storage.k8s.io n', 'allow'],
-  ['get csinodes.storage.k8s.io m', 'can only access CSINode with the same name as the requesting node'],
+  [
+    'get csinodes.storage.k8s.io m',
+    'can only access CSINode with the same name as the requesting node',
+  ],
   ['delete resourceslices.resource.k8s.io sl', 'allow'],
   ['get resourceslices.resource.k8s.io sm', unrelated],
   ['get resourceslices.resource.k8s.io a/sl', unrelated],
@@ -123,14 +132,18 @@ const cases: readonly (readonly [string, string])[] = [
   ['get runtimeclasses.node.k8s.io x', 'allow'],
   ['list namespaces', ''],
 ]
-for (const [question, wanted] of cases) test(`a node: ${question}`, () => assert.equal(ask(question), wanted))
+for (const [question, wanted] of cases)
+  test(`a node: ${question}`, () => assert.equal(ask(question), wanted))
 
 test('only a user with both the name and the group is a node', () => {
   assert.equal(ask('get nodes n', { groups: ['system:node'] }), '')
   assert.equal(ask('get nodes n', { user: 'n' }), '')
   assert.equal(ask('get nodes n', { user: 'system:node:' }), 'unknown node for user "system:node:"')
   assert.equal(ask('get secrets a/s', { user: 'system:node:m' }), unrelated.replace("'n'", "'m'"))
-  assert.equal(ask('get secrets a/s', { user: 'system:node:toString' }), unrelated.replace("'n'", "'toString'"))
+  assert.equal(
+    ask('get secrets a/s', { user: 'system:node:toString' }),
+    unrelated.replace("'n'", "'toString'"),
+  )
 })
 
 test('without AuthorizeNodeWithSelectors all nodes and pods can be read', () => {

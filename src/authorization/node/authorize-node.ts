@@ -26,7 +26,11 @@ type Decide = (parts: NodeAuthorizerParts, node: string, asked: Asked) => Access
 
 const because = (reason: string): AccessDecision => ({ verdict: 'no-opinion', reason })
 
-export function authorizeNode(parts: NodeAuthorizerParts, user: User, attributes: AccessAttributes): AccessDecision {
+export function authorizeNode(
+  parts: NodeAuthorizerParts,
+  user: User,
+  attributes: AccessAttributes,
+): AccessDecision {
   const node = nodeNameOf(user)
   if (node === undefined) return noOpinion
   if (node === '') return because(`unknown node for user ${quote(user.name)}`)
@@ -43,7 +47,9 @@ export function authorizeNode(parts: NodeAuthorizerParts, user: User, attributes
 /** One named object: allowed if it is related to the node. */
 function ifRelated(node: string, { name }: Asked, isRelated: () => boolean): AccessDecision {
   if (name === '') return because('No Object name found')
-  return isRelated() ? allowed : because(`no relationship found between node '${node}' and this object`)
+  return isRelated()
+    ? allowed
+    : because(`no relationship found between node '${node}' and this object`)
 }
 
 function getRelated(node: string, asked: Asked, isRelated: () => boolean): AccessDecision {
@@ -79,7 +85,8 @@ const authorizeAccount: Decide = (parts, node, asked) => {
     }
     return readReferred('serviceaccounts')(parts, node, asked)
   }
-  if (verb !== 'create' || name === '') return because('can only create tokens for individual service accounts')
+  if (verb !== 'create' || name === '')
+    return because('can only create tokens for individual service accounts')
   if (subresource !== 'token') return because('can only create token subresource of serviceaccount')
   return ifRelated(node, asked, () => parts.graph.refersTo(node, 'serviceaccounts', asked))
 }
@@ -88,7 +95,8 @@ const ownVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch
 const leaseNamespace = 'kube-node-lease'
 
 const authorizeLease: Decide = (_, node, { verb, namespace, name }) => {
-  if (!ownVerbs.has(verb)) return because('can only get, create, update, patch, or delete a node lease')
+  if (!ownVerbs.has(verb))
+    return because('can only get, create, update, patch, or delete a node lease')
   if (namespace !== leaseNamespace) {
     return because(`can only access leases in the ${quote(leaseNamespace)} system namespace`)
   }
@@ -98,7 +106,8 @@ const authorizeLease: Decide = (_, node, { verb, namespace, name }) => {
 }
 
 const authorizeCsiNode: Decide = (_, node, { verb, subresource, name }) => {
-  if (!ownVerbs.has(verb)) return because('can only get, create, update, patch, or delete a CSINode')
+  if (!ownVerbs.has(verb))
+    return because('can only get, create, update, patch, or delete a CSINode')
   if (subresource !== '') return because('cannot authorize CSINode subresources')
   if (verb === 'create' || name === node) return allowed
   return because('can only access CSINode with the same name as the requesting node')
@@ -113,12 +122,18 @@ const authorizeSlice: Decide = ({ graph, gates }, node, asked) => {
     case 'update':
     case 'patch':
     case 'delete':
-      return ifRelated(node, asked, () => asked.namespace === '' && graph.hasSlice(node, asked.name))
+      return ifRelated(
+        node,
+        asked,
+        () => asked.namespace === '' && graph.hasSlice(node, asked.name),
+      )
     case 'list':
     case 'watch':
     case 'deletecollection':
       if (!limitsBySelectors(gates) || selectsNode(asked, node)) return allowed
-      return because('can only list/watch/deletecollection resourceslices with nodeName field selector')
+      return because(
+        'can only list/watch/deletecollection resourceslices with nodeName field selector',
+      )
     default: {
       const verbs = 'get, watch, list, create, update, patch, delete, deletecollection'
       return because(`only the following verbs are allowed for a ResourceSlice: ${verbs}`)
@@ -167,8 +182,9 @@ const limitsBySelectors = (gates: Gates): boolean => gates.isOn('AuthorizeNodeWi
 
 /** Terms are joined by "and": one suffices. */
 const selectsNode = ({ selectors }: Asked, node: string): boolean =>
-  selectors?.().fields.some(({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value === node) ??
-  false
+  selectors?.().fields.some(
+    ({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value === node,
+  ) ?? false
 
 const decisions: ReadonlyMap<string, Decide> = new Map<string, Decide>([
   ['secrets', readReferred('secrets')],
@@ -181,12 +197,17 @@ const decisions: ReadonlyMap<string, Decide> = new Map<string, Decide>([
   ],
   [
     'resourceclaims.resource.k8s.io',
-    ({ graph }, node, asked) => getRelated(node, asked, () => graph.refersTo(node, 'resourceclaims', asked)),
+    ({ graph }, node, asked) =>
+      getRelated(node, asked, () => graph.refersTo(node, 'resourceclaims', asked)),
   ],
   [
     'volumeattachments.storage.k8s.io',
     ({ graph }, node, asked) =>
-      getRelated(node, asked, () => asked.namespace === '' && graph.hasAttachment(node, asked.name)),
+      getRelated(
+        node,
+        asked,
+        () => asked.namespace === '' && graph.hasAttachment(node, asked.name),
+      ),
   ],
   ['serviceaccounts', authorizeAccount],
   ['leases.coordination.k8s.io', authorizeLease],

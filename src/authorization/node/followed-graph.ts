@@ -96,7 +96,14 @@ export class FollowedGraph implements AsyncDisposable {
     await Promise.all(this.#resources.map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow<T>({ kind, group, plural, read, set, names }: Source<T>): FollowedResource<T | undefined>[] {
+  #follow<T>({
+    kind,
+    group,
+    plural,
+    read,
+    set,
+    names,
+  }: Source<T>): FollowedResource<T | undefined>[] {
     const { accessOf, log, time, clock, seconds } = this.#parts
     const access = accessOf(group, plural)
     if (access === undefined) return []

@@ -31,7 +31,9 @@ test('a pod of the same name on another node, and one with other references', ()
   assert.ok(seesSecret(graph, 'm', 's') && !seesSecret(graph, 'n', 's'))
   graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('u')] })
   graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('u')] })
-  assert.ok(seesSecret(graph, 'm', 's') && seesSecret(graph, 'm', 'u') && !seesSecret(graph, 'm', 't'))
+  assert.ok(
+    seesSecret(graph, 'm', 's') && seesSecret(graph, 'm', 'u') && !seesSecret(graph, 'm', 't'),
+  )
   graph.setPod('a/p', undefined)
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
@@ -46,9 +48,13 @@ test('a volume and its secrets belong to the nodes of its claim, whichever comes
   assert.ok(graph.hasVolume('n', 'v') && seesSecret(graph, 'n', 'v', 'b'))
   assert.ok(!graph.hasVolume('m', 'v') && !seesSecret(graph, 'm', 'v', 'b'))
   graph.setVolume('w', { claim: claim('c'), secrets: [secret('w')] })
-  assert.ok(graph.hasVolume('n', 'w') && seesSecret(graph, 'n', 'w') && seesSecret(graph, 'n', 'v', 'b'))
+  assert.ok(
+    graph.hasVolume('n', 'w') && seesSecret(graph, 'n', 'w') && seesSecret(graph, 'n', 'v', 'b'),
+  )
   graph.setVolume('v', { claim: claim('d'), secrets: [elsewhere] })
-  assert.ok(!graph.hasVolume('n', 'v') && !seesSecret(graph, 'n', 'v', 'b') && seesSecret(graph, 'n', 'w'))
+  assert.ok(
+    !graph.hasVolume('n', 'v') && !seesSecret(graph, 'n', 'v', 'b') && seesSecret(graph, 'n', 'w'),
+  )
   graph.setVolume('w', undefined)
   assert.ok(!graph.hasVolume('n', 'w') && !seesSecret(graph, 'n', 'w'))
   assert.deepEqual([...graph.names('volumes')], ['v'])
@@ -67,7 +73,10 @@ test('attachments and slices of a node', () => {
 
 test('a slash in what is asked for does not lead to another object', () => {
   const graph = new NodeGraph()
-  graph.setPod('a/b/p', { node: 'n', references: [referenceTo('secrets', 'a', 'b/s'), claim('b/c')] })
+  graph.setPod('a/b/p', {
+    node: 'n',
+    references: [referenceTo('secrets', 'a', 'b/s'), claim('b/c')],
+  })
   assert.ok(!seesSecret(graph, 'n', 's', 'a/b'))
   assert.ok(!graph.hasClaim('n', { namespace: 'a/b', name: 'c' }))
 })

@@ -11,8 +11,11 @@ import { ownText } from '../../lib/own-text.ts'
 export type Related = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
 
 /** A reference of a pod. Namespaces have no slash, so no two objects have the same. */
-export const referenceTo = (resource: Related | 'persistentvolumeclaims', namespace: string, name: string): string =>
-  `${resource}/${namespace}/${name}`
+export const referenceTo = (
+  resource: Related | 'persistentvolumeclaims',
+  namespace: string,
+  name: string,
+): string => `${resource}/${namespace}/${name}`
 
 const claimPrefix = 'persistentvolumeclaims/'
 
@@ -63,14 +66,19 @@ export class NodeGraph {
     const node = this.#nodeOf(content.node)
     node.pods++
     for (const reference of content.references) count(node, reference, 1)
-    this.#pods.set(known === undefined ? ownText(name) : name, { node, references: content.references })
+    this.#pods.set(known === undefined ? ownText(name) : name, {
+      node,
+      references: content.references,
+    })
   }
 
   /** Undefined: there is no such volume, or it is not bound to a claim. */
   setVolume(name: string, content: VolumeContent | undefined): void {
     const known = this.#volumes.get(name)
     if (known !== undefined) {
-      const others = (this.#volumesOfClaim.get(known.claim) ?? none).filter((other) => other !== name)
+      const others = (this.#volumesOfClaim.get(known.claim) ?? none).filter(
+        (other) => other !== name,
+      )
       if (others.length === 0) this.#volumesOfClaim.delete(known.claim)
       else this.#volumesOfClaim.set(known.claim, others)
     }
@@ -80,7 +88,10 @@ export class NodeGraph {
     }
     const own = ownText(name)
     this.#volumes.set(own, content)
-    this.#volumesOfClaim.set(content.claim, [...(this.#volumesOfClaim.get(content.claim) ?? none), own])
+    this.#volumesOfClaim.set(content.claim, [
+      ...(this.#volumesOfClaim.get(content.claim) ?? none),
+      own,
+    ])
   }
 
   /** `node` undefined: there is no such attachment. */
@@ -115,12 +126,17 @@ export class NodeGraph {
     const node = this.#nodes.get(nodeName)
     if (node === undefined || namespace.includes('/')) return false
     const reference = referenceTo(resource, namespace, name)
-    return node.references.has(reference) || (resource === 'secrets' && this.#mounts(node, reference))
+    return (
+      node.references.has(reference) || (resource === 'secrets' && this.#mounts(node, reference))
+    )
   }
 
   hasClaim(node: string, { namespace, name }: NamespacedName): boolean {
     if (namespace.includes('/')) return false
-    return this.#nodes.get(node)?.claims.has(referenceTo('persistentvolumeclaims', namespace, name)) ?? false
+    return (
+      this.#nodes.get(node)?.claims.has(referenceTo('persistentvolumeclaims', namespace, name)) ??
+      false
+    )
   }
 
   hasVolume(node: string, name: string): boolean {

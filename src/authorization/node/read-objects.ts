@@ -16,7 +16,11 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 const none: readonly string[] = []
 
 /** Where an object is, and texts that many objects share. */
-export type Place = { readonly namespace: string; readonly name: string; readonly shared: SharedLists }
+export type Place = {
+  readonly namespace: string
+  readonly name: string
+  readonly shared: SharedLists
+}
 
 /** Undefined: it is not bound to a node. */
 export function readPod(item: Item, { namespace, name, shared }: Place): PodContent | undefined {
@@ -37,17 +41,25 @@ export function readPod(item: Item, { namespace, name, shared }: Place): PodCont
   for (const claim of resourceClaimNames(spec, fieldsOf(status))) {
     references.add(referenceTo('resourceclaims', namespace, claim))
   }
-  return { node: shared.text(node), references: Array.from(references, (reference) => shared.text(reference)) }
+  return {
+    node: shared.text(node),
+    references: Array.from(references, (reference) => shared.text(reference)),
+  }
 }
 
 /** Undefined: it is not bound to a claim. */
-export function readVolume(item: Item, { shared }: Pick<Place, 'shared'>): VolumeContent | undefined {
+export function readVolume(
+  item: Item,
+  { shared }: Pick<Place, 'shared'>,
+): VolumeContent | undefined {
   const spec = fieldsOf(fieldsOfItem(item)['spec'])
   const { namespace, name } = fieldsOf(spec['claimRef'])
   if (spec['claimRef'] === undefined) return undefined
   return {
     claim: shared.text(referenceTo('persistentvolumeclaims', textOf(namespace), textOf(name))),
-    secrets: volumeSecrets(spec).map((secret) => shared.text(referenceTo('secrets', secret.namespace, secret.name))),
+    secrets: volumeSecrets(spec).map((secret) =>
+      shared.text(referenceTo('secrets', secret.namespace, secret.name)),
+    ),
   }
 }
 

@@ -25,12 +25,19 @@ export type AccessCheck = {
   readonly labelSelector?: string
 }
 
-export type CheckDecision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
+export type CheckDecision = {
+  readonly isAllowed: boolean
+  readonly reason: string
+  readonly error?: string
+}
 
 /** An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an error. */
 export type CheckAccess = (check: AccessCheck) => CheckDecision | Promise<CheckDecision>
 
-export type CheckedResource = Pick<AccessCheck, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>
+export type CheckedResource = Pick<
+  AccessCheck,
+  'group' | 'resource' | 'subresource' | 'namespace' | 'name'
+>
 
 /** The variables `authorizer` and `authorizer.requestResource`. */
 export const authorizerValue = (checkAccess: CheckAccess): Value => new AuthorizerValue(checkAccess)
@@ -86,14 +93,19 @@ export const resourceCheckType: Type = stages.ResourceCheck
 /** Upstream's cost of a check: an authorizer may call a webhook. */
 const CHECK_COST = 350_000
 
-type Next = { readonly from: Stage; readonly to: Stage; readonly set: (text: string) => Asked | CelError }
+type Next = {
+  readonly from: Stage
+  readonly to: Stage
+  readonly set: (text: string) => Asked | CelError
+}
 
 function step(name: string, { from, to, set }: Next): FunctionPart {
   return {
     name,
     overloads: [member(`authorizer_${name}`, [stages[from], string], stages[to])],
     run: (value, text) => {
-      if (!(value instanceof AuthorizerValue) || value.stage !== from || typeof text !== 'string') return noSuchOverload
+      if (!(value instanceof AuthorizerValue) || value.stage !== from || typeof text !== 'string')
+        return noSuchOverload
       const asked = set(text)
       return asked instanceof CelError
         ? asked
@@ -112,11 +124,18 @@ const onResource = (name: string, set: Next['set']): FunctionPart =>
   step(name, { from: 'ResourceCheck', to: 'ResourceCheck', set })
 
 function serviceAccount(value: Value, namespace: Value, name: Value): Result {
-  if (!(value instanceof AuthorizerValue) || typeof namespace !== 'string' || typeof name !== 'string')
+  if (
+    !(value instanceof AuthorizerValue) ||
+    typeof namespace !== 'string' ||
+    typeof name !== 'string'
+  )
     return noSuchOverload
   if (checkDnsSubdomain(name).length > 0) return new CelError('Invalid service account name')
   if (checkDnsLabel(namespace).length > 0) return new CelError('Invalid service account namespace')
-  return new AuthorizerValue(value.checkAccess, 'Authorizer', { ...value.asked, serviceAccount: { namespace, name } })
+  return new AuthorizerValue(value.checkAccess, 'Authorizer', {
+    ...value.asked,
+    serviceAccount: { namespace, name },
+  })
 }
 
 function check(value: Value, verb: Value, _three: Value, _four: Value, meter: Meter): Result {
@@ -126,7 +145,11 @@ function check(value: Value, verb: Value, _three: Value, _four: Value, meter: Me
   return meter.ask(new LaterResult(decision.then((later) => new DecisionValue(later))))
 }
 
-const answer = (name: string, run: (decision: CheckDecision) => Result, result: Type): FunctionPart => ({
+const answer = (
+  name: string,
+  run: (decision: CheckDecision) => Result,
+  result: Type,
+): FunctionPart => ({
   name,
   overloads: [member(`decision_${name}`, [decisionType], result)],
   run: (value) => (value instanceof DecisionValue ? run(value.decision) : noSuchOverload),
@@ -142,13 +165,16 @@ export const authorizerLibrary: Library = {
     step('group', { from: 'Authorizer', to: 'GroupCheck', set: (group) => ({ group }) }),
     {
       name: 'serviceAccount',
-      overloads: [member('authorizer_serviceaccount', [stages.Authorizer, string, string], stages.Authorizer)],
+      overloads: [
+        member('authorizer_serviceaccount', [stages.Authorizer, string, string], stages.Authorizer),
+      ],
       run: serviceAccount,
     },
     step('resource', {
       from: 'GroupCheck',
       to: 'ResourceCheck',
-      set: (resource) => (resource.trim() === '' ? new CelError('resource must not be empty') : { resource }),
+      set: (resource) =>
+        resource.trim() === '' ? new CelError('resource must not be empty') : { resource },
     }),
     onResource('subresource', (subresource) => ({ subresource })),
     onResource('namespace', (namespace) => ({ namespace })),

@@ -1,5 +1,14 @@
 /** Conversions between types, and accessors of times. */
-import { toBool, toBytes, toDouble, toDuration, toInt, toStringValue, toTimestamp, toUint } from '../conversions.ts'
+import {
+  toBool,
+  toBytes,
+  toDouble,
+  toDuration,
+  toInt,
+  toStringValue,
+  toTimestamp,
+  toUint,
+} from '../conversions.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import { type FunctionPart, global, member, type Operand, type Range } from '../functions.ts'
 import { nothing, scaled, unknownSize } from '../ranges.ts'
@@ -30,15 +39,24 @@ import {
 } from '../values.ts'
 
 const A = parameter('A')
-const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
+const sizeAt = (operands: readonly Operand[], at: number): Range =>
+  operands[at]?.size ?? unknownSize
 
 /** For a duration with many short parts. */
 const DURATION_CHARACTER_NANOS = 100
 
-type Conversion = { readonly run: (value: Value) => Result; readonly from: readonly Type[]; readonly to: Type }
+type Conversion = {
+  readonly run: (value: Value) => Result
+  readonly from: readonly Type[]
+  readonly to: Type
+}
 
 /** Constants are converted at compile time. */
-function conversion(name: string, { run, from, to }: Conversion, more: Partial<FunctionPart> = {}): FunctionPart {
+function conversion(
+  name: string,
+  { run, from, to }: Conversion,
+  more: Partial<FunctionPart> = {},
+): FunctionPart {
   return {
     name,
     overloads: from.map((type) =>
@@ -56,7 +74,11 @@ function conversion(name: string, { run, from, to }: Conversion, more: Partial<F
 
 export const conversionFunctions: readonly FunctionPart[] = [
   conversion('bool', { run: toBool, from: [bool, string], to: bool }),
-  conversion('int', { run: toInt, from: [int, double, duration, string, timestamp, uint], to: int }),
+  conversion('int', {
+    run: toInt,
+    from: [int, double, duration, string, timestamp, uint],
+    to: int,
+  }),
   conversion('uint', { run: toUint, from: [uint, double, int, string], to: uint }),
   conversion('double', { run: toDouble, from: [double, int, string, uint], to: double }),
   conversion(
@@ -80,19 +102,28 @@ export const conversionFunctions: readonly FunctionPart[] = [
         const size = sizeAt(operands, 0)
         return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min, max: size.max * 4 } }
       },
-      cost: ([value = null], _, overload) => (overload === 'string_to_bytes' ? traversal(sizeOf(value)) : undefined),
+      cost: ([value = null], _, overload) =>
+        overload === 'string_to_bytes' ? traversal(sizeOf(value)) : undefined,
     },
   ),
   conversion(
     'string',
-    { run: toStringValue, from: [string, bool, bytes, double, duration, int, timestamp, uint], to: string },
+    {
+      run: toStringValue,
+      from: [string, bool, bytes, double, duration, int, timestamp, uint],
+      to: string,
+    },
     {
       estimate: (operands, overload) => {
         if (overload !== 'bytes_to_string') return undefined
         const size = sizeAt(operands, 0)
-        return { cost: scaled(size, TEXT_FACTOR), size: { min: Math.floor(size.min / 4), max: size.max } }
+        return {
+          cost: scaled(size, TEXT_FACTOR),
+          size: { min: Math.floor(size.min / 4), max: size.max },
+        }
       },
-      cost: ([value = null], _, overload) => (overload === 'bytes_to_string' ? traversal(sizeOf(value)) : undefined),
+      cost: ([value = null], _, overload) =>
+        overload === 'bytes_to_string' ? traversal(sizeOf(value)) : undefined,
     },
   ),
   {
@@ -136,7 +167,8 @@ export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => 
   ],
   run: (time, zone, _, __, meter) => {
     if (typeof zone === 'string') meter.work(ZONE_NANOS)
-    if (time instanceof Timestamp) return timePart(name, time, typeof zone === 'string' ? zone : undefined)
+    if (time instanceof Timestamp)
+      return timePart(name, time, typeof zone === 'string' ? zone : undefined)
     return time instanceof Duration ? durationPart(name, time) : noSuchOverload
   },
 }))

@@ -62,10 +62,13 @@ export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault
     if (piece instanceof CelError) return fault(piece.message)
     count++
     const wrong = wrongPart(element, piece.verb, checked)
-    if (wrong !== undefined) return fault(wrongType(piece.verb, shownType(checked.typeOf(wrong))).message, wrong)
+    if (wrong !== undefined)
+      return fault(wrongType(piece.verb, shownType(checked.typeOf(wrong))).message, wrong)
   }
   if (count >= list.elements.length) return []
-  return fault(`too many arguments supplied to string.format (expected ${count}, got ${list.elements.length})`)
+  return fault(
+    `too many arguments supplied to string.format (expected ${count}, got ${list.elements.length})`,
+  )
 }
 
 /** Finds the argument whose type the clause does not accept; with `%s` also inside of list and map literals. */
@@ -97,10 +100,12 @@ function shownType(type: Type): string {
   return type.kind === 'opaque' ? type.name : nameOf(type)
 }
 
-const kindOf = (type: Type): string => (type.kind === 'struct' || type.kind === 'opaque' ? type.name : type.kind)
+const kindOf = (type: Type): string =>
+  type.kind === 'struct' || type.kind === 'opaque' ? type.name : type.kind
 
 const unexpectedEnd = new CelError('unexpected end of string')
-const unreadable = (why: string): CelError => new CelError(`could not parse formatting clause: ${why}`)
+const unreadable = (why: string): CelError =>
+  new CelError(`could not parse formatting clause: ${why}`)
 
 function* readFormat(format: string): Generator<Piece> {
   let at = 0
@@ -119,7 +124,8 @@ function* readFormat(format: string): Generator<Piece> {
       return yield digits === undefined ? unexpectedEnd : unreadable(noEnd)
     }
     if (digits === '') {
-      const why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+      const why =
+        'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
       return yield unreadable(`error while parsing precision: ${why}`)
     }
     if (!'sdfebxXo'.includes(verb)) {
@@ -175,7 +181,8 @@ const wrongType = (verb: string, type: string): CelError =>
 
 function formatClause({ verb, precision }: Clause, value: Value, meter: Meter): string | CelError {
   const wrong = wrongType(verb, typeNameOf(value))
-  const integer = value instanceof Uint ? value.value : typeof value === 'bigint' ? value : undefined
+  const integer =
+    value instanceof Uint ? value.value : typeof value === 'bigint' ? value : undefined
   switch (verb) {
     case 's':
       return shown(value, { isInside: false, meter })
@@ -228,7 +235,8 @@ function shown(value: Value, { isInside, meter }: Showing): string | CelError {
   if (isMap(value)) return shownMap(value, meter)
   if (!takes('s', typeNameOf(value))) return unprintable(typeNameOf(value), isInside)
   const text = toStringValue(value)
-  if (text instanceof CelError) return failed(`could not convert argument ${quote(text.message)} to string`)
+  if (text instanceof CelError)
+    return failed(`could not convert argument ${quote(text.message)} to string`)
   if (typeof text !== 'string') return unprintable(typeNameOf(value), isInside)
   if (!isInside) return text
   if (value instanceof Timestamp) return `timestamp("${text}")`
@@ -283,7 +291,8 @@ const EXPONENT_MIN = 1e21
 
 /** JavaScript rounds an exact half up, Go rounds it to even. */
 function roundHalfEven(value: number, precision: number): string {
-  if (Math.abs(value) >= EXPONENT_MIN) return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
+  if (Math.abs(value) >= EXPONENT_MIN)
+    return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
   const text = value.toFixed(precision)
   const shifted = Math.abs(value) * 10 ** precision
   if (!Number.isSafeInteger(shifted * 2) || shifted % 1 !== 0.5) return text

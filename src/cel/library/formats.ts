@@ -34,7 +34,8 @@ class FormatValue implements Opaque {
 }
 
 /** A prefix may end with a dash, which is masked since a name follows it; upstream masks one character too many. */
-const maskDash = (text: string): string => (text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
+const maskDash = (text: string): string =>
+  text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text
 
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/
@@ -59,7 +60,9 @@ const formats: readonly FormatValue[] = [
   new FormatValue('uuid', (text) => unless(uuid.test(text), 'does not match the UUID format')),
   new FormatValue('byte', (text) => unless(base64.test(text), 'invalid base64')),
   new FormatValue('date', (text) => unless(parseDate(text) !== undefined, 'invalid date')),
-  new FormatValue('datetime', (text) => unless(parseTimestamp(text) !== undefined, 'invalid datetime')),
+  new FormatValue('datetime', (text) =>
+    unless(parseTimestamp(text) !== undefined, 'invalid datetime'),
+  ),
 ]
 
 const type = opaque('kubernetes.NamedFormat')
@@ -78,7 +81,8 @@ const validate: FunctionPart = {
       scaled(fixed(PATTERN_CHARACTERS_MAX), PATTERN_FACTOR),
     ),
   }),
-  cost: ([, text = null]) => traversal(sizeOf(text)) * traversal(PATTERN_CHARACTERS_MAX, PATTERN_FACTOR),
+  cost: ([, text = null]) =>
+    traversal(sizeOf(text)) * traversal(PATTERN_CHARACTERS_MAX, PATTERN_FACTOR),
 }
 
 export const formatLibrary: Library = {

@@ -51,7 +51,8 @@ function ipv6Fault(text: string): Fault | undefined {
   while (groups < GROUPS && (rest !== '' || !hasEllipsis)) {
     const digits = group.exec(rest)?.[0].length ?? 0
     if (digits > 4) return { what: 'each group must have 4 or less digits', at: rest }
-    if (digits === 0) return { what: 'each colon-separated field must have at least one digit', at: rest }
+    if (digits === 0)
+      return { what: 'each colon-separated field must have at least one digit', at: rest }
     if (rest[digits] === '.') {
       const misplaced = embeddedFault(groups, hasEllipsis)
       if (misplaced !== undefined) return { what: misplaced, at: rest }
@@ -74,7 +75,8 @@ function ipv6Fault(text: string): Fault | undefined {
   }
   if (rest !== '') return { what: 'trailing garbage after address', at: rest }
   if (groups < GROUPS && !hasEllipsis) return { what: 'address string too short' }
-  if (groups === GROUPS && hasEllipsis) return { what: 'the :: must expand to at least one field of zeros' }
+  if (groups === GROUPS && hasEllipsis)
+    return { what: 'the :: must expand to at least one field of zeros' }
   return undefined
 }
 
@@ -82,5 +84,7 @@ function ipv6Fault(text: string): Fault | undefined {
 function embeddedFault(groups: number, hasEllipsis: boolean): string | undefined {
   if (!hasEllipsis && groups !== GROUPS - 2)
     return 'embedded IPv4 address must replace the final 2 fields of the address'
-  return groups + 2 > GROUPS ? 'too many hex fields to fit an embedded IPv4 at the end of the address' : undefined
+  return groups + 2 > GROUPS
+    ? 'too many hex fields to fit an embedded IPv4 at the end of the address'
+    : undefined
 }

@@ -3,7 +3,14 @@ import { type Cidr, cidrOf, contains, formatIp, type Ip, parseCidr, parseIp } fr
 import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
-import { type Estimate, type FunctionPart, global, type Meter, member, type RunCost } from '../functions.ts'
+import {
+  type Estimate,
+  type FunctionPart,
+  global,
+  type Meter,
+  member,
+  type RunCost,
+} from '../functions.ts'
 import { fixed, plus, scaled, unknownSize } from '../ranges.ts'
 import { bool, int, opaque, string } from '../types.ts'
 import { addressFault } from './ip-fault.ts'
@@ -18,7 +25,11 @@ class IpValue implements Opaque {
   }
 
   isSame(other: Opaque): boolean {
-    return other instanceof IpValue && other.ip.family === this.ip.family && other.ip.value === this.ip.value
+    return (
+      other instanceof IpValue &&
+      other.ip.family === this.ip.family &&
+      other.ip.value === this.ip.value
+    )
   }
 }
 
@@ -34,7 +45,9 @@ class CidrValue implements Opaque {
     if (!(other instanceof CidrValue)) return false
     const { address, prefixBits, family } = other.cidr
     return (
-      family === this.cidr.family && prefixBits === this.cidr.prefixBits && address.value === this.cidr.address.value
+      family === this.cidr.family &&
+      prefixBits === this.cidr.prefixBits &&
+      address.value === this.cidr.address.value
     )
   }
 }
@@ -54,7 +67,8 @@ function readIp(text: string): IpValue | Refused {
   })
   const why = addressFault(text)
   if (why !== undefined) return refuse(why)
-  if (text.includes('%')) return { fault: () => `IP address ${quote(text)} with zone value is not allowed` }
+  if (text.includes('%'))
+    return { fault: () => `IP address ${quote(text)} with zone value is not allowed` }
   const ip = parseIp(text)
   if (ip === undefined) return refuse((quoted) => `ParseAddr(${quoted}): unable to parse IP`)
   if (ip.isMapped) return { fault: () => `IPv4-mapped IPv6 address ${quote(text)} is not allowed` }
@@ -68,7 +82,8 @@ const refuseBlock = (why: () => string): Refused => ({
 function readCidr(text: string): CidrValue | Refused {
   const again = (why: () => string): Refused =>
     refuseBlock(
-      () => `network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why()}`,
+      () =>
+        `network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why()}`,
     )
   const slash = text.lastIndexOf('/')
   if (slash === -1) return again(() => "no '/'")
@@ -83,7 +98,8 @@ function readCidr(text: string): CidrValue | Refused {
     return again(() => `bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
   if (bits.length > 3 || Number(bits) > most) return again(() => 'prefix length out of range')
-  if (ip.isMapped) return refuseBlock(() => `IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
+  if (ip.isMapped)
+    return refuseBlock(() => `IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
   const cidr = parseCidr(text)
   return cidr === undefined ? again(() => 'prefix length out of range') : new CidrValue(cidr)
 }
@@ -101,8 +117,11 @@ function told(read: IpValue | CidrValue | Refused, text: string, meter: Meter): 
 const formatGiven = ({ address, prefixBits }: Cidr): string => `${formatIp(address)}/${prefixBits}`
 
 const parsing: Estimate = (operands, overload) =>
-  overload === 'cidr_ip' ? { cost: fixed(1) } : { cost: scaled(operands[0]?.size ?? unknownSize, TEXT_FACTOR) }
-const parsingCost: RunCost = ([text = null], _, overload) => (overload === 'cidr_ip' ? 1 : traversal(sizeOf(text)))
+  overload === 'cidr_ip'
+    ? { cost: fixed(1) }
+    : { cost: scaled(operands[0]?.size ?? unknownSize, TEXT_FACTOR) }
+const parsingCost: RunCost = ([text = null], _, overload) =>
+  overload === 'cidr_ip' ? 1 : traversal(sizeOf(text))
 const reading = { estimate: parsing, cost: parsingCost, isLong: true }
 
 const fromText =
@@ -134,7 +153,11 @@ const isLoopback = inBlocks('127.0.0.0/8', '::1/128')
 const isLinkLocalUnicast = inBlocks('169.254.0.0/16', 'fe80::/10')
 const isBroadcast = inBlocks('255.255.255.255/32')
 const isGlobalUnicast = (ip: Ip): boolean =>
-  !isUnspecified(ip) && !isLoopback(ip) && !isMulticast(ip) && !isLinkLocalUnicast(ip) && !isBroadcast(ip)
+  !isUnspecified(ip) &&
+  !isLoopback(ip) &&
+  !isMulticast(ip) &&
+  !isLinkLocalUnicast(ip) &&
+  !isBroadcast(ip)
 
 const readAddress = fromText((text, meter) => told(readIp(text), text, meter))
 
@@ -165,7 +188,10 @@ const addresses: readonly FunctionPart[] = [
   },
   {
     name: 'string',
-    overloads: [global('ip_to_string', [ipType], string), global('cidr_to_string', [cidrType], string)],
+    overloads: [
+      global('ip_to_string', [ipType], string),
+      global('cidr_to_string', [cidrType], string),
+    ],
     run: (value) => {
       if (value instanceof IpValue) return formatIp(value.ip)
       return value instanceof CidrValue ? formatGiven(value.cidr) : noSuchOverload
@@ -189,7 +215,9 @@ const containing =
   (operands, overload) => {
     const own = isBlock ? plus(COMPARED, MASKED) : COMPARED
     return {
-      cost: overload.endsWith('string') ? plus(own, scaled(operands[1]?.size ?? unknownSize, TEXT_FACTOR)) : own,
+      cost: overload.endsWith('string')
+        ? plus(own, scaled(operands[1]?.size ?? unknownSize, TEXT_FACTOR))
+        : own,
     }
   }
 

@@ -5,7 +5,19 @@ import { deepTraversal, sizeOf, TEXT_FACTOR } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, global, type Meter, member } from '../functions.ts'
 import { fixed, plus, scaled, times } from '../ranges.ts'
-import { bool, bytes, double, duration, int, list, parameter, string, timestamp, type Type, uint } from '../types.ts'
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  int,
+  list,
+  parameter,
+  string,
+  timestamp,
+  type Type,
+  uint,
+} from '../types.ts'
 import {
   CelError,
   Duration,
@@ -28,7 +40,11 @@ const traversing: Estimate = ([items]) => {
   const each = plus(fixed(1), isText ? scaled(items.elementSize(), TEXT_FACTOR) : fixed(0))
   return { cost: times(items.size, each) }
 }
-const costs = { isLong: true, estimate: traversing, cost: ([items = null]: readonly Value[]) => deepTraversal(items) }
+const costs = {
+  isLong: true,
+  estimate: traversing,
+  cost: ([items = null]: readonly Value[]) => deepTraversal(items),
+}
 
 const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],
@@ -74,7 +90,8 @@ const hasOrder = (value: Value): boolean => compare(value, value) !== undefined
 function sum(items: ListValue, meter: Meter): Result {
   if (items.size === 0) return 0n
   let total: Result = items.at(0)
-  for (let at = 1; at < items.size && !(total instanceof CelError); at++) total = add(total, items.at(at), meter)
+  for (let at = 1; at < items.size && !(total instanceof CelError); at++)
+    total = add(total, items.at(at), meter)
   return total
 }
 
@@ -91,12 +108,14 @@ const extreme =
   }
 
 function indexOf(items: ListValue, wanted: Value, meter: Meter): bigint {
-  for (let at = 0; at < items.size; at++) if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
+  for (let at = 0; at < items.size; at++)
+    if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
   return -1n
 }
 
 function lastIndexOf(items: ListValue, wanted: Value, meter: Meter): bigint {
-  for (let at = items.size - 1; at >= 0; at--) if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
+  for (let at = items.size - 1; at >= 0; at--)
+    if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
   return -1n
 }
 
@@ -104,7 +123,9 @@ export const listsLibrary: Library = {
   functions: [
     {
       name: 'isSorted',
-      overloads: comparable.map(([id, type]) => member(`list_${id}_is_sorted_bool`, [list(type)], bool)),
+      overloads: comparable.map(([id, type]) =>
+        member(`list_${id}_is_sorted_bool`, [list(type)], bool),
+      ),
       run: onList(isSorted),
       ...costs,
     },
@@ -129,13 +150,15 @@ export const listsLibrary: Library = {
     {
       name: 'indexOf',
       overloads: [member('list_a_index_of_int', [list(T), T], int)],
-      run: (items, wanted, _, __, meter) => (isList(items) ? indexOf(items, wanted, meter) : noSuchOverload),
+      run: (items, wanted, _, __, meter) =>
+        isList(items) ? indexOf(items, wanted, meter) : noSuchOverload,
       ...costs,
     },
     {
       name: 'lastIndexOf',
       overloads: [member('list_a_last_index_of_int', [list(T), T], int)],
-      run: (items, wanted, _, __, meter) => (isList(items) ? lastIndexOf(items, wanted, meter) : noSuchOverload),
+      run: (items, wanted, _, __, meter) =>
+        isList(items) ? lastIndexOf(items, wanted, meter) : noSuchOverload,
       ...costs,
     },
   ],
@@ -163,7 +186,8 @@ const setFunction = (
   name: `sets.${name}`,
   overloads: [global(`list_sets_${name}_list`, [list(T), list(T)], bool)],
   isLong: true,
-  run: (one, other, _, __, meter) => (isList(one) && isList(other) ? run(one, other, meter) : noSuchOverload),
+  run: (one, other, _, __, meter) =>
+    isList(one) && isList(other) ? run(one, other, meter) : noSuchOverload,
   ...comparingAll(passes),
 })
 

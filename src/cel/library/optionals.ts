@@ -53,8 +53,11 @@ function unwrap(items: Value): Result {
   return new ArrayList(values)
 }
 
-const indexed = (id: string, collection: Type, key: Type): Pick<FunctionPart, 'overloads'>['overloads'][number] =>
-  global(id, [collection, key], optionalV)
+const indexed = (
+  id: string,
+  collection: Type,
+  key: Type,
+): Pick<FunctionPart, 'overloads'>['overloads'][number] => global(id, [collection, key], optionalV)
 
 const atEnd =
   (last: boolean): FunctionPart['run'] =>
@@ -66,7 +69,11 @@ const atEnd =
 export const optionalsLibrary: Library = {
   macros: optionalMacros,
   functions: [
-    { name: 'optional.of', overloads: [global('optional_of', [V], optionalV)], run: (value) => new Optional(value) },
+    {
+      name: 'optional.of',
+      overloads: [global('optional_of', [V], optionalV)],
+      run: (value) => new Optional(value),
+    },
     {
       name: 'optional.ofNonZeroValue',
       overloads: [global('optional_ofNonZeroValue', [V], optionalV)],
@@ -81,10 +88,20 @@ export const optionalsLibrary: Library = {
     {
       name: 'value',
       overloads: [member('optional_value', [optionalV], V)],
-      run: onOptional((value) => value ?? (value === null ? null : new CelError('optional.none() dereference'))),
+      run: onOptional(
+        (value) => value ?? (value === null ? null : new CelError('optional.none() dereference')),
+      ),
     },
-    { name: 'or', overloads: [member('optional_or_optional', [optionalV, optionalV], optionalV)], run: never },
-    { name: 'orValue', overloads: [member('optional_orValue_value', [optionalV, V], V)], run: never },
+    {
+      name: 'or',
+      overloads: [member('optional_or_optional', [optionalV, optionalV], optionalV)],
+      run: never,
+    },
+    {
+      name: 'orValue',
+      overloads: [member('optional_orValue_value', [optionalV, V], V)],
+      run: never,
+    },
     {
       name: '_[?_]',
       overloads: [
@@ -105,7 +122,15 @@ export const optionalsLibrary: Library = {
     },
     { name: 'first', overloads: [member('list_first', [list(V)], optionalV)], run: atEnd(false) },
     { name: 'last', overloads: [member('list_last', [list(V)], optionalV)], run: atEnd(true) },
-    { name: 'optional.unwrap', overloads: [global('optional_unwrap', [list(optionalV)], list(V))], run: unwrap },
-    { name: 'unwrapOpt', overloads: [member('optional_unwrapOpt', [list(optionalV)], list(V))], run: unwrap },
+    {
+      name: 'optional.unwrap',
+      overloads: [global('optional_unwrap', [list(optionalV)], list(V))],
+      run: unwrap,
+    },
+    {
+      name: 'unwrapOpt',
+      overloads: [member('optional_unwrapOpt', [list(optionalV)], list(V))],
+      run: unwrap,
+    },
   ],
 }

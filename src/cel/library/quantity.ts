@@ -1,5 +1,10 @@
 /** Quantities of resources: `quantity("1.5Gi")`. */
-import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '../../api/quantity.ts'
+import {
+  addQuantities,
+  compareQuantities,
+  parseQuantity,
+  type Quantity,
+} from '../../api/quantity.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type FunctionPart, global, member } from '../functions.ts'
@@ -36,7 +41,9 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
 function read(text: Value): Result {
   if (typeof text !== 'string') return noSuchOverload
   const quantity = parseQuantity(text)
-  return 'fault' in quantity ? new CelError(quantity.fault) : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
+  return 'fault' in quantity
+    ? new CelError(quantity.fault)
+    : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
 }
 
 /** Undefined: it has a fraction, or does not fit an int64. */
@@ -58,11 +65,20 @@ const onTwo =
   }
 
 /** `add` and `sub`: the argument is a quantity or an int. */
-const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quantity): FunctionPart => ({
+const calculation = (
+  name: string,
+  run: (one: Quantity, other: Quantity) => Quantity,
+): FunctionPart => ({
   name,
-  overloads: [member(`quantity_${name}`, [type, type], type), member(`quantity_${name}_int`, [type, int], type)],
+  overloads: [
+    member(`quantity_${name}`, [type, type], type),
+    member(`quantity_${name}_int`, [type, int], type),
+  ],
   run: (one, given) => {
-    const other = typeof given === 'bigint' ? new QuantityValue({ nanos: given * NANO, format: 'decimal' }) : given
+    const other =
+      typeof given === 'bigint'
+        ? new QuantityValue({ nanos: given * NANO, format: 'decimal' })
+        : given
     if (!(one instanceof QuantityValue) || !(other instanceof QuantityValue)) return noSuchOverload
     const sum = given === INT_MIN && staysLeast(one) ? addQuantities : run
     return new QuantityValue(sum(one.quantity, other.quantity), isSumWhole(one, other))
@@ -79,7 +95,12 @@ function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   return one.isWhole && other.isWhole
 }
 
-const comparison = (name: string, id: string, run: (order: number) => Result, result = bool): FunctionPart => ({
+const comparison = (
+  name: string,
+  id: string,
+  run: (order: number) => Result,
+  result = bool,
+): FunctionPart => ({
   name,
   overloads: [member(`quantity_${id}`, [type, type], result)],
   run: onTwo((one, other) => run(compareQuantities(one, other))),
@@ -87,11 +108,17 @@ const comparison = (name: string, id: string, run: (order: number) => Result, re
 
 export const quantityLibrary: Library = {
   functions: [
-    { name: 'quantity', overloads: [global('string_to_quantity', [string], type)], run: read, ...parsing },
+    {
+      name: 'quantity',
+      overloads: [global('string_to_quantity', [string], type)],
+      run: read,
+      ...parsing,
+    },
     {
       name: 'isQuantity',
       overloads: [global('is_quantity_string', [string], bool)],
-      run: (text) => (typeof text === 'string' ? !('fault' in parseQuantity(text)) : noSuchOverload),
+      run: (text) =>
+        typeof text === 'string' ? !('fault' in parseQuantity(text)) : noSuchOverload,
       ...parsing,
     },
     {
@@ -102,7 +129,8 @@ export const quantityLibrary: Library = {
     {
       name: 'isInteger',
       overloads: [member('quantity_is_integer', [type], bool)],
-      run: (value) => (value instanceof QuantityValue ? integerOf(value) !== undefined : noSuchOverload),
+      run: (value) =>
+        value instanceof QuantityValue ? integerOf(value) !== undefined : noSuchOverload,
     },
     {
       name: 'asInteger',

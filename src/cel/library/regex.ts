@@ -2,7 +2,13 @@
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
-import { compilePattern, isLongPattern, type Pattern, useLongPattern, usePattern } from '../regex.ts'
+import {
+  compilePattern,
+  isLongPattern,
+  type Pattern,
+  useLongPattern,
+  usePattern,
+} from '../regex.ts'
 import { int, list, string } from '../types.ts'
 import { ArrayList, CelError, noSuchOverload, type Result, type Value } from '../values.ts'
 import { patternCost, patternRunCost } from './standard.ts'
@@ -11,7 +17,8 @@ const finding: Estimate = (operands) => ({
   cost: patternCost(operands),
   size: { min: 0, max: (operands[0]?.size ?? unknownSize).max },
 })
-const cost = ([text = null, pattern = null]: readonly Value[]): number => patternRunCost(text, pattern)
+const cost = ([text = null, pattern = null]: readonly Value[]): number =>
+  patternRunCost(text, pattern)
 
 type Verb = 'find' | 'findAll'
 
@@ -37,14 +44,21 @@ function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): Func
       const compiled = compilePattern(pattern)
       if (compiled instanceof CelError) return compiled
       return (text, _, limit, __, meter) =>
-        typeof text === 'string' ? find({ verb, pattern: compiled, limit, meter }, text) : noSuchOverload
+        typeof text === 'string'
+          ? find({ verb, pattern: compiled, limit, meter }, text)
+          : noSuchOverload
     },
     estimate: finding,
     cost,
   }
 }
 
-type Finding = { readonly verb: Verb; readonly pattern: Pattern; readonly limit: Value; readonly meter: Meter }
+type Finding = {
+  readonly verb: Verb
+  readonly pattern: Pattern
+  readonly limit: Value
+  readonly meter: Meter
+}
 
 function find({ verb, pattern, limit, meter }: Finding, text: string): Result {
   if (limit === 0n) return new ArrayList([])

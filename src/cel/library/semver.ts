@@ -14,7 +14,8 @@ function parse(text: string): Semver | CelError {
 
 /** Accepts a leading `v`, leading zeros and missing numbers. */
 function parseLenient(text: string): Semver | CelError {
-  const [, first = '', second, third] = /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
+  const [, first = '', second, third] =
+    /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
   const given = [first, second, third].filter((part) => part !== undefined)
   const parts = given.map((part) =>
     Buffer.byteLength(part) > 1 ? part.replace(/^0+/, '').replace(/^(?![0-9])/, '0') : part,
@@ -63,7 +64,8 @@ const fromText =
 const number = (name: string, at: number): FunctionPart => ({
   name,
   overloads: [member(`semver_${name}`, [type], int)],
-  run: (value) => (value instanceof SemverValue ? (value.version.numbers[at] ?? 0n) : noSuchOverload),
+  run: (value) =>
+    value instanceof SemverValue ? (value.version.numbers[at] ?? 0n) : noSuchOverload,
 })
 
 const comparison = (name: string, run: (order: number) => Result, result = bool): FunctionPart => ({
@@ -85,7 +87,9 @@ const semverFunctions = (isLenient: boolean): Library => ({
         global('string_to_semver', [string], type),
         ...(isLenient ? [global('string_bool_to_semver', [string, bool], type)] : []),
       ],
-      run: fromText((version) => (version instanceof CelError ? version : new SemverValue(version))),
+      run: fromText((version) =>
+        version instanceof CelError ? version : new SemverValue(version),
+      ),
       ...parsing,
     },
     {

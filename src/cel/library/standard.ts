@@ -32,12 +32,21 @@ import {
   type Type,
   uint,
 } from '../types.ts'
-import { CelError, isList, isMap, itemsOf, noSuchOverload, type Result, type Value } from '../values.ts'
+import {
+  CelError,
+  isList,
+  isMap,
+  itemsOf,
+  noSuchOverload,
+  type Result,
+  type Value,
+} from '../values.ts'
 import { conversionFunctions, timeFunctions } from './conversions.ts'
 
 const A = parameter('A')
 const B = parameter('B')
-const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
+const sizeAt = (operands: readonly Operand[], at: number): Range =>
+  operands[at]?.size ?? unknownSize
 
 /** For upstream, an equality test of these has a constant cost; it has no rule for inequality. */
 const unitTypes: ReadonlySet<string> = new Set([
@@ -50,9 +59,11 @@ const unitTypes: ReadonlySet<string> = new Set([
 
 /** Strings are compared up to the end of the shorter one. */
 const comparing: Estimate = (operands, overload) => {
-  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
+  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))
+    return undefined
   const type = operands[0]?.type
-  if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name)) return { cost: fixed(1) }
+  if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name))
+    return { cost: fixed(1) }
   // For URLs upstream only considers the size of the second one.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
@@ -62,7 +73,8 @@ const comparing: Estimate = (operands, overload) => {
   return { cost: scaled({ min: max > 0 ? 1 : 0, max }, TEXT_FACTOR) }
 }
 const comparingCost: RunCost = ([one = null, other = null], _, overload) => {
-  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
+  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))
+    return undefined
   return traversal(minSizeOf(one, other))
 }
 
@@ -129,12 +141,15 @@ const same = (id: string, types: readonly (readonly [string, Type])[]): readonly
 
 /** Strings and bytes are copied; the cost of list concatenation is constant. */
 const adding: Estimate = (operands, overload) => {
-  if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list') return undefined
+  if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list')
+    return undefined
   const size = plus(sizeAt(operands, 0), sizeAt(operands, 1))
   return { cost: overload === 'add_list' ? fixed(1) : scaled(size, TEXT_FACTOR), size }
 }
 const addingCost: RunCost = ([one = null, other = null], _, overload) =>
-  overload === 'add_string' || overload === 'add_bytes' ? traversal(sizeOf(one) + sizeOf(other)) : undefined
+  overload === 'add_string' || overload === 'add_bytes'
+    ? traversal(sizeOf(one) + sizeOf(other))
+    : undefined
 
 const arithmetic: readonly FunctionPart[] = [
   {
@@ -181,7 +196,11 @@ const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
   { name: '_?_:_', overloads: [global('conditional', [bool, A, A], A)], run: never },
-  { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool)], run: never },
+  {
+    name: '@not_strictly_false',
+    overloads: [global('not_strictly_false', [bool], bool)],
+    run: never,
+  },
   {
     name: '!_',
     overloads: [global('logical_not', [bool], bool)],
@@ -206,8 +225,10 @@ const collections: readonly FunctionPart[] = [
     name: '@in',
     overloads: [global('in_list', [A, list(A)], bool), global('in_map', [A, map(A, B)], bool)],
     run: (item, collection, _, __, meter) => contains(item, collection, meter),
-    estimate: (operands, overload) => (overload === 'in_list' ? { cost: scaled(sizeAt(operands, 1), 1) } : undefined),
-    cost: ([, collection = null], _, overload) => (overload === 'in_list' ? sizeOf(collection) : undefined),
+    estimate: (operands, overload) =>
+      overload === 'in_list' ? { cost: scaled(sizeAt(operands, 1), 1) } : undefined,
+    cost: ([, collection = null], _, overload) =>
+      overload === 'in_list' ? sizeOf(collection) : undefined,
   },
   {
     name: '_[_]',
@@ -272,13 +293,19 @@ const strings: readonly FunctionPart[] = [
     overloads: [member('contains_string', [string, string], bool)],
     run: onTexts((text, part) => text.includes(part)),
     estimate: (operands) => ({
-      cost: times(scaled(sizeAt(operands, 0), TEXT_FACTOR), scaled(sizeAt(operands, 1), TEXT_FACTOR)),
+      cost: times(
+        scaled(sizeAt(operands, 0), TEXT_FACTOR),
+        scaled(sizeAt(operands, 1), TEXT_FACTOR),
+      ),
     }),
     cost: ([text = null, part = null]) => traversal(sizeOf(text)) * traversal(sizeOf(part)),
   },
   {
     name: 'matches',
-    overloads: [global('matches', [string, string], bool), member('matches_string', [string, string], bool)],
+    overloads: [
+      global('matches', [string, string], bool),
+      member('matches_string', [string, string], bool),
+    ],
     isLong: true,
     run: (text, pattern, _, __, meter) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
@@ -294,7 +321,8 @@ const strings: readonly FunctionPart[] = [
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
     // Upstream has a cost for the member function, but not for the global one.
-    estimate: (operands, overload) => (overload === 'matches' ? undefined : { cost: patternCost(operands) }),
+    estimate: (operands, overload) =>
+      overload === 'matches' ? undefined : { cost: patternCost(operands) },
     cost: ([text = null, pattern = null], _, overload) =>
       overload === 'matches' ? undefined : patternRunCost(text, pattern),
   },
@@ -304,7 +332,10 @@ const matching = { verb: 'matches', limit: 0 } as const
 
 /** The text counts as one character longer, so that an empty one does not make a large pattern free. */
 export const patternCost = (operands: readonly Operand[]): Range =>
-  times(scaled(plus(sizeAt(operands, 0), fixed(1)), TEXT_FACTOR), scaled(sizeAt(operands, 1), PATTERN_FACTOR))
+  times(
+    scaled(plus(sizeAt(operands, 0), fixed(1)), TEXT_FACTOR),
+    scaled(sizeAt(operands, 1), PATTERN_FACTOR),
+  )
 
 export const patternRunCost = (text: Value, pattern: Value): number =>
   traversal(1 + sizeOf(text)) * traversal(sizeOf(pattern), PATTERN_FACTOR)

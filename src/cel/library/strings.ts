@@ -14,10 +14,19 @@ import {
 } from '../functions.ts'
 import { nothing, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
 import { int, list, dyn, string } from '../types.ts'
-import { ArrayList, CelError, isList, itemsOf, noSuchOverload, type Result, type Value } from '../values.ts'
+import {
+  ArrayList,
+  CelError,
+  isList,
+  itemsOf,
+  noSuchOverload,
+  type Result,
+  type Value,
+} from '../values.ts'
 import { formatText } from './format-text.ts'
 
-const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
+const sizeAt = (operands: readonly Operand[], at: number): Range =>
+  operands[at]?.size ?? unknownSize
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
 
 const slice = (text: string, from: number, to?: number): string =>
@@ -27,8 +36,12 @@ const oneTraversal: Estimate = (operands) => ({
   cost: scaled(sizeAt(operands, 0), TEXT_FACTOR),
   size: sizeAt(operands, 0),
 })
-const rewriting = { estimate: oneTraversal, cost: ([text = null]: readonly Value[]) => traversal(sizeOf(text)) }
-const twoTraversals = ([text = null]: readonly Value[]): number => traversal(sizeOf(text), 2 * TEXT_FACTOR)
+const rewriting = {
+  estimate: oneTraversal,
+  cost: ([text = null]: readonly Value[]) => traversal(sizeOf(text)),
+}
+const twoTraversals = ([text = null]: readonly Value[]): number =>
+  traversal(sizeOf(text), 2 * TEXT_FACTOR)
 
 const onText =
   (run: (text: string) => Result): FunctionPart['run'] =>
@@ -41,7 +54,8 @@ const onText =
  */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
-  if (from === null && text !== '') return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
+  if (from === null && text !== '')
+    return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
   const start = from ?? (isLast && part !== '' ? -1n : 0n)
   if (typeof start !== 'bigint') return noSuchOverload
   if (part === '') return start
@@ -51,7 +65,8 @@ function search(text: Value, part: Value, from: Value, isLast: boolean): Result 
   return toPoints(text, isLast ? text.lastIndexOf(part, at) : text.indexOf(part, at))
 }
 
-const toPoints = (text: string, at: number): bigint => BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
+const toPoints = (text: string, at: number): bigint =>
+  BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
 
 /** Converts an index in code points to one in UTF-16 code units. */
 function toUnits(text: string, points: number): number {
@@ -90,7 +105,8 @@ const PIECE_NANOS = 150
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
-  if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string') return noSuchOverload
+  if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string')
+    return noSuchOverload
   const most = count === null ? -1n : count
   if (typeof most !== 'bigint') return noSuchOverload
   if (most === 0n) return text
@@ -182,7 +198,10 @@ const splitting: Estimate = (operands) => {
   const limit = operands[2]?.expr
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
   // Upstream converts a negative limit, which means no limit, to an unsigned integer.
-  const max = isBounded && typeof limit.value === 'bigint' ? Number(BigInt.asUintN(64, limit.value)) : size.max
+  const max =
+    isBounded && typeof limit.value === 'bigint'
+      ? Number(BigInt.asUintN(64, limit.value))
+      : size.max
   return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
 }
 
@@ -211,7 +230,9 @@ const onAscii =
 
 const blank = /^\p{White_Space}$/u
 const isBlank = (unit: number): boolean =>
-  unit < 0x80 ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) : blank.test(String.fromCharCode(unit))
+  unit < 0x80
+    ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+    : blank.test(String.fromCharCode(unit))
 
 function trim(text: string): string {
   let [start, end] = [0, text.length]

@@ -6,7 +6,15 @@ import type { Library } from '../environment.ts'
 import { type FunctionPart, global, type Meter, member } from '../functions.ts'
 import { scaled, unknownSize } from '../ranges.ts'
 import { bool, list, map, opaque, string } from '../types.ts'
-import { ArrayList, CelError, HashMap, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
+import {
+  ArrayList,
+  CelError,
+  HashMap,
+  noSuchOverload,
+  type Opaque,
+  type Result,
+  type Value,
+} from '../values.ts'
 
 type Url = {
   readonly scheme: string
@@ -25,13 +33,19 @@ class UrlValue implements Opaque {
   }
 
   isSame(other: Opaque): boolean {
-    return other instanceof UrlValue && other.url.scheme === this.url.scheme && other.url.rest === this.url.rest
+    return (
+      other instanceof UrlValue &&
+      other.url.scheme === this.url.scheme &&
+      other.url.rest === this.url.rest
+    )
   }
 }
 
 /** The messages are Go's. */
 export function parseUrl(text: string): Url | { readonly fault: () => string } {
-  const refuse = (what: string): { fault: () => string } => ({ fault: () => `parse ${quote(text)}: ${what}` })
+  const refuse = (what: string): { fault: () => string } => ({
+    fault: () => `parse ${quote(text)}: ${what}`,
+  })
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(text)) return refuse('net/url: invalid control character in URL')
   if (text === '') return refuse('empty url')
@@ -69,7 +83,9 @@ function escapedPath({ path }: Url, meter: Meter): string {
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
   // One character for each byte of UTF-8, so that an escape is one of them, too.
   const bytes = Buffer.from(path).toString('latin1')
-  const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
   return Array.from(Buffer.from(plain, 'latin1'), (byte) => {
     const character = String.fromCharCode(byte)
     return /[A-Za-z0-9\-_.~$&+,/:;=@]/.test(character)
@@ -79,7 +95,8 @@ function escapedPath({ path }: Url, meter: Meter): string {
 }
 
 /** Without the port and the brackets. */
-const hostname = ({ host }: Url): string => /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
+const hostname = ({ host }: Url): string =>
+  /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
 const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
 
 /** Pairs that cannot be decoded are omitted. */
@@ -104,8 +121,12 @@ function queryOf({ query }: Url, meter: Meter): HashMap {
 function decode(text: string): string | undefined {
   if (escapeFault(text) !== undefined) return undefined
   const pieces: Buffer[] = []
-  for (const [, hex, plain = ''] of text.replaceAll('+', ' ').matchAll(/((?:%[0-9A-Fa-f]{2})+)|([^%]+)/g)) {
-    pieces.push(hex === undefined ? Buffer.from(plain) : Buffer.from(hex.replaceAll('%', ''), 'hex'))
+  for (const [, hex, plain = ''] of text
+    .replaceAll('+', ' ')
+    .matchAll(/((?:%[0-9A-Fa-f]{2})+)|([^%]+)/g)) {
+    pieces.push(
+      hex === undefined ? Buffer.from(plain) : Buffer.from(hex.replaceAll('%', ''), 'hex'),
+    )
   }
   return Buffer.concat(pieces).toString()
 }
@@ -128,10 +149,15 @@ function read(text: Value, meter: Meter): Result {
   return new CelError(`URL parse error during conversion from string: ${url.fault()}`)
 }
 
-const part = (name: string, run: (url: Url, meter: Meter) => Result, result = string): FunctionPart => ({
+const part = (
+  name: string,
+  run: (url: Url, meter: Meter) => Result,
+  result = string,
+): FunctionPart => ({
   name,
   overloads: [member(`url_${name}`, [type], result)],
-  run: (value, _, __, ___, meter) => (value instanceof UrlValue ? run(value.url, meter) : noSuchOverload),
+  run: (value, _, __, ___, meter) =>
+    value instanceof UrlValue ? run(value.url, meter) : noSuchOverload,
 })
 
 export const urlLibrary: Library = {

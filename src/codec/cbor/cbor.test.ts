@@ -25,7 +25,8 @@ test('what we write we read', () => {
 })
 
 /** JSON has no minus zero, and lone surrogates cannot be written in UTF-8. */
-const plain = (value: Json): Json => JSON.parse(JSON.stringify(value).replace(/\\ud[89a-f][0-9a-f]{2}/g, '\ufffd'))
+const plain = (value: Json): Json =>
+  JSON.parse(JSON.stringify(value).replace(/\\ud[89a-f][0-9a-f]{2}/g, '\ufffd'))
 
 test('cborg reads what we write', () => {
   fc.assert(
@@ -42,7 +43,10 @@ function withTexts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (Array.isArray(value)) return value.map(withTexts)
   if (!(value instanceof Map)) return value
-  const fields: [string, unknown][] = [...value].map(([key, field]) => [String(withTexts(key)), withTexts(field)])
+  const fields: [string, unknown][] = [...value].map(([key, field]) => [
+    String(withTexts(key)),
+    withTexts(field),
+  ])
   return Object.fromEntries(fields)
 }
 
@@ -101,7 +105,8 @@ test('numbers are written in their shortest form', () => {
     [3.4028234663852886e38, 'fa7f7fffff'],
     [1e300, 'fb7e37e43c8800759c'],
   ]
-  for (const [value, hex] of cases) assert.equal(encodeCbor(value).toString('hex'), `d9d9f7${hex}`, `${value}`)
+  for (const [value, hex] of cases)
+    assert.equal(encodeCbor(value).toString('hex'), `d9d9f7${hex}`, `${value}`)
 })
 
 test('values of all kinds are read', () => {
@@ -139,9 +144,18 @@ test('what the API does not take is refused in the words of Go', () => {
     ['a2616101416102', 'cbor: found duplicate map key "a" at map element index 1'],
     ['a10102', 'cbor: cannot unmarshal positive integer into Go value of type string'],
     ['61ff', 'cbor: invalid UTF-8 string'],
-    ['f97e00', 'cbor: data item of cbor type primitives is not accepted by protocol: floating-point NaN'],
-    ['f97c00', 'cbor: data item of cbor type primitives is not accepted by protocol: floating-point infinity'],
-    ['f7', 'cbor: data item of cbor type primitives is not accepted by protocol: simple value 23 is not recognized'],
+    [
+      'f97e00',
+      'cbor: data item of cbor type primitives is not accepted by protocol: floating-point NaN',
+    ],
+    [
+      'f97c00',
+      'cbor: data item of cbor type primitives is not accepted by protocol: floating-point infinity',
+    ],
+    [
+      'f7',
+      'cbor: data item of cbor type primitives is not accepted by protocol: simple value 23 is not recognized',
+    ],
     ['c24101', 'cbor: data item of cbor type tag is not accepted by protocol: bignum'],
     ['1c', 'cbor: invalid additional information 28 for type positive integer'],
     ['1f', 'cbor: invalid additional information 31 for type positive integer'],

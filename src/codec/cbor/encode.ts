@@ -56,7 +56,8 @@ export function openMap(fields: Fields, last: string): Buffer {
   const writer = new Writer()
   writer.head(MAP, Object.keys(fields).length + 1)
   const parts = [cborPrefix, writer.bytes]
-  for (const [key, value] of Object.entries(fields)) parts.push(encodeItem(key), encodeItem(value ?? null))
+  for (const [key, value] of Object.entries(fields))
+    parts.push(encodeItem(key), encodeItem(value ?? null))
   return Buffer.concat([...parts, encodeItem(last)])
 }
 
@@ -104,7 +105,8 @@ class Writer {
       this.#bytes[this.#length++] = type | Number(value)
       return
     }
-    const [info, size] = value < 2 ** 8 ? [24, 1] : value < 2 ** 16 ? [25, 2] : value < 2 ** 32 ? [26, 4] : [27, 8]
+    const [info, size] =
+      value < 2 ** 8 ? [24, 1] : value < 2 ** 16 ? [25, 2] : value < 2 ** 32 ? [26, 4] : [27, 8]
     this.#bytes[this.#length++] = type | info
     if (size === 8) this.#bytes.writeBigUInt64BE(BigInt(value), this.#length)
     else this.#bytes.writeUIntBE(Number(value), this.#length, size)
@@ -118,7 +120,8 @@ class Writer {
       if (BigInt.asIntN(64, value) === value) this.#integer(value)
       else this.#float(Number(value))
     } else if (typeof value === 'number') {
-      const isInteger = Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
+      const isInteger =
+        Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
       if (isInteger) this.#integer(value)
       else this.#float(value)
     } else {
@@ -186,7 +189,8 @@ function halfBits(value: number): number | undefined {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const size = Math.abs(value)
   if (size > HALF_MAX) return undefined
-  if (size < HALF_NORMAL_MIN) return Number.isInteger(size / HALF_STEP) ? sign | (size / HALF_STEP) : undefined
+  if (size < HALF_NORMAL_MIN)
+    return Number.isInteger(size / HALF_STEP) ? sign | (size / HALF_STEP) : undefined
   const exponent = Math.floor(Math.log2(size))
   const fraction = (size / 2 ** exponent - 1) * 1024
   return Number.isInteger(fraction) ? sign | ((exponent + 15) << 10) | fraction : undefined

@@ -22,7 +22,10 @@ export function epochText(seconds: number): string | undefined {
   if (!(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX)) return undefined
   const whole = Math.floor(seconds)
   const nanos = Math.round((seconds - whole) * NANOS)
-  const text = new Date((whole + Math.floor(nanos / NANOS)) * 1000).toISOString().replace('.000Z', '')
-  const fraction = nanos % NANOS === 0 ? '' : `.${`${nanos}`.padStart(NANO_DIGITS, '0').replace(/0+$/, '')}`
+  const text = new Date((whole + Math.floor(nanos / NANOS)) * 1000)
+    .toISOString()
+    .replace('.000Z', '')
+  const fraction =
+    nanos % NANOS === 0 ? '' : `.${`${nanos}`.padStart(NANO_DIGITS, '0').replace(/0+$/, '')}`
   return `${text}${fraction}Z`
 }

@@ -10,7 +10,8 @@ import { epochText, timeText } from './times.ts'
 /** The tag of self-described CBOR, by which stored values are recognized. */
 export const cborPrefix: Buffer = Buffer.from([0xd9, 0xd9, 0xf7])
 
-export const isCbor = (bytes: Buffer): boolean => bytes[0] === 0xd9 && bytes[1] === 0xd9 && bytes[2] === 0xf7
+export const isCbor = (bytes: Buffer): boolean =>
+  bytes[0] === 0xd9 && bytes[1] === 0xd9 && bytes[2] === 0xf7
 
 /** The bytes are not CBOR, or contain what the API does not accept. */
 export class CborError extends Error {
@@ -55,7 +56,8 @@ export function cborToJson(bytes: Buffer): string {
   const reader = new Reader(bytes)
   const json = reader.value(0)
   const left = bytes.length - reader.at
-  if (left > 0) throw new CborError(`cbor: ${left} bytes of extraneous data starting at index ${reader.at}`)
+  if (left > 0)
+    throw new CborError(`cbor: ${left} bytes of extraneous data starting at index ${reader.at}`)
   return json
 }
 
@@ -142,7 +144,9 @@ class Reader {
         )
       }
       if (chunk.info === INDEFINITE) {
-        throw new CborError(`cbor: indefinite-length ${cborTypes[type]} chunk is not definite-length`)
+        throw new CborError(
+          `cbor: indefinite-length ${cborTypes[type]} chunk is not definite-length`,
+        )
       }
       chunks.push(this.#string(chunk))
     }
@@ -157,7 +161,11 @@ class Reader {
   }
 
   /** Calls `read` for each item, for definite and indefinite lengths. */
-  #each({ info, value }: Head, { max, what }: { readonly max: number; readonly what: string }, read: () => void): void {
+  #each(
+    { info, value }: Head,
+    { max, what }: { readonly max: number; readonly what: string },
+    read: () => void,
+  ): void {
     const tooMany = (): CborError => new CborError(`cbor: exceeded max number of ${what}`)
     if (info !== INDEFINITE) {
       if (value > max) throw tooMany()
@@ -172,21 +180,32 @@ class Reader {
 
   #array(head: Head, depth: number): string {
     let json = ''
-    this.#each(head, { max: ARRAY_ITEMS_MAX, what: `elements ${ARRAY_ITEMS_MAX} for CBOR array` }, () => {
-      json += `${json === '' ? '' : ','}${this.value(depth)}`
-    })
+    this.#each(
+      head,
+      { max: ARRAY_ITEMS_MAX, what: `elements ${ARRAY_ITEMS_MAX} for CBOR array` },
+      () => {
+        json += `${json === '' ? '' : ','}${this.value(depth)}`
+      },
+    )
     return `[${json}]`
   }
 
   #map(head: Head, depth: number): string {
     const keys = new Set<string>()
     let json = ''
-    this.#each(head, { max: MAP_PAIRS_MAX, what: `key-value pairs ${MAP_PAIRS_MAX} for CBOR map` }, () => {
-      const key = this.#key()
-      if (keys.has(key)) throw new CborError(`cbor: found duplicate map key ${key} at map element index ${keys.size}`)
-      json += `${keys.size === 0 ? '' : ','}${key}:${this.value(depth)}`
-      keys.add(key)
-    })
+    this.#each(
+      head,
+      { max: MAP_PAIRS_MAX, what: `key-value pairs ${MAP_PAIRS_MAX} for CBOR map` },
+      () => {
+        const key = this.#key()
+        if (keys.has(key))
+          throw new CborError(
+            `cbor: found duplicate map key ${key} at map element index ${keys.size}`,
+          )
+        json += `${keys.size === 0 ? '' : ','}${key}:${this.value(depth)}`
+        keys.add(key)
+      },
+    )
     return `{${json}}`
   }
 
@@ -194,13 +213,17 @@ class Reader {
   #key(): string {
     const head = this.#head()
     if (head.type === BYTES || head.type === TEXT) return printString(this.#text(head))
-    throw new CborError(`cbor: cannot unmarshal ${cborTypes[head.type]} into Go value of type string`)
+    throw new CborError(
+      `cbor: cannot unmarshal ${cborTypes[head.type]} into Go value of type string`,
+    )
   }
 
   #tagged(tag: number, depth: number): string {
     switch (tag) {
       case 0:
-        return printString(orRefuse(timeText(this.#expect(0, [BYTES, TEXT], (head) => this.#text(head)))))
+        return printString(
+          orRefuse(timeText(this.#expect(0, [BYTES, TEXT], (head) => this.#text(head)))),
+        )
       case 1:
         return printString(orRefuse(epochText(Number(this.value(depth)))))
       case 2:
@@ -210,7 +233,9 @@ class Reader {
       case 22:
       case 23: {
         const encoding = ({ 21: 'base64url', 22: 'base64', 23: 'hex' } as const)[tag]
-        return printString(this.#expect(tag, [BYTES], (head) => this.#string(head).toString(encoding)))
+        return printString(
+          this.#expect(tag, [BYTES], (head) => this.#string(head).toString(encoding)),
+        )
       }
       default:
         // Other tags are ignored.

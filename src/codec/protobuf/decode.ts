@@ -10,7 +10,13 @@ import { isTarget, type Target, zeroOf } from '../decode.ts'
 import { isZeroTime } from '../scalars.ts'
 import { openDecoder } from './open-types.ts'
 import { type Decode, ProtobufError, type ProtobufReader } from './reader.ts'
-import { readIntOrString, readMicroTime, readQuantity, readRaw, readTime } from './small-messages.ts'
+import {
+  readIntOrString,
+  readMicroTime,
+  readQuantity,
+  readRaw,
+  readTime,
+} from './small-messages.ts'
 import { BYTES, FIXED64, VARINT } from './writer.ts'
 
 type FieldDecoder = {
@@ -31,7 +37,11 @@ export function decodeMessage(reader: ProtobufReader, struct: Struct, target: Ta
   return target
 }
 
-function decodeInParts(reader: ProtobufReader, fields: readonly (FieldDecoder | undefined)[], target: Target): Target {
+function decodeInParts(
+  reader: ProtobufReader,
+  fields: readonly (FieldDecoder | undefined)[],
+  target: Target,
+): Target {
   const begin = (): { readonly target: Target; at: number } => ({ target, at: reader.at })
   const read = repeat(reader.at, begin, (now) => {
     reader.at = now.at
@@ -44,7 +54,11 @@ function decodeInParts(reader: ProtobufReader, fields: readonly (FieldDecoder | 
   return read.target
 }
 
-function decodeField(reader: ProtobufReader, fields: readonly (FieldDecoder | undefined)[], target: Target): void {
+function decodeField(
+  reader: ProtobufReader,
+  fields: readonly (FieldDecoder | undefined)[],
+  target: Target,
+): void {
   reader.takeField()
   const tag = reader.tag()
   const field = fields[tag >>> 3]
@@ -79,8 +93,10 @@ const embeddedDecoder = (struct: Struct): FieldDecoder => ({
 
 function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   const { name, schema, isPointer } = field
-  const goName = name === 'metadata' ? 'ObjectMeta' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
-  if (schema.type === 'map') return { wireType: BYTES, goName, into: mapInto(name, schema.of, owner) }
+  const goName =
+    name === 'metadata' ? 'ObjectMeta' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  if (schema.type === 'map')
+    return { wireType: BYTES, goName, into: mapInto(name, schema.of, owner) }
   const isRepeated = schema.type === 'list' && schema.isWrapped !== true
   const of = isRepeated ? schema.of : schema
   const { wireType, decode } = valueDecoder(of, owner)
@@ -136,7 +152,10 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
     })
 }
 
-function valueDecoder(schema: Schema, owner: Struct): { readonly wireType: number; readonly decode: Decode } {
+function valueDecoder(
+  schema: Schema,
+  owner: Struct,
+): { readonly wireType: number; readonly decode: Decode } {
   switch (schema.type) {
     case 'string':
       return { wireType: BYTES, decode: (reader) => reader.text() }
@@ -152,7 +171,10 @@ function valueDecoder(schema: Schema, owner: Struct): { readonly wireType: numbe
       return { wireType: FIXED64, decode: (reader) => reader.double() }
     case 'time':
     case 'microTime':
-      return { wireType: BYTES, decode: (reader) => reader.message(schema.type === 'time' ? readTime : readMicroTime) }
+      return {
+        wireType: BYTES,
+        decode: (reader) => reader.message(schema.type === 'time' ? readTime : readMicroTime),
+      }
     case 'quantity':
       return { wireType: BYTES, decode: (reader) => reader.message(readQuantity) }
     case 'intOrString':

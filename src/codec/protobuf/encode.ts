@@ -55,8 +55,12 @@ const embeddedEncoder =
     writer.message(number, () => encodeMessage(fields, struct, writer))
 
 /** Encodes a field that protobuf has: its tag and its value, given the fields of its owner. */
-export function encodeField({ name, schema, number, isPointer }: Field, owner: Struct): EncodeField {
-  if (schema.type === 'list' && schema.isWrapped !== true) return listEncoder(name, number, schema, owner)
+export function encodeField(
+  { name, schema, number, isPointer }: Field,
+  owner: Struct,
+): EncodeField {
+  if (schema.type === 'list' && schema.isWrapped !== true)
+    return listEncoder(name, number, schema, owner)
   if (schema.type === 'map') return mapEncoder(name, number, schema, owner)
   const encode = taggedEncoder(number, schema, owner)
   const isLeftOut = isPointer || schema.type === 'bytes' || schema.type === 'list'
@@ -83,7 +87,9 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   return (fields, writer) => {
     const entries = fields[name]
     if (!isFields(entries)) return
-    const keys = once('sorted keys of protobuf map', () => Object.keys(entries).toSorted(compareKeys))
+    const keys = once('sorted keys of protobuf map', () =>
+      Object.keys(entries).toSorted(compareKeys),
+    )
     const write = (key: string): void =>
       writer.message(number, () => {
         encode(entries[key] ?? null, writer)
@@ -96,8 +102,15 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
 }
 
 /** After a pause the writer continues at the end of the bytes that it wrote before. */
-function encodeInParts<T>(items: readonly T[], write: (item: T) => void, writer: ProtobufWriter): void {
-  const begin = (): { left: number; length: number } => ({ left: items.length, length: writer.length })
+function encodeInParts<T>(
+  items: readonly T[],
+  write: (item: T) => void,
+  writer: ProtobufWriter,
+): void {
+  const begin = (): { left: number; length: number } => ({
+    left: items.length,
+    length: writer.length,
+  })
   const written = repeat('protobuf items', begin, (now) => {
     writer.rewind(now.length)
     const item = items[now.left - 1]
@@ -130,7 +143,10 @@ function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
 /** Strings and bytes write their length themselves. */
 const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
 
-function valueEncoder(schema: Schema, owner: Struct): { readonly wireType: number; readonly encode: Encode } {
+function valueEncoder(
+  schema: Schema,
+  owner: Struct,
+): { readonly wireType: number; readonly encode: Encode } {
   switch (schema.type) {
     case 'string':
       return { wireType: BYTES, encode: writeText }
@@ -142,7 +158,10 @@ function valueEncoder(schema: Schema, owner: Struct): { readonly wireType: numbe
     case 'int64':
       return { wireType: VARINT, encode: writeInteger }
     case 'float64':
-      return { wireType: FIXED64, encode: (value, writer) => writer.double(typeof value === 'number' ? value : 0) }
+      return {
+        wireType: FIXED64,
+        encode: (value, writer) => writer.double(typeof value === 'number' ? value : 0),
+      }
     case 'time':
     case 'microTime':
       return { wireType: BYTES, encode: writeTime }

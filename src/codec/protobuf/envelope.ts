@@ -13,7 +13,8 @@ import { BYTES, varintBytes, ProtobufWriter } from './writer.ts'
 const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 
 export const isProtobuf = (bytes: Buffer): boolean =>
-  bytes.length >= protobufPrefix.length && protobufPrefix.compare(bytes, 0, protobufPrefix.length) === 0
+  bytes.length >= protobufPrefix.length &&
+  protobufPrefix.compare(bytes, 0, protobufPrefix.length) === 0
 
 export type Envelope = {
   readonly apiVersion: string
@@ -154,7 +155,9 @@ export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!isProtobuf(bytes)) {
     const shown = [...protobufPrefix].join(' ')
-    throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix [${shown}]`)
+    throw new ProtobufError(
+      `provided data does not appear to be a protobuf message, expected prefix [${shown}]`,
+    )
   }
   if (bytes.length === protobufPrefix.length) throw new ProtobufError('empty body')
   const reader = new ProtobufReader(bytes, protobufPrefix.length)
@@ -179,7 +182,11 @@ export function openEnvelope(bytes: Buffer): Envelope {
 }
 
 /** Fails with a ProtobufError, or with what the limits fail with. */
-export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, limits?: ReadLimits): KubeObject {
+export function decodeObject(
+  { apiVersion, kind, raw }: Envelope,
+  struct: Struct,
+  limits?: ReadLimits,
+): KubeObject {
   const reader = once('protobuf reader', () => readerOf(raw, limits))
   reader.rewind()
   const value = decodeMessage(reader, struct, {})

@@ -202,7 +202,8 @@ export class JsonCopier {
 
   #varint(value: number): void {
     let rest = value
-    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#out[this.#used++] = (rest % 0x80) | 0x80
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80))
+      this.#out[this.#used++] = (rest % 0x80) | 0x80
     this.#out[this.#used++] = rest
   }
 
@@ -287,7 +288,10 @@ export class JsonCopier {
 
   #numberText(): string {
     const start = this.#at
-    for (let byte = this.#json[start]; byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE; ) {
+    for (
+      let byte = this.#json[start];
+      byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE;
+    ) {
       if (byte === undefined || byte > LETTER_Z + 0x20) throw new UnexpectedJson()
       byte = this.#json[++this.#at]
     }
@@ -319,7 +323,8 @@ export class JsonCopier {
     this.#pass(QUOTE)
     const days = daysBefore(this.#number(4), this.#behind(MINUS), this.#behind(MINUS))
     const hours = this.#behind(LETTER_T)
-    const seconds = days * DAY_SECONDS + hours * 3600 + this.#behind(COLON) * 60 + this.#behind(COLON)
+    const seconds =
+      days * DAY_SECONDS + hours * 3600 + this.#behind(COLON) * 60 + this.#behind(COLON)
     const nanos = this.#fraction()
     this.#pass(LETTER_Z)
     this.#pass(QUOTE)
@@ -335,7 +340,8 @@ export class JsonCopier {
     this.#at++
     let nanos = 0
     let digits = 0
-    for (let digit = this.#digit(); digit !== -1; digit = this.#digit(), digits++) nanos = nanos * 10 + digit
+    for (let digit = this.#digit(); digit !== -1; digit = this.#digit(), digits++)
+      nanos = nanos * 10 + digit
     return nanos * 10 ** (NANO_DIGITS - digits)
   }
 
@@ -388,7 +394,9 @@ function daysBefore(year: number, month: number, day: number): number {
   const from = month > 2 ? year : year - 1
   const monthsFromMarch = (month + 9) % 12
   const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)
-  return from * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + day - 1 - DAYS_TO_EPOCH
+  return (
+    from * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + day - 1 - DAYS_TO_EPOCH
+  )
 }
 
 /** Days from 0000-03-01 to 1970-01-01. */

@@ -19,7 +19,8 @@ export function openEncoder(
   switch (goName) {
     case 'v1.JSONSchemaPropsOrArray':
       return (value, writer) => {
-        if (Array.isArray(value)) for (const item of value.toReversed()) writeSchema(2, item, writer)
+        if (Array.isArray(value))
+          for (const item of value.toReversed()) writeSchema(2, item, writer)
         else if (isFields(value)) writeSchema(1, value, writer)
       }
     case 'v1.JSONSchemaPropsOrBool':
@@ -50,11 +51,13 @@ export function openDecoder(
   const readSchema: Decode = (reader) => reader.message(() => decodeMessage(reader, owner, {}))
   switch (goName) {
     case 'v1.JSONSchemaPropsOrArray':
-      return (reader) => reader.message(() => readEither(reader, { single: readSchema, item: readSchema }))
+      return (reader) =>
+        reader.message(() => readEither(reader, { single: readSchema, item: readSchema }))
     case 'v1.JSONSchemaPropsOrBool':
       return (reader) => reader.message(() => readSchemaOrBool(reader, readSchema))
     case 'v1.JSONSchemaPropsOrStringArray':
-      return (reader) => reader.message(() => readEither(reader, { single: readSchema, item: () => reader.text() }))
+      return (reader) =>
+        reader.message(() => readEither(reader, { single: readSchema, item: () => reader.text() }))
     default:
       return (reader) => reader.message(readJson)
   }

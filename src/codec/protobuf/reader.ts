@@ -96,7 +96,9 @@ export class ProtobufReader {
   tag(): number {
     const tag = this.varint()
     if (tag >>> 3 === 0 || tag > 0xffff_ffff) {
-      throw new ProtobufError(`proto: illegal tag ${tag > 0xffff_ffff ? 0 : tag >>> 3} (wire type ${tag % 8})`)
+      throw new ProtobufError(
+        `proto: illegal tag ${tag > 0xffff_ffff ? 0 : tag >>> 3} (wire type ${tag % 8})`,
+      )
     }
     return tag
   }
@@ -108,7 +110,8 @@ export class ProtobufReader {
     for (let shift = 0; shift < 7 * VARINT_BYTES_MAX; shift += 7) {
       if (this.at >= this.end) throw truncated()
       const byte = buffer[this.at++] ?? 0
-      value = shift < SMALL_SHIFT ? value | ((byte & 0x7f) << shift) : value + (byte & 0x7f) * 2 ** shift
+      value =
+        shift < SMALL_SHIFT ? value | ((byte & 0x7f) << shift) : value + (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
     throw new ProtobufError('proto: integer overflow')
@@ -246,4 +249,5 @@ export class ProtobufReader {
   }
 }
 
-const negativeLength = (): ProtobufError => new ProtobufError('proto: negative length found during unmarshaling')
+const negativeLength = (): ProtobufError =>
+  new ProtobufError('proto: negative length found during unmarshaling')

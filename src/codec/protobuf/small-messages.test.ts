@@ -17,7 +17,15 @@ test('a time is its seconds and nanoseconds', () => {
 })
 
 test('what is written of a time is read again', () => {
-  const days = ['0001-01-02', '0099-12-31', '0100-01-01', '1969-12-31', '2000-02-29', '2026-11-16', '9999-12-31']
+  const days = [
+    '0001-01-02',
+    '0099-12-31',
+    '0100-01-01',
+    '1969-12-31',
+    '2000-02-29',
+    '2026-11-16',
+    '9999-12-31',
+  ]
   for (const day of days) {
     for (const clock of ['00:00:00', '09:08:07', '23:59:59']) {
       const time = `${day}T${clock}Z`

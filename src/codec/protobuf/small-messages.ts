@@ -8,7 +8,8 @@ import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
 import { BYTES, type Encode, VARINT } from './writer.ts'
 
-export const writeText: Encode = (value, writer) => writer.varint(typeof value === 'string' ? writer.text(value) : 0)
+export const writeText: Encode = (value, writer) =>
+  writer.varint(typeof value === 'string' ? writer.text(value) : 0)
 
 export const writeBase64: Encode = (value, writer) => {
   const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64')
@@ -42,7 +43,12 @@ function secondsOf(time: string): number {
   const year = digits(time, 0, 4)
   if (year < YEAR_MIN_UTC) return Date.parse(`${time.slice(0, SECONDS_CHARACTERS)}Z`) / 1000
   const days = Date.UTC(year, digits(time, 5, 7) - 1, digits(time, 8, 10)) / 1000
-  return days + digits(time, 11, 13) * 3600 + digits(time, 14, 16) * 60 + digits(time, 17, SECONDS_CHARACTERS)
+  return (
+    days +
+    digits(time, 11, 13) * 3600 +
+    digits(time, 14, 16) * 60 +
+    digits(time, 17, SECONDS_CHARACTERS)
+  )
 }
 
 function nanosOf(time: string): number {
@@ -63,7 +69,9 @@ const ZERO = 0x30
 /** Ignores nanoseconds. */
 export const readTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
-  return time === undefined || time.seconds === FIRST_INSTANT_SECONDS ? zeroTime : `${isoOf(time.seconds)}Z`
+  return time === undefined || time.seconds === FIRST_INSTANT_SECONDS
+    ? zeroTime
+    : `${isoOf(time.seconds)}Z`
 }
 
 /** Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into the seconds. */
@@ -82,7 +90,9 @@ export const readMicroTime = (reader: ProtobufReader): Json => {
 const FIRST_INSTANT_SECONDS = -62_135_596_800
 
 /** Undefined: the message is empty. */
-function readTimestamp(reader: ProtobufReader): { readonly seconds: number; readonly nanos: number } | undefined {
+function readTimestamp(
+  reader: ProtobufReader,
+): { readonly seconds: number; readonly nanos: number } | undefined {
   if (reader.at === reader.end) return undefined
   let seconds = 0
   let nanos = 0
@@ -101,7 +111,8 @@ const YEAR_MAX = 9999
 function isoOf(seconds: number): string {
   const date = new Date(seconds * 1000)
   const year = Number.isNaN(date.getTime()) ? -1 : date.getUTCFullYear()
-  if (year < 0 || year > YEAR_MAX) throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]')
+  if (year < 0 || year > YEAR_MAX)
+    throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]')
   return date.toISOString().slice(0, SECONDS_CHARACTERS)
 }
 

@@ -44,7 +44,10 @@ type ValuePlan = {
   readonly of: ValuePlan | undefined
 }
 
-type SmallMessage = Extract<Schema['type'], 'time' | 'microTime' | 'quantity' | 'intOrString' | 'raw'>
+type SmallMessage = Extract<
+  Schema['type'],
+  'time' | 'microTime' | 'quantity' | 'intOrString' | 'raw'
+>
 
 const noFields: Plan = { fields: [], order: undefined }
 
@@ -98,7 +101,8 @@ export class Transcoder {
     }
     if (copier.passNull()) copier.bytes(ofNull)
     else if (isNoneWhenEmpty && copier.passEmptyText()) copier.bytes(zero)
-    else if (isRepeated) for (let more = copier.beginList(); more; more = copier.nextInList()) this.#value(value)
+    else if (isRepeated)
+      for (let more = copier.beginList(); more; more = copier.nextInList()) this.#value(value)
     else this.#value(value)
     copier.passField()
   }
@@ -180,7 +184,9 @@ export class Transcoder {
   }
 
   *#fieldsOf(struct: Struct): Generator<FieldPlan> {
-    const inlined = new Map(struct.embedded.flatMap((one) => one.struct.fields.map((field) => [field, one])))
+    const inlined = new Map(
+      struct.embedded.flatMap((one) => one.struct.fields.map((field) => [field, one])),
+    )
     const done = new Set<Struct>()
     for (const field of struct.fields) {
       const embedded = inlined.get(field)
@@ -190,7 +196,12 @@ export class Transcoder {
         done.add(embedded.struct)
         const { number } = embedded
         const plan = this.#planOf(embedded.struct)
-        const value: ValuePlan = { type: 'inline', tag: this.#tagOf(number, BYTES), plan, of: undefined }
+        const value: ValuePlan = {
+          type: 'inline',
+          tag: this.#tagOf(number, BYTES),
+          plan,
+          of: undefined,
+        }
         yield {
           key: undefined,
           number,
@@ -224,7 +235,8 @@ export class Transcoder {
 
   #valueOf(schema: Schema, number: number): ValuePlan {
     const { type } = schema
-    if (type === 'any' || type === 'list') return { type: 'unknown', tag: nothing, plan: undefined, of: undefined }
+    if (type === 'any' || type === 'list')
+      return { type: 'unknown', tag: nothing, plan: undefined, of: undefined }
     return {
       type,
       tag: this.#tagOf(number, wireTypes[type] ?? BYTES),

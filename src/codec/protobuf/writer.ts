@@ -105,7 +105,8 @@ export class ProtobufWriter {
 
   /** Any int64: negative ones take ten bytes. */
   integer(value: number | bigint): void {
-    if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return this.varint(value)
+    if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value))
+      return this.varint(value)
     let rest = BigInt.asUintN(64, BigInt(value))
     const bytes: number[] = []
     while (rest >= 0x80n) {

@@ -5,15 +5,29 @@ import { readAbacPolicy } from './abac.ts'
 const version = 'abac.authorization.kubernetes.io/v1beta1'
 
 test('a line of the current version without a kind grants nothing: the file is refused', () => {
-  const line = JSON.stringify({ apiVersion: version, spec: { user: 'a', resource: '*', namespace: '*' } })
+  const line = JSON.stringify({
+    apiVersion: version,
+    spec: { user: 'a', resource: '*', namespace: '*' },
+  })
   assert.deepEqual(readAbacPolicy(`${line}\n`, '/p'), {
     fault: `error reading policy file /p, line 1: ${line}: converting (v1beta1.Policy) to (v0.Policy): unknown conversion`,
   })
 })
 
 test('absent fields of the current version stay empty; those of the old one match everything', () => {
-  const rule = { user: 'a', group: '', isReadOnly: false, apiGroup: '', resource: 'pods', namespace: '' }
-  const current = JSON.stringify({ apiVersion: version, kind: 'Policy', spec: { user: 'a', resource: 'pods' } })
+  const rule = {
+    user: 'a',
+    group: '',
+    isReadOnly: false,
+    apiGroup: '',
+    resource: 'pods',
+    namespace: '',
+  }
+  const current = JSON.stringify({
+    apiVersion: version,
+    kind: 'Policy',
+    spec: { user: 'a', resource: 'pods' },
+  })
   const old = JSON.stringify({ user: 'a', resource: 'pods' })
   const read = readAbacPolicy(`${current}\n${old}\n`, '/p')
   assert.ok('rules' in read)

@@ -25,7 +25,10 @@ export type AbacRule = {
   readonly nonResourcePath: string
 }
 
-export type AbacPolicy = { readonly rules: readonly AbacRule[]; readonly warnings: readonly string[] }
+export type AbacPolicy = {
+  readonly rules: readonly AbacRule[]
+  readonly warnings: readonly string[]
+}
 
 /** What is skipped: blank lines and comments, after what Go takes for a blank. */
 const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
@@ -38,18 +41,24 @@ export function readAbacPolicy(
   const rules: AbacRule[] = []
   let hasOld = false
   const where = 'See docs/admin/authorization.md#abac-mode for ABAC file format details.'
-  const warnings = (): string[] => (hasOld ? [`Policy file ${path} contained unversioned rules. ${where}`] : [])
+  const warnings = (): string[] =>
+    hasOld ? [`Policy file ${path} contained unversioned rules. ${where}`] : []
   for (const [at, line] of text
     .replace(/^\ufeff/, '')
     .split('\n')
     .entries()) {
     if (Buffer.byteLength(line) > LINE_BYTES_MAX) {
-      return { fault: `error reading policy file ${path}: bufio.Scanner: token too long`, warnings: warnings() }
+      return {
+        fault: `error reading policy file ${path}: bufio.Scanner: token too long`,
+        warnings: warnings(),
+      }
     }
     if (skipped.test(line)) continue
     const read = readRule(line.replace(/\r$/, ''))
     if ('fault' in read) {
-      return { fault: `error reading policy file ${path}, line ${at + 1}: ${line.replace(/\r$/, '')}: ${read.fault}` }
+      return {
+        fault: `error reading policy file ${path}, line ${at + 1}: ${line.replace(/\r$/, '')}: ${read.fault}`,
+      }
     }
     rules.push(read.rule)
     hasOld ||= read.isOld
@@ -65,7 +74,8 @@ function readRule(line: string): Line | FileFault {
   if ('fault' in decoded) return decoded
   const { fields, known, isVersioned } = decoded
   if (known.goName === 'v0.Policy') return { rule: oldRule(fields), isOld: !isVersioned }
-  if (!isVersioned) return { fault: `converting (${known.goName}) to (v0.Policy): unknown conversion` }
+  if (!isVersioned)
+    return { fault: `converting (${known.goName}) to (v0.Policy): unknown conversion` }
   return { rule: forEverybody(specOf(fieldsOf(fields['spec']))), isOld: false }
 }
 

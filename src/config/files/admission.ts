@@ -21,7 +21,9 @@ export type PluginConfigurations = {
 export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
   const read = readBytes(path)
   if ('fault' in read) {
-    return { fault: `unable to read admission control configuration from ${JSON.stringify(path)} [${read.fault}]` }
+    return {
+      fault: `unable to read admission control configuration from ${JSON.stringify(path)} [${read.fault}]`,
+    }
   }
   const { bytes } = read
   if (isUnversioned(bytes)) {
@@ -63,7 +65,12 @@ const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', '
 function isUnversioned(bytes: Buffer): boolean {
   const read = readText(bytes)
   const head = 'fault' in read ? read : headOf(read.json)
-  if ('fault' in read || 'fault' in head || admissionScheme.find(head.apiVersion, head.kind) !== undefined) return false
+  if (
+    'fault' in read ||
+    'fault' in head ||
+    admissionScheme.find(head.apiVersion, head.kind) !== undefined
+  )
+    return false
   const names = fieldNames(read.json)
   return names.includes('imagePolicy') || names.includes('podNodeSelectorPluginConfig')
 }

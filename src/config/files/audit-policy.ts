@@ -3,7 +3,13 @@
  * not errors, and the kind may be omitted.
  */
 import { describeFaults } from '../../api/aggregate.ts'
-import { type FieldFault, invalidShown, invalidValue, notSupported, required } from '../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../api/field-fault.ts'
 import { goStrings } from '../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
@@ -60,7 +66,9 @@ export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
   if ('fault' in decoded) return refuse(`failed decoding: ${decoded.fault}`)
   const { known, fields, strictFault } = decoded
   if (known.hubName !== 'audit.Policy') {
-    return refuse(`failed decoding: converting (${known.goName}) to (audit.Policy): unknown conversion`)
+    return refuse(
+      `failed decoding: converting (${known.goName}) to (audit.Policy): unknown conversion`,
+    )
   }
   const warnings = strictFault === undefined ? [] : [lenient(strictFault)]
   const policy = policyOf(fields)
@@ -74,10 +82,13 @@ const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
 /** Upstream decodes a file without apiVersion as its internal version, whose fields have other names, and then rejects it. */
-function internalFault(bytes: Buffer): { readonly fault: string; readonly warnings: readonly string[] } | undefined {
+function internalFault(
+  bytes: Buffer,
+): { readonly fault: string; readonly warnings: readonly string[] } | undefined {
   const read = readText(bytes)
   const head = 'fault' in read ? read : headOf(read.json)
-  if ('fault' in read || 'fault' in head || !/^(?:audit\.k8s\.io\/)?$/.test(head.apiVersion)) return undefined
+  if ('fault' in read || 'fault' in head || !/^(?:audit\.k8s\.io\/)?$/.test(head.apiVersion))
+    return undefined
   const kind = head.kind || 'Policy'
   const known = auditScheme.find('audit.k8s.io/v1', kind)
   if (known === undefined) {
@@ -91,8 +102,12 @@ function internalFault(bytes: Buffer): { readonly fault: string; readonly warnin
     }
   }
   const unknown = fieldNames(read.json).map((name) => `unknown field ${quote(name)}`)
-  const warnings = unknown.length === 0 ? [] : [lenient(`strict decoding error: ${unknown.join(', ')}`)]
-  return { fault: 'unknown group version field audit.k8s.io/__internal, Kind=Policy in policy', warnings }
+  const warnings =
+    unknown.length === 0 ? [] : [lenient(`strict decoding error: ${unknown.join(', ')}`)]
+  return {
+    fault: 'unknown group version field audit.k8s.io/__internal, Kind=Policy in policy',
+    warnings,
+  }
 }
 
 function policyFaults({ rules, omitStages }: Fields): FieldFault[] {
@@ -111,7 +126,8 @@ function ruleFaults(rule: Fields, path: string): FieldFault[] {
     ...resources.flatMap((one) => resourceFaults(one, `${path}.resources`)),
     ...stageFaults(textsOf(rule['omitStages']), `${path}.omitStages`),
   ]
-  if (urls.length === 0 || (resources.length === 0 && textsOf(rule['namespaces']).length === 0)) return faults
+  if (urls.length === 0 || (resources.length === 0 && textsOf(rule['namespaces']).length === 0))
+    return faults
   const why = 'rules cannot apply to both regular resources and non-resource URLs'
   return [...faults, invalidShown(`${path}.nonResourceURLs`, goStrings(urls), why)]
 }
@@ -132,7 +148,10 @@ function urlFaults(url: string, path: string): FieldFault[] {
 }
 
 /** As upstream, without the index of the item. */
-function resourceFaults({ group: given, resources, resourceNames }: Fields, path: string): FieldFault[] {
+function resourceFaults(
+  { group: given, resources, resourceNames }: Fields,
+  path: string,
+): FieldFault[] {
   const group = textOf(given)
   const whys = group === '' ? [] : checkDnsSubdomain(group)
   const faults = whys.length === 0 ? [] : [invalidValue(`${path}.group`, group, whys.join(','))]
@@ -144,7 +163,9 @@ function resourceFaults({ group: given, resources, resourceNames }: Fields, path
 
 function stageFaults(given: readonly string[], path: string): FieldFault[] {
   return given.flatMap((stage, at) =>
-    isStage(stage) ? [] : [invalidValue(`${path}[${at}]`, stage, `allowed stages are ${stages.join(',')}`)],
+    isStage(stage)
+      ? []
+      : [invalidValue(`${path}[${at}]`, stage, `allowed stages are ${stages.join(',')}`)],
   )
 }
 

@@ -3,12 +3,23 @@
  * the same fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
-import { duplicate, type FieldFault, forbiddenField, invalidShown, tooMany } from '../../api/field-fault.ts'
+import {
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  tooMany,
+} from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { goStruct } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
+import {
+  type ConfigFileType,
+  type FileRead,
+  readConfigFile,
+  rereadConfigFile,
+} from './config-file.ts'
 import { issuerFaults } from './issuer.ts'
 import {
   type JwtAuthenticator,
@@ -64,7 +75,9 @@ export function rereadAuthenticationConfiguration(
   initial: AuthenticationConfiguration,
 ): Promise<FileRead<AuthenticationConfiguration>> {
   const changed = forbiddenField('anonymous', 'changed from initial configuration file')
-  const type = fileType(options, ({ anonymous }) => (isSameAnonymous(anonymous, initial.anonymous) ? [] : [changed]))
+  const type = fileType(options, ({ anonymous }) =>
+    isSameAnonymous(anonymous, initial.anonymous) ? [] : [changed],
+  )
   return rereadConfigFile(bytes, type)
 }
 
@@ -78,10 +91,12 @@ function fileType(
     kind: 'AuthenticationConfiguration',
     ofEmpty: { fault: 'empty config data' },
     prepare: async ({ jwt }) => {
-      for (const item of itemsOf(jwt).slice(0, AUTHENTICATORS_MAX)) await prepareJwtAuthenticator(item, compiler)
+      for (const item of itemsOf(jwt).slice(0, AUTHENTICATORS_MAX))
+        await prepareJwtAuthenticator(item, compiler)
     },
     read: (fields) => {
-      if (options.hasAnonymousFlag === true && isFields(fields['anonymous'])) return { fault: anonymousTwice }
+      if (options.hasAnonymousFlag === true && isFields(fields['anonymous']))
+        return { fault: anonymousTwice }
       const { value, faults } = checkAuthentication(fields, options, compiler)
       const all = [...faults, ...moreFaults(value)]
       return all.length === 0 ? { value } : { fault: describeFaults(all) }
@@ -93,10 +108,17 @@ function fileType(
 const anonymousTwice =
   'anonymous: Forbidden: --anonynous-auth flag cannot be set when anonymous field is configured in authentication configuration file'
 
-function isSameAnonymous(one: AnonymousConfiguration | null, other: AnonymousConfiguration | null): boolean {
+function isSameAnonymous(
+  one: AnonymousConfiguration | null,
+  other: AnonymousConfiguration | null,
+): boolean {
   if (one === null || other === null) return one === other
   const isSameLength = one.paths.length === other.paths.length
-  return one.isEnabled === other.isEnabled && isSameLength && one.paths.every((path, at) => path === other.paths[at])
+  return (
+    one.isEnabled === other.isEnabled &&
+    isSameLength &&
+    one.paths.every((path, at) => path === other.paths[at])
+  )
 }
 
 type Checked<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
@@ -119,7 +141,10 @@ export function checkAuthentication(
     return read.value
   })
   const open = readAnonymous(anonymous, gates)
-  return { value: { jwt: authenticators, anonymous: open.value }, faults: [...faults, ...open.faults] }
+  return {
+    value: { jwt: authenticators, anonymous: open.value },
+    faults: [...faults, ...open.faults],
+  }
 }
 
 function duplicateIssuer(items: readonly Fields[], at: number): FieldFault[] {
@@ -136,19 +161,27 @@ function duplicateIssuer(items: readonly Fields[], at: number): FieldFault[] {
   return faults
 }
 
-function readAnonymous(anonymous: Fields[string], gates: Gates): Checked<AnonymousConfiguration | null> {
+function readAnonymous(
+  anonymous: Fields[string],
+  gates: Gates,
+): Checked<AnonymousConfiguration | null> {
   if (!isFields(anonymous)) return { value: null, faults: [] }
   const paths = itemsOf(anonymous['conditions']).map(({ path }) => textOf(path))
   const isEnabled = anonymous['enabled'] === true
   const faults: FieldFault[] = []
   if (!gates.isOn('AnonymousAuthConfigurableEndpoints')) {
-    const why = 'anonymous is not supported when AnonymousAuthConfigurableEnpoints feature gate is disabled'
+    const why =
+      'anonymous is not supported when AnonymousAuthConfigurableEnpoints feature gate is disabled'
     faults.push(forbiddenField('anonymous', why))
   }
   if (!isEnabled && paths.length > 0) {
-    const shown = paths.map((path) => goStruct('apiserver.AnonymousAuthCondition', { Path: quote(path) })).join(', ')
+    const shown = paths
+      .map((path) => goStruct('apiserver.AnonymousAuthCondition', { Path: quote(path) }))
+      .join(', ')
     const why = 'enabled should be set to true when conditions are defined'
-    faults.push(invalidShown('anonymous.conditions', `[]apiserver.AnonymousAuthCondition{${shown}}`, why))
+    faults.push(
+      invalidShown('anonymous.conditions', `[]apiserver.AnonymousAuthCondition{${shown}}`, why),
+    )
   }
   return { value: { isEnabled, paths }, faults }
 }

@@ -35,7 +35,9 @@ export type AuthorizationWebhook = {
   readonly timeoutMs: number
   readonly reviewVersion: 'v1' | 'v1beta1'
   readonly failurePolicy: 'NoOpinion' | 'Deny'
-  readonly connection: { readonly type: 'InClusterConfig' } | { readonly type: 'KubeConfigFile'; readonly path: string }
+  readonly connection:
+    | { readonly type: 'InClusterConfig' }
+    | { readonly type: 'KubeConfigFile'; readonly path: string }
   /** The webhook is called only if all of them are true. */
   readonly conditions: readonly Expression[]
 }
@@ -54,11 +56,14 @@ export type WebhookFields = {
 
 /** An invalid duration is a decoding error. */
 export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
-  const [authorized, timeout, unauthorized] = ['authorizedTTL', 'timeout', 'unauthorizedTTL'].map((name) => {
-    const text = webhook[name]
-    return text === undefined ? { ms: 0 } : parseDuration(textOf(text))
-  })
-  for (const one of [authorized, timeout, unauthorized]) if (one !== undefined && 'fault' in one) return one
+  const [authorized, timeout, unauthorized] = ['authorizedTTL', 'timeout', 'unauthorizedTTL'].map(
+    (name) => {
+      const text = webhook[name]
+      return text === undefined ? { ms: 0 } : parseDuration(textOf(text))
+    },
+  )
+  for (const one of [authorized, timeout, unauthorized])
+    if (one !== undefined && 'fault' in one) return one
   const connection = fieldsOf(webhook['connectionInfo'])
   const path = connection['kubeConfigFile']
   return {
@@ -68,7 +73,10 @@ export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
     reviewVersion: textOf(webhook['subjectAccessReviewVersion']),
     matchReviewVersion: textOf(webhook['matchConditionSubjectAccessReviewVersion']),
     failurePolicy: textOf(webhook['failurePolicy']),
-    connection: { type: textOf(connection['type']), kubeconfigPath: typeof path === 'string' ? path : null },
+    connection: {
+      type: textOf(connection['type']),
+      kubeconfigPath: typeof path === 'string' ? path : null,
+    },
     conditions: itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression)),
   }
 }
@@ -76,12 +84,19 @@ export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
 const msOf = (duration: ReturnType<typeof parseDuration> | undefined): number =>
   duration !== undefined && 'ms' in duration ? duration.ms : 0
 
-type CheckedWebhook = { readonly webhook: AuthorizationWebhook; readonly faults: readonly FieldFault[] }
+type CheckedWebhook = {
+  readonly webhook: AuthorizationWebhook
+  readonly faults: readonly FieldFault[]
+}
 
 /**
  * The webhook is valid only if there are no faults. `path` is that of the authorizer: upstream's paths do not contain `webhook`.
  */
-export function checkWebhook(fields: WebhookFields, path: string, compiler: MatchCompiler): CheckedWebhook {
+export function checkWebhook(
+  fields: WebhookFields,
+  path: string,
+  compiler: MatchCompiler,
+): CheckedWebhook {
   const { authorizedMs, unauthorizedMs, timeoutMs, connection } = fields
   const conditions = compileConditions(fields.conditions, `${path}.matchConditions`, compiler)
   const faults = [
@@ -107,11 +122,16 @@ export function checkWebhook(fields: WebhookFields, path: string, compiler: Matc
   return { webhook, faults }
 }
 
-function timeFaults({ timeoutMs, authorizedMs, unauthorizedMs }: WebhookFields, path: string): FieldFault[] {
+function timeFaults(
+  { timeoutMs, authorizedMs, unauthorizedMs }: WebhookFields,
+  path: string,
+): FieldFault[] {
   const faults: FieldFault[] = []
   if (timeoutMs === 0) faults.push(required(`${path}.timeout`))
   else if (timeoutMs > TIMEOUT_MS_MAX || timeoutMs < 0) {
-    faults.push(invalidValue(`${path}.timeout`, formatDuration(timeoutMs), 'must be > 0s and <= 30s'))
+    faults.push(
+      invalidValue(`${path}.timeout`, formatDuration(timeoutMs), 'must be > 0s and <= 30s'),
+    )
   }
   for (const [name, ms] of [
     ['authorizedTTL', authorizedMs],
@@ -127,12 +147,20 @@ function choiceFaults(path: string, value: string, choices: readonly string[]): 
   return choices.includes(value) ? [] : [notSupported(path, value, choices)]
 }
 
-function matchVersionFaults({ matchReviewVersion, conditions }: WebhookFields, path: string): FieldFault[] {
+function matchVersionFaults(
+  { matchReviewVersion, conditions }: WebhookFields,
+  path: string,
+): FieldFault[] {
   if (matchReviewVersion !== '') return choiceFaults(path, matchReviewVersion, ['v1'])
-  return conditions.length === 0 ? [] : [required(path, 'required if match conditions are specified')]
+  return conditions.length === 0
+    ? []
+    : [required(path, 'required if match conditions are specified')]
 }
 
-function connectionFaults({ type, kubeconfigPath }: WebhookFields['connection'], path: string): FieldFault[] {
+function connectionFaults(
+  { type, kubeconfigPath }: WebhookFields['connection'],
+  path: string,
+): FieldFault[] {
   const place = `${path}.kubeConfigFile`
   if (type === '') return [required(`${path}.type`)]
   if (type === 'InClusterConfig') {
@@ -165,14 +193,27 @@ export function matchCompiler(gates: Gates): MatchCompiler {
 }
 
 /** Compiles the match conditions of a webhook without blocking the event loop. */
-export async function prepareWebhook({ matchConditions }: Fields, compiler: MatchCompiler): Promise<void> {
+export async function prepareWebhook(
+  { matchConditions }: Fields,
+  compiler: MatchCompiler,
+): Promise<void> {
   const conditions = itemsOf(matchConditions).slice(0, CONDITIONS_MAX)
-  await compiler.prepare('request', conditions.map(({ expression }) => textOf(expression)).filter(Boolean))
+  await compiler.prepare(
+    'request',
+    conditions.map(({ expression }) => textOf(expression)).filter(Boolean),
+  )
 }
 
-type Conditions = { readonly expressions: readonly Expression[]; readonly faults: readonly FieldFault[] }
+type Conditions = {
+  readonly expressions: readonly Expression[]
+  readonly faults: readonly FieldFault[]
+}
 
-function compileConditions(conditions: readonly string[], path: string, compiler: MatchCompiler): Conditions {
+function compileConditions(
+  conditions: readonly string[],
+  path: string,
+  compiler: MatchCompiler,
+): Conditions {
   if (conditions.length > CONDITIONS_MAX) {
     return { expressions: [], faults: [tooMany(path, conditions.length, CONDITIONS_MAX)] }
   }

@@ -2,7 +2,13 @@
  * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1 and v1, which have the same fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
-import { duplicate, type FieldFault, invalidValue, notSupported, required } from '../../api/field-fault.ts'
+import {
+  duplicate,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
@@ -15,10 +21,22 @@ import {
   readWebhookFields,
   type WebhookFields,
 } from './authorization-webhook.ts'
-import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
+import {
+  type ConfigFileType,
+  type FileRead,
+  readConfigFile,
+  rereadConfigFile,
+} from './config-file.ts'
 import { authorizationScheme } from './schemes.ts'
 
-export const authorizerTypes = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const
+export const authorizerTypes = [
+  'ABAC',
+  'AlwaysAllow',
+  'AlwaysDeny',
+  'Node',
+  'RBAC',
+  'Webhook',
+] as const
 
 type AuthorizerType = (typeof authorizerTypes)[number]
 
@@ -26,11 +44,15 @@ export type AuthorizerConfiguration =
   | { readonly type: Exclude<AuthorizerType, 'Webhook'>; readonly name: string }
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: AuthorizationWebhook }
 
-export type AuthorizationConfiguration = { readonly authorizers: readonly AuthorizerConfiguration[] }
+export type AuthorizationConfiguration = {
+  readonly authorizers: readonly AuthorizerConfiguration[]
+}
 
 /** At startup. */
-export const readAuthorizationConfiguration = (bytes: Buffer, gates: Gates): FileRead<AuthorizationConfiguration> =>
-  withPrefix(readConfigFile(bytes, fileType(gates, [])))
+export const readAuthorizationConfiguration = (
+  bytes: Buffer,
+  gates: Gates,
+): FileRead<AuthorizationConfiguration> => withPrefix(readConfigFile(bytes, fileType(gates, [])))
 
 /** While the server runs. `requiredTypes`: the types at startup without Webhook, all of which must still be there. */
 export const rereadAuthorizationConfiguration = async (
@@ -40,19 +62,28 @@ export const rereadAuthorizationConfiguration = async (
 ): Promise<FileRead<AuthorizationConfiguration>> =>
   withPrefix(await rereadConfigFile(bytes, fileType(gates, requiredTypes)))
 
-function withPrefix(read: FileRead<AuthorizationConfiguration>): FileRead<AuthorizationConfiguration> {
+function withPrefix(
+  read: FileRead<AuthorizationConfiguration>,
+): FileRead<AuthorizationConfiguration> {
   if (!('fault' in read) || read.stage === undefined) return read
-  return { fault: `failed to load AuthorizationConfiguration from file: ${read.fault}`, stage: read.stage }
+  return {
+    fault: `failed to load AuthorizationConfiguration from file: ${read.fault}`,
+    stage: read.stage,
+  }
 }
 
-function fileType(gates: Gates, requiredTypes: readonly string[]): ConfigFileType<AuthorizationConfiguration> {
+function fileType(
+  gates: Gates,
+  requiredTypes: readonly string[],
+): ConfigFileType<AuthorizationConfiguration> {
   const compiler = matchCompiler(gates)
   return {
     scheme: authorizationScheme,
     kind: 'AuthorizationConfiguration',
     ofEmpty: {},
     prepare: async ({ authorizers }) => {
-      for (const { webhook } of itemsOf(authorizers)) await prepareWebhook(fieldsOf(webhook), compiler)
+      for (const { webhook } of itemsOf(authorizers))
+        await prepareWebhook(fieldsOf(webhook), compiler)
     },
     read: (fields) => checkAuthorization(fields, compiler, requiredTypes),
   }
@@ -75,14 +106,24 @@ function checkAuthorization(
   return misnamed.length > 0 ? { fault: aggregate(misnamed) } : { value: { authorizers: value } }
 }
 
-type Item = { readonly type: string; readonly name: string; readonly webhook: WebhookFields | undefined }
+type Item = {
+  readonly type: string
+  readonly name: string
+  readonly webhook: WebhookFields | undefined
+}
 
-type CheckedAuthorizers = { readonly value: readonly AuthorizerConfiguration[]; readonly faults: readonly FieldFault[] }
+type CheckedAuthorizers = {
+  readonly value: readonly AuthorizerConfiguration[]
+  readonly faults: readonly FieldFault[]
+}
 
 /** If the type of an authorizer is invalid, nothing else of it is validated. The value is valid only if there are no faults. */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {
-    return { value: [], faults: [required('authorizers', 'at least one authorization mode must be defined')] }
+    return {
+      value: [],
+      faults: [required('authorizers', 'at least one authorization mode must be defined')],
+    }
   }
   const [types, names] = [new Set<string>(), new Set<string>()]
   const value: AuthorizerConfiguration[] = []
@@ -97,9 +138,13 @@ function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): Chec
     if (type !== 'Webhook') {
       value.push({ type, name })
       if (webhook === undefined) return named
-      return [...named, invalidValue(`${path}.webhook`, 'non-null', 'may only be specified when type=Webhook')]
+      return [
+        ...named,
+        invalidValue(`${path}.webhook`, 'non-null', 'may only be specified when type=Webhook'),
+      ]
     }
-    if (webhook === undefined) return [...named, required(`${path}.webhook`, 'required when type=Webhook')]
+    if (webhook === undefined)
+      return [...named, required(`${path}.webhook`, 'required when type=Webhook')]
     const checked = checkWebhook(webhook, path, compiler)
     value.push({ type, name, webhook: checked.webhook })
     return [...named, ...checked.faults]
@@ -107,13 +152,16 @@ function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): Chec
   return { value, faults }
 }
 
-const isAuthorizerType = (type: string): type is AuthorizerType => authorizerTypes.some((one) => one === type)
+const isAuthorizerType = (type: string): type is AuthorizerType =>
+  authorizerTypes.some((one) => one === type)
 
 function nameRuleFaults(name: string, path: string, names: ReadonlySet<string>): FieldFault[] {
   if (name === '') return [required(path)]
   if (names.has(name)) return [duplicate(path, name)]
   const whys = checkDnsSubdomain(name)
-  return whys.length === 0 ? [] : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
+  return whys.length === 0
+    ? []
+    : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
 }
 
 /** All types but Webhook have a fixed name. */

@@ -37,7 +37,10 @@ export function readConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): FileR
 }
 
 /** The same while the server runs. */
-export async function rereadConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): Promise<FileRead<T>> {
+export async function rereadConfigFile<T>(
+  bytes: Buffer,
+  type: ConfigFileType<T>,
+): Promise<FileRead<T>> {
   const opened = open(bytes, type) ?? described(await decodeAnywhere(bytes, type.scheme), type)
   if (!('fields' in opened)) return opened
   await type.prepare?.(opened.fields)
@@ -51,7 +54,8 @@ type Opened = {
   readonly otherKind: string | undefined
 }
 
-export const tooLarge = ({ length }: Buffer): string => `the file has ${length} bytes, it may have ${CONFIG_BYTES_MAX}`
+export const tooLarge = ({ length }: Buffer): string =>
+  `the file has ${length} bytes, it may have ${CONFIG_BYTES_MAX}`
 
 /** Files that need not be decoded; undefined: others. */
 function open<T>(bytes: Buffer, { ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> | undefined {
@@ -72,13 +76,25 @@ function described<T>(decoded: PostedFile, { kind }: ConfigFileType<T>): Opened 
   return { fields, strictFault, otherKind: hubName.endsWith(`.${kind}`) ? undefined : hubName }
 }
 
-function finish<T>({ fields, strictFault, otherKind }: Opened, type: ConfigFileType<T>): FileRead<T> {
-  const { kind, read, isLenient = false, unexpected = (hubName) => `expected ${kind}, got *${hubName}` } = type
-  const result: FileRead<T> = otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
+function finish<T>(
+  { fields, strictFault, otherKind }: Opened,
+  type: ConfigFileType<T>,
+): FileRead<T> {
+  const {
+    kind,
+    read,
+    isLenient = false,
+    unexpected = (hubName) => `expected ${kind}, got *${hubName}`,
+  } = type
+  const result: FileRead<T> =
+    otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
   // A value that cannot be decoded is reported rather than an unknown field, and that rather than a validation error.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
-  return otherKind === undefined || !('fault' in result) ? result : { fault: result.fault, stage: 'decoding' }
+  return otherKind === undefined || !('fault' in result)
+    ? result
+    : { fault: result.fault, stage: 'decoding' }
 }
 
-const isFault = (value: FileFault | Fields): value is FileFault => typeof value['fault'] === 'string'
+const isFault = (value: FileFault | Fields): value is FileFault =>
+  typeof value['fault'] === 'string'

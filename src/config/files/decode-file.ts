@@ -33,7 +33,11 @@ export type DecodeOptions = {
   readonly isSecret?: boolean
 }
 
-export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions = {}): DecodedFile | FileFault {
+export function decodeFile(
+  bytes: Buffer,
+  scheme: Scheme,
+  options: DecodeOptions = {},
+): DecodedFile | FileFault {
   const { byDefault = {}, isYamlOnly = false, isSecret = false } = options
   const read = readText(bytes, { isYamlOnly })
   if ('fault' in read) return read
@@ -53,14 +57,17 @@ export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions
   const { value, fault, strictFaults } = decodeFields(read.json, known)
   if (fault !== undefined) return { fault }
   const isStrict = read.duplicates.length === 0 && strictFaults.length === 0
-  const strictFault = isStrict ? undefined : `strict decoding error: ${strictText(read.duplicates, strictFaults)}`
+  const strictFault = isStrict
+    ? undefined
+    : `strict decoding error: ${strictText(read.duplicates, strictFaults)}`
   return { fields: value, known, isVersioned: missingPart(named) === undefined, strictFault }
 }
 
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
 /** What Go's unicode.IsSpace accepts, for a character class. JavaScript's `\s` has byte order marks as well, and no U+0085. */
-export const goBlanks = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+export const goBlanks =
+  '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 
 const jsonStart = new RegExp(`^[${goBlanks}]*\\{`)
 
@@ -84,13 +91,16 @@ export function headOf(json: string): Head | FileFault {
     const type = scanner.peekType()
     if (type === 'null') return { kind: '', apiVersion: '' }
     if (type !== 'object') {
-      return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
+      return {
+        fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`),
+      }
     }
     scanner.skipValue()
     scanner.end()
     const { head, fault } = readHead(json)
     if (fault !== undefined) return { fault: parseFault(fault) }
-    if (head.apiVersion.split('/').length > 2) return { fault: `unexpected GroupVersion string: ${head.apiVersion}` }
+    if (head.apiVersion.split('/').length > 2)
+      return { fault: `unexpected GroupVersion string: ${head.apiVersion}` }
     return head
   } catch (error) {
     if (error instanceof JsonSyntaxError) return { fault: parseFault(error.message) }

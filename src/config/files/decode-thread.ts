@@ -7,7 +7,9 @@ import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 const MEGABYTES_MAX = 256
 
 /** What can be posted of a decoded file. */
-export type PostedFile = (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string }) | FileFault
+export type PostedFile =
+  | (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string })
+  | FileFault
 
 export type DecodeTask = { readonly bytes: Uint8Array; readonly schemeName: string }
 

@@ -14,16 +14,23 @@ import { type FileFault, goBlanks, readText } from './decode-file.ts'
 
 const jsonStart = new RegExp(`^[${goBlanks}]*\\{`)
 
-export function decodeUnversioned(bytes: Buffer, struct: Struct): { readonly fields: Fields } | FileFault {
+export function decodeUnversioned(
+  bytes: Buffer,
+  struct: Struct,
+): { readonly fields: Fields } | FileFault {
   if (bytes.length > CONFIG_BYTES_MAX) return { fault: tooLarge(bytes) }
   if (bytes.length === 0) return { fault: 'EOF' }
   const read = readText(bytes, { isYamlOnly: true })
   if ('fault' in read) return { fault: `error converting YAML to JSON: ${read.fault}` }
-  const prefix = jsonStart.test(bytes.toString('utf8')) ? '' : 'error unmarshaling JSON: while decoding JSON: '
+  const prefix = jsonStart.test(bytes.toString('utf8'))
+    ? ''
+    : 'error unmarshaling JSON: while decoding JSON: '
   const value = readAny(new JsonScanner(read.json))
   if (value === null) return { fields: {} }
   if (!isFields(value)) {
-    return { fault: `${prefix}json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${struct.goName}` }
+    return {
+      fault: `${prefix}json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${struct.goName}`,
+    }
   }
   const { value: fields, fault } = decodeStruct(printOrdered(withNames(value, struct)), struct)
   return fault === undefined ? { fields } : { fault: `${prefix}${fault}` }
@@ -36,7 +43,8 @@ function withNames(fields: Fields, struct: Struct): Fields {
     const value = fields[name] ?? null
     const field = struct.fields.find((one) => one.name.toLowerCase() === name.toLowerCase())
     if (field === undefined) continue
-    named[field.name] = isFields(value) && field.schema.type === 'struct' ? withNames(value, field.schema) : value
+    named[field.name] =
+      isFields(value) && field.schema.type === 'struct' ? withNames(value, field.schema) : value
   }
   return named
 }

@@ -5,7 +5,9 @@ import { decodeHere, type DecodeTask } from './decode-thread.ts'
 import { authenticationScheme, authorizationScheme, encryptionScheme } from './schemes.ts'
 
 const { bytes, schemeName }: DecodeTask = workerData
-const scheme = [authenticationScheme, authorizationScheme, encryptionScheme].find(({ name }) => name === schemeName)
+const scheme = [authenticationScheme, authorizationScheme, encryptionScheme].find(
+  ({ name }) => name === schemeName,
+)
 assert(scheme !== undefined, 'the file is of a type that is reloaded')
 const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

@@ -8,7 +8,9 @@ const readTcp = (tcp: object) =>
       JSON.stringify({
         apiVersion: 'apiserver.k8s.io/v1beta1',
         kind: 'EgressSelectorConfiguration',
-        egressSelections: [{ name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { tcp } } }],
+        egressSelections: [
+          { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { tcp } } },
+        ],
       }),
     ),
   )
@@ -17,7 +19,9 @@ test('a proxy at an http:// URL is reached without TLS', () => {
   const proxy = { protocol: 'http-connect', transport: 'tcp', tls: null } as const
   const withPort = { value: { cluster: { ...proxy, address: 'proxy:8131' } } }
   assert.deepEqual(readTcp({ url: 'http://proxy:8131' }), withPort)
-  assert.deepEqual(readTcp({ url: 'http://proxy' }), { value: { cluster: { ...proxy, address: 'proxy' } } })
+  assert.deepEqual(readTcp({ url: 'http://proxy' }), {
+    value: { cluster: { ...proxy, address: 'proxy' } },
+  })
 })
 
 test('a proxy at an http:// URL has no TLS configuration', () => {

@@ -30,16 +30,24 @@ import { readTextFile } from './read-file.ts'
 import { egressScheme } from './schemes.ts'
 
 /** `stage`: which prefix upstream gives the fault. */
-export type EgressFault = { readonly fault: string; readonly stage: 'reading' | 'validating' | 'building' }
+export type EgressFault = {
+  readonly fault: string
+  readonly stage: 'reading' | 'validating' | 'building'
+}
 
-export function readEgressConfiguration(bytes: Buffer): { readonly value: EgressConfig } | EgressFault {
+export function readEgressConfiguration(
+  bytes: Buffer,
+): { readonly value: EgressConfig } | EgressFault {
   const decoded = decodeFile(bytes, egressScheme)
   if ('fault' in decoded) return { fault: decoded.fault, stage: 'reading' }
   const { known, fields, strictFault } = decoded
   if (strictFault !== undefined) return { fault: strictFault, stage: 'reading' }
   if (known.hubName !== 'apiserver.EgressSelectorConfiguration') {
     const { apiVersion, kind } = fields
-    return { fault: `unexpected config type: ${textOf(apiVersion)}, Kind=${textOf(kind)}`, stage: 'reading' }
+    return {
+      fault: `unexpected config type: ${textOf(apiVersion)}, Kind=${textOf(kind)}`,
+      stage: 'reading',
+    }
   }
   const selections = itemsOf(fields['egressSelections']).map(selectionOf)
   const faults = [...selections.flatMap(connectionFaults), ...nameFaults(selections)]
@@ -65,23 +73,34 @@ function selectionOf({ name: given, connection: of }: Fields): Selection {
   }
 }
 
-const isGiven = (value: Json | undefined): Fields | undefined => (isFields(value) ? value : undefined)
+const isGiven = (value: Json | undefined): Fields | undefined =>
+  isFields(value) ? value : undefined
 
 const path = 'service.connection'
 
 function connectionFaults({ protocol, transport }: Selection): FieldFault[] {
   if (protocol === 'HTTPConnect') return connectFaults(transport)
   if (protocol === 'GRPC') return grpcFaults(transport)
-  if (protocol !== 'Direct') return [notSupported(`${path}.protocol`, protocol, ['Direct', 'HTTPConnect', 'GRPC'])]
+  if (protocol !== 'Direct')
+    return [notSupported(`${path}.protocol`, protocol, ['Direct', 'HTTPConnect', 'GRPC'])]
   if (transport === undefined) return []
-  return [invalidValue(`${path}.transport`, 'direct', 'Transport config should be absent for direct connect')]
+  return [
+    invalidValue(
+      `${path}.transport`,
+      'direct',
+      'Transport config should be absent for direct connect',
+    ),
+  ]
 }
 
 function connectFaults(transport: Fields | undefined): FieldFault[] {
-  if (transport === undefined) return [required(`${path}.transport`, 'transport must be set for HTTPConnect')]
+  if (transport === undefined)
+    return [required(`${path}.transport`, 'transport must be set for HTTPConnect')]
   const [tcp, uds] = [isGiven(transport['tcp']), isGiven(transport['uds'])]
   if (uds === undefined) {
-    return tcp === undefined ? [required(`${path}.tcp`, 'One of TCP or UDS must be set')] : tcpFaults(tcp)
+    return tcp === undefined
+      ? [required(`${path}.tcp`, 'One of TCP or UDS must be set')]
+      : tcpFaults(tcp)
   }
   if (tcp === undefined) return socketFaults(uds)
   const shown = goStruct('apiserver.TCPTransport', {
@@ -92,9 +111,12 @@ function connectFaults(transport: Fields | undefined): FieldFault[] {
 }
 
 function grpcFaults(transport: Fields | undefined): FieldFault[] {
-  if (transport === undefined) return [required(`${path}.transport`, 'transport must be set for GRPC')]
+  if (transport === undefined)
+    return [required(`${path}.transport`, 'transport must be set for GRPC')]
   const uds = isGiven(transport['uds'])
-  return uds === undefined ? [required(`${path}.uds`, 'UDS must be set with GRPC')] : socketFaults(uds)
+  return uds === undefined
+    ? [required(`${path}.uds`, 'UDS must be set with GRPC')]
+    : socketFaults(uds)
 }
 
 function socketFaults({ udsName }: Fields): FieldFault[] {
@@ -107,28 +129,49 @@ function tcpFaults(tcp: Fields): FieldFault[] {
   const tls = isGiven(tcp['tlsConfig'])
   if (url.startsWith('https://')) return tlsFaults(tls)
   if (!url.startsWith('http://')) {
-    return [invalidValue(`${path}.url`, url, 'supported connection protocols are http:// and https://')]
+    return [
+      invalidValue(`${path}.url`, url, 'supported connection protocols are http:// and https://'),
+    ]
   }
   if (tls === undefined) return []
-  return [invalidValue(`${path}.tlsConfig`, 'nil', 'TLSConfig config should not be present when using HTTP')]
+  return [
+    invalidValue(
+      `${path}.tlsConfig`,
+      'nil',
+      'TLSConfig config should not be present when using HTTP',
+    ),
+  ]
 }
 
 function tlsFaults(tls: Fields | undefined): FieldFault[] {
-  if (tls === undefined) return [required(`${path}.tlsConfig`, 'TLSConfig must be present when using HTTPS')]
-  const [ca, certificate, key] = [textOf(tls['caBundle']), textOf(tls['clientCert']), textOf(tls['clientKey'])]
+  if (tls === undefined)
+    return [required(`${path}.tlsConfig`, 'TLSConfig must be present when using HTTPS')]
+  const [ca, certificate, key] = [
+    textOf(tls['caBundle']),
+    textOf(tls['clientCert']),
+    textOf(tls['clientKey']),
+  ]
   return [
     ...(ca === '' ? [] : fileFaults('caBundle', ca, 'TLS config ca bundle')),
     ...(certificate === ''
       ? [invalidValue(`${path}.tlsConfig.clientCert`, 'nil', 'Using TLS requires clientCert')]
       : fileFaults('clientCert', certificate, 'TLS client cert')),
     ...(key === ''
-      ? [invalidValue(`${path}.tlsConfig.clientKey`, 'nil', 'Using TLS requires requires clientKey')]
+      ? [
+          invalidValue(
+            `${path}.tlsConfig.clientKey`,
+            'nil',
+            'Using TLS requires requires clientKey',
+          ),
+        ]
       : fileFaults('clientKey', key, 'TLS client key')),
   ]
 }
 
 const fileFaults = (field: string, file: string, what: string): FieldFault[] =>
-  existsSync(file) ? [] : [invalidValue(`${path}.tlsConfig.${field}`, file, `${what} does not exist`)]
+  existsSync(file)
+    ? []
+    : [invalidValue(`${path}.tlsConfig.${field}`, file, `${what} does not exist`)]
 
 function nameFaults(selections: readonly Selection[]): FieldFault[] {
   const seen = new Set<string>()
@@ -140,7 +183,8 @@ function nameFaults(selections: readonly Selection[]): FieldFault[] {
   })
 }
 
-const isEgressName = (name: string): name is EgressName => egressNames.some((known) => known === name)
+const isEgressName = (name: string): name is EgressName =>
+  egressNames.some((known) => known === name)
 
 function build(selections: readonly Selection[]): { readonly value: EgressConfig } | EgressFault {
   const value: { [name in EgressName]?: EgressProxy | null } = {}
@@ -159,18 +203,26 @@ function build(selections: readonly Selection[]): { readonly value: EgressConfig
   return { value }
 }
 
-function proxyOf({ protocol, transport = {} }: Selection): EgressProxy | { readonly fault: string } | null {
+function proxyOf({
+  protocol,
+  transport = {},
+}: Selection): EgressProxy | { readonly fault: string } | null {
   if (protocol === 'Direct') return null
   const uds = isGiven(transport['uds'])
   if (uds !== undefined) {
-    return { protocol: protocol === 'GRPC' ? 'grpc' : 'http-connect', transport: 'uds', path: textOf(uds['udsName']) }
+    return {
+      protocol: protocol === 'GRPC' ? 'grpc' : 'http-connect',
+      transport: 'uds',
+      path: textOf(uds['udsName']),
+    }
   }
   const { url: given, tlsConfig } = fieldsOf(transport['tcp'])
   const tls = isFields(tlsConfig) ? tlsOf(tlsConfig) : null
   const fault = tls === null ? undefined : unusable(tls)
   if (fault !== undefined) return { fault }
   const url = parseGoUrl(textOf(given))
-  if ('fault' in url) return { fault: `invalid proxy server url ${quote(textOf(given))}: ${url.fault}` }
+  if ('fault' in url)
+    return { fault: `invalid proxy server url ${quote(textOf(given))}: ${url.fault}` }
   return { protocol: 'http-connect', transport: 'tcp', address: url.host, tls }
 }
 
@@ -182,7 +234,8 @@ const tlsOf = ({ caBundle, clientCert, clientKey }: Fields): ProxyTls => ({
 
 /** Found when the server starts, although connections read the files again. */
 function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | undefined {
-  const pair = (why: string): string => `failed to read key pair ${certificatePath} & ${keyPath}, got ${why}`
+  const pair = (why: string): string =>
+    `failed to read key pair ${certificatePath} & ${keyPath}, got ${why}`
   const [certificate, key] = [readTextFile(certificatePath), readTextFile(keyPath)]
   if ('fault' in certificate) return pair(certificate.fault)
   if ('fault' in key) return pair(key.fault)
@@ -191,7 +244,9 @@ function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | unde
   if (caPath === null) return undefined
   const ca = readTextFile(caPath)
   if ('fault' in ca) return `failed to read cert file ${caPath}, got ${ca.fault}`
-  return certificateBlocks(ca.text).some(isCertificate) ? undefined : 'failed to append CA cert to the cert pool'
+  return certificateBlocks(ca.text).some(isCertificate)
+    ? undefined
+    : 'failed to append CA cert to the cert pool'
 }
 
 function goConfig(selections: readonly Selection[]): string {

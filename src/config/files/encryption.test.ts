@@ -12,14 +12,21 @@ const options = { path: 'f', gates: defaultGates, isReloaded: false }
 const secret = randomBytes(32).toString('base64')
 const provider = { aesgcm: { keys: [{ name: 'a', secret }] } }
 const resources = [{ resources: ['secrets'], providers: [provider] }]
-const file = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }
+const file = {
+  apiVersion: 'apiserver.config.k8s.io/v1',
+  kind: 'EncryptionConfiguration',
+  resources,
+}
 
 test('names of resources have one form', () => {
   const rules = [['secrets.', 'deployments.apps'], ['*.'], ['*.*']].map((names) => ({
     resources: names,
     providers: [provider],
   }))
-  const read = readEncryptionConfiguration(Buffer.from(JSON.stringify({ ...file, resources: rules })), options)
+  const read = readEncryptionConfiguration(
+    Buffer.from(JSON.stringify({ ...file, resources: rules })),
+    options,
+  )
   assert.ok('value' in read)
   assert.deepEqual(
     read.value.map((rule) => rule.resources),
@@ -33,7 +40,12 @@ test('a file with keys is not in the fault about it', () => {
     `kind: EncryptionConfiguration\nresources: ${JSON.stringify(resources)}\n`,
   ]) {
     const read = readEncryptionConfiguration(Buffer.from(text), options)
-    assert.ok('fault' in read && /Object '\w+' is missing$/.test(read.fault) && !read.fault.includes(secret), text)
+    assert.ok(
+      'fault' in read &&
+        /Object '\w+' is missing$/.test(read.fault) &&
+        !read.fault.includes(secret),
+      text,
+    )
   }
 })
 
@@ -55,7 +67,12 @@ test('the keys are not in a heap snapshot', () => {
     console.log(read.value.length)
   `
   try {
-    const said = execFileSync(process.execPath, ['--expose-gc', '--input-type=module-typescript', '-e', program])
+    const said = execFileSync(process.execPath, [
+      '--expose-gc',
+      '--input-type=module-typescript',
+      '-e',
+      program,
+    ])
     assert.equal(said.toString(), '1\n')
     assert.ok(!readFileSync(snapshot, 'latin1').includes(secret.slice(0, 20)))
   } finally {

@@ -7,10 +7,23 @@ import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { goPointer, goStrings, goStruct } from '../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { parseGoUrl } from '../../api/url.ts'
 import { parseDuration } from '../../lib/duration.ts'
-import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
+import {
+  type ConfigFileType,
+  type FileRead,
+  readConfigFile,
+  rereadConfigFile,
+} from './config-file.ts'
 import { encryptionScheme } from './schemes.ts'
 
 /** As upstream. */
@@ -58,7 +71,8 @@ export type EncryptionOptions = {
 export const readEncryptionConfiguration = (
   bytes: Buffer,
   options: EncryptionOptions,
-): FileRead<readonly EncryptionRule[]> => built(readConfigFile(bytes, fileType(options)), bytes, options)
+): FileRead<readonly EncryptionRule[]> =>
+  built(readConfigFile(bytes, fileType(options)), bytes, options)
 
 /** While the server runs. */
 export const rereadEncryptionConfiguration = async (
@@ -72,7 +86,8 @@ function built(
   bytes: Buffer,
   { path, gates }: EncryptionOptions,
 ): FileRead<readonly EncryptionRule[]> {
-  if ('fault' in read) return { ...read, fault: `error while parsing file: ${readFault(read, bytes, path)}` }
+  if ('fault' in read)
+    return { ...read, fault: `error while parsing file: ${readFault(read, bytes, path)}` }
   const fault = ruleFault(read.value, gates)
   return fault === undefined ? read : { fault: `error while building transformers: ${fault}` }
 }
@@ -96,7 +111,9 @@ const withoutSecrets = (fault: string, bytes: Buffer): string =>
     ? fault.replace(/^(Object '\w+' is missing) in '[\s\S]*$/, '$1')
     : fault
 
-const fileType = ({ isReloaded }: EncryptionOptions): ConfigFileType<readonly EncryptionRule[]> => ({
+const fileType = ({
+  isReloaded,
+}: EncryptionOptions): ConfigFileType<readonly EncryptionRule[]> => ({
   scheme: encryptionScheme,
   kind: 'EncryptionConfiguration',
   unexpected: (hubName) =>
@@ -104,7 +121,10 @@ const fileType = ({ isReloaded }: EncryptionOptions): ConfigFileType<readonly En
   read: ({ resources }) => checkRules(itemsOf(resources), isReloaded),
 })
 
-function checkRules(items: readonly Fields[], isReloaded: boolean): FileRead<readonly EncryptionRule[]> {
+function checkRules(
+  items: readonly Fields[],
+  isReloaded: boolean,
+): FileRead<readonly EncryptionRule[]> {
   if (items.length === 0)
     return { fault: describeFaults([required('resources', 'at least one resources is required')]) }
   const invalidTimeout = items.flatMap(({ providers }) => itemsOf(providers)).map(timeoutFault)
@@ -116,7 +136,10 @@ function checkRules(items: readonly Fields[], isReloaded: boolean): FileRead<rea
     const path = `resources[${at}]`
     const resources = textsOf(item['resources'])
     if (resources.length === 0) faults.push(noneOf(`${path}.resources`))
-    faults.push(...overlapFaults(resources, `${path}.resources`), ...nameFaults(resources, `${path}.resources`))
+    faults.push(
+      ...overlapFaults(resources, `${path}.resources`),
+      ...nameFaults(resources, `${path}.resources`),
+    )
     const given = itemsOf(item['providers'])
     if (given.length === 0) faults.push(noneOf(`${path}.providers`))
     const providers = given.flatMap((provider, place) => {
@@ -142,7 +165,9 @@ type GroupResource = { readonly group: string; readonly resource: string }
 /** `deployments.apps`, `*.`: the group is what follows the first dot. */
 function parseName(name: string): GroupResource {
   const dot = name.indexOf('.')
-  return dot === -1 ? { group: '', resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
+  return dot === -1
+    ? { group: '', resource: name }
+    : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
 }
 
 /** `secrets.` is `secrets`: rules are found by one name. */
@@ -152,7 +177,8 @@ function canonical(name: string): string {
   return resource === '*' ? '*.' : resource
 }
 
-const isEverything = ({ group, resource }: GroupResource): boolean => group === '*' && resource === '*'
+const isEverything = ({ group, resource }: GroupResource): boolean =>
+  group === '*' && resource === '*'
 
 /** Of the names of one list. */
 function overlapFaults(names: readonly string[], path: string): FieldFault[] {
@@ -166,10 +192,14 @@ function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   }
   const faults: FieldFault[] = []
   if ([...counts.values()].some((count) => count > 1)) {
-    faults.push(invalidShown(path, goStrings(names), 'the same resource cannot be specified multiple times'))
+    faults.push(
+      invalidShown(path, goStrings(names), 'the same resource cannot be specified multiple times'),
+    )
   }
   const overlaps = parsed.some((one) =>
-    isEverything(one) ? parsed.length > 1 : one.resource === '*' && (resourcesOf.get(one.group) ?? 0) > 1,
+    isEverything(one)
+      ? parsed.length > 1
+      : one.resource === '*' && (resourcesOf.get(one.group) ?? 0) > 1,
   )
   if (overlaps) {
     const why =
@@ -180,7 +210,11 @@ function overlapFaults(names: readonly string[], path: string): FieldFault[] {
 }
 
 /** Without an API: they are never encrypted. */
-const serverRecords: readonly string[] = ['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations']
+const serverRecords: readonly string[] = [
+  'apiserveripinfo',
+  'serviceipallocations',
+  'servicenodeportallocations',
+]
 
 function nameFaults(names: readonly string[], path: string): FieldFault[] {
   return names.flatMap((name, at) => {
@@ -194,19 +228,25 @@ function nameFault(name: string): string | undefined {
   if (name === '*') {
     return "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"
   }
-  if (serverRecords.includes(name)) return 'resources which do not have REST API/s cannot be encrypted'
+  if (serverRecords.includes(name))
+    return 'resources which do not have REST API/s cannot be encrypted'
   const { group, resource } = parseName(name)
   if (group === 'events.k8s.io') {
     return "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file"
   }
-  if (group === 'extensions') return "'extensions' group has been removed and cannot be used for encryption"
-  if (group === '*' && resource !== '*') return 'encrypting the same resource across groups is not supported'
+  if (group === 'extensions')
+    return "'extensions' group has been removed and cannot be used for encryption"
+  if (group === '*' && resource !== '*')
+    return 'encrypting the same resource across groups is not supported'
   return undefined
 }
 
 type ProviderContext = { readonly names: Set<string>; readonly isReloaded: boolean }
 
-type CheckedProvider = { readonly provider: EncryptionProvider | undefined; readonly faults: readonly FieldFault[] }
+type CheckedProvider = {
+  readonly provider: EncryptionProvider | undefined
+  readonly faults: readonly FieldFault[]
+}
 
 function checkProvider(fields: Fields, path: string, context: ProviderContext): CheckedProvider {
   const faults = [...countFaults(fields, path)]
@@ -244,24 +284,35 @@ function countFaults(fields: Fields, path: string): FieldFault[] {
   return [invalidShown(path, shown, why)]
 }
 
-type CheckedKeys = { readonly keys: readonly EncryptionKey[]; readonly faults: readonly FieldFault[] }
+type CheckedKeys = {
+  readonly keys: readonly EncryptionKey[]
+  readonly faults: readonly FieldFault[]
+}
 
 function checkKeys(items: readonly Fields[], path: string, sizes: readonly number[]): CheckedKeys {
-  if (items.length === 0) return { keys: [], faults: [required(path, 'at least one keys is required')] }
+  if (items.length === 0)
+    return { keys: [], faults: [required(path, 'at least one keys is required')] }
   const faults: FieldFault[] = []
   const keys = items.flatMap((item, at): EncryptionKey[] => {
     const name = textOf(item['name'])
-    if (name === '') faults.push(required(`${path}[${at}].name`, 'name is a mandatory field for a key'))
+    if (name === '')
+      faults.push(required(`${path}[${at}].name`, 'name is a mandatory field for a key'))
     const secret = readSecret(textOf(item['secret']), sizes)
     if (!('fault' in secret)) return [{ name, secret: secret.key }]
     const where = `${path}[${at}].secret`
-    faults.push(secret.isMissing ? required(where, secret.fault) : invalidValue(where, 'REDACTED', secret.fault))
+    faults.push(
+      secret.isMissing
+        ? required(where, secret.fault)
+        : invalidValue(where, 'REDACTED', secret.fault),
+    )
     return []
   })
   return { keys, faults }
 }
 
-type ReadSecret = { readonly key: KeyObject } | { readonly fault: string; readonly isMissing: boolean }
+type ReadSecret =
+  | { readonly key: KeyObject }
+  | { readonly fault: string; readonly isMissing: boolean }
 
 function readSecret(text: string, sizes: readonly number[]): ReadSecret {
   if (text === '') return { fault: 'secret is a mandatory field for a key', isMissing: true }
@@ -273,13 +324,26 @@ function readSecret(text: string, sizes: readonly number[]): ReadSecret {
   const bytes = Buffer.from(digits, 'base64')
   if (sizes.includes(bytes.length)) return { key: createSecretKey(bytes) }
   const expected = `expected one of [${sizes.join(' ')}]`
-  return { fault: `secret is not of the expected length, got ${bytes.length}, ${expected}`, isMissing: false }
+  return {
+    fault: `secret is not of the expected length, got ${bytes.length}, ${expected}`,
+    isMissing: false,
+  }
 }
 
-function checkKms(kms: Fields, path: string, { names, isReloaded }: ProviderContext): CheckedProvider {
+function checkKms(
+  kms: Fields,
+  path: string,
+  { names, isReloaded }: ProviderContext,
+): CheckedProvider {
   const version = kms['apiVersion'] === undefined ? 'v1' : textOf(kms['apiVersion']) || 'v1'
   const name = textOf(kms['name'])
-  const faults = [...kmsNameFaults(name, `${path}.name`, { isUnique: isReloaded || version !== 'v1', version, names })]
+  const faults = [
+    ...kmsNameFaults(name, `${path}.name`, {
+      isUnique: isReloaded || version !== 'v1',
+      version,
+      names,
+    }),
+  ]
   names.add(name)
   const parsed = kms['timeout'] === undefined ? undefined : parseDuration(textOf(kms['timeout']))
   const timeoutMs = parsed === undefined || 'fault' in parsed ? KMS_TIMEOUT_MS_DEFAULT : parsed.ms
@@ -300,21 +364,37 @@ function checkKms(kms: Fields, path: string, { names, isReloaded }: ProviderCont
   }
   if (version !== 'v1' && version !== 'v2') {
     const why = 'unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported'
-    return { provider: undefined, faults: [...faults, invalidValue(`${path}.apiVersion`, version, why)] }
+    return {
+      provider: undefined,
+      faults: [...faults, invalidValue(`${path}.apiVersion`, version, why)],
+    }
   }
-  return { provider: { kind: 'kms', version, name, path: socketOf(endpoint), timeoutMs, keysMax }, faults }
+  return {
+    provider: { kind: 'kms', version, name, path: socketOf(endpoint), timeoutMs, keysMax },
+    faults,
+  }
 }
 
-type NameContext = { readonly isUnique: boolean; readonly version: string; readonly names: ReadonlySet<string> }
+type NameContext = {
+  readonly isUnique: boolean
+  readonly version: string
+  readonly names: ReadonlySet<string>
+}
 
-function kmsNameFaults(name: string, path: string, { isUnique, version, names }: NameContext): FieldFault[] {
+function kmsNameFaults(
+  name: string,
+  path: string,
+  { isUnique, version, names }: NameContext,
+): FieldFault[] {
   const faults: FieldFault[] = []
   if (name === '') faults.push(required(path, 'name is a mandatory field for a provider'))
   if (version !== 'v1' && name.includes(':')) {
     faults.push(invalidValue(path, name, `invalid KMS provider name ${name}, must not contain ':'`))
   }
   if (isUnique && names.has(name)) {
-    faults.push(invalidValue(path, name, `duplicate KMS provider name ${name}, names must be unique`))
+    faults.push(
+      invalidValue(path, name, `duplicate KMS provider name ${name}, names must be unique`),
+    )
   }
   return faults
 }
@@ -323,7 +403,9 @@ function endpointFaults(endpoint: string, path: string): FieldFault[] {
   if (endpoint === '') return [invalidValue(path, '', 'endpoint is a mandatory field for a kms')]
   const parsed = parseGoUrl(endpoint)
   if ('fault' in parsed) {
-    return [invalidValue(path, endpoint, `invalid endpoint for kms provider, error: ${parsed.fault}`)]
+    return [
+      invalidValue(path, endpoint, `invalid endpoint for kms provider, error: ${parsed.fault}`),
+    ]
   }
   if (parsed.scheme === 'unix') return []
   const why = `unsupported scheme ${JSON.stringify(parsed.scheme)} for KMS provider, only unix is supported`
@@ -349,8 +431,12 @@ function decodePath(path: string): string {
 function ruleFault(rules: readonly EncryptionRule[], gates: Gates): string | undefined {
   const earlier = new Set<string>()
   for (const { resources, providers } of rules) {
-    if (providers.some((one) => one.kind === 'kms' && one.version === 'v1') && !gates.isOn('KMSv1')) {
-      const advice = 'Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.'
+    if (
+      providers.some((one) => one.kind === 'kms' && one.version === 'v1') &&
+      !gates.isOn('KMSv1')
+    ) {
+      const advice =
+        'Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.'
       return `KMSv1 is deprecated and will only receive security updates going forward. ${advice}`
     }
     for (const name of resources) {

@@ -22,7 +22,8 @@ export type EventLimit = {
 /** Upstream's default. */
 const BUCKETS_MAX = 4096
 
-export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> => readConfigFile(bytes, fileType)
+export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> =>
+  readConfigFile(bytes, fileType)
 
 /** The plugin cannot run without a configuration. */
 export const noEventLimits = describeFaults([emptyFault('(nil)')])
@@ -33,7 +34,10 @@ const fileType: ConfigFileType<readonly EventLimit[]> = {
   isLenient: true,
   read: ({ limits }) => {
     const items = itemsOf(limits)
-    const faults = items.length === 0 ? [emptyFault(limits === undefined ? '(nil)' : '{}')] : items.flatMap(limitFaults)
+    const faults =
+      items.length === 0
+        ? [emptyFault(limits === undefined ? '(nil)' : '{}')]
+        : items.flatMap(limitFaults)
     return faults.length > 0 ? { fault: describeFaults(faults) } : { value: items.map(limitOf) }
   },
 }
@@ -45,12 +49,18 @@ function emptyFault(list: '(nil)' | '{}'): FieldFault {
 function limitFaults(limit: Fields, at: number): FieldFault[] {
   const path = `limits[${at}]`
   const type = textOf(limit['type'])
-  const [perSecond, burst, size] = [numberOf(limit['qps']), numberOf(limit['burst']), numberOf(limit['cacheSize'])]
+  const [perSecond, burst, size] = [
+    numberOf(limit['qps']),
+    numberOf(limit['burst']),
+    numberOf(limit['cacheSize']),
+  ]
   const faults: FieldFault[] = []
-  if (!limitTypes.some((one) => one === type)) faults.push(notSupported(`${path}.type`, type, limitTypes))
+  if (!limitTypes.some((one) => one === type))
+    faults.push(notSupported(`${path}.type`, type, limitTypes))
   if (burst <= 0) faults.push(invalidValue(`${path}.burst`, burst, 'must be positive'))
   if (perSecond <= 0) faults.push(invalidValue(`${path}.qps`, perSecond, 'must be positive'))
-  if (type !== 'Server' && size < 0) faults.push(invalidValue(`${path}.cacheSize`, size, 'must not be negative'))
+  if (type !== 'Server' && size < 0)
+    faults.push(invalidValue(`${path}.cacheSize`, size, 'must not be negative'))
   return faults
 }
 

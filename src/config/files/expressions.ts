@@ -26,18 +26,27 @@ export class ExpressionCompiler<Name extends string> {
   async prepare(name: Name, texts: readonly string[]): Promise<void> {
     const environment = this.#environments[name]
     for (const text of texts) {
-      this.#prepared.set(`${name} ${text}`, await inTurns((slice) => compileInTurns(text, environment, slice)))
+      this.#prepared.set(
+        `${name} ${text}`,
+        await inTurns((slice) => compileInTurns(text, environment, slice)),
+      )
     }
   }
 
-  compile(name: Name, { text, path }: Place, checkType: CheckType): Expression | { readonly fault: FieldFault } {
-    const compiled = this.#prepared.get(`${name} ${text}`) ?? compile(text, this.#environments[name])
+  compile(
+    name: Name,
+    { text, path }: Place,
+    checkType: CheckType,
+  ): Expression | { readonly fault: FieldFault } {
+    const compiled =
+      this.#prepared.get(`${name} ${text}`) ?? compile(text, this.#environments[name])
     if ('fault' in compiled && compiled.stage === 'compilation') {
       return { fault: invalidValue(path, text, `compilation failed: ${compiled.fault}`) }
     }
     const why = checkType(compiled.type)
     if (why !== undefined) return { fault: invalidValue(path, text, why) }
-    if ('fault' in compiled) return { fault: internalFault(path, `program instantiation failed: ${compiled.fault}`) }
+    if ('fault' in compiled)
+      return { fault: internalFault(path, `program instantiation failed: ${compiled.fault}`) }
     return { text, program: compiled.program }
   }
 }
@@ -46,6 +55,7 @@ export class ExpressionCompiler<Name extends string> {
 export const anyType = (): undefined => undefined
 
 /** Upstream words the error differently in the two kinds of files. */
-export const onlyBool = (type: Type): string | undefined => (type.kind === 'bool' ? undefined : 'must evaluate to bool')
+export const onlyBool = (type: Type): string | undefined =>
+  type.kind === 'bool' ? undefined : 'must evaluate to bool'
 export const onlyBoolShown = (type: Type): string | undefined =>
   type.kind === 'bool' ? undefined : `must evaluate to bool but got ${outputNameOf(type)}`

@@ -11,7 +11,8 @@ const words: { readonly [code: string]: string } = {
 }
 
 export function goFileError(call: 'open' | 'stat' | 'read', path: string, error: unknown): string {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   // Go can open a directory; reading it fails.
   const named = code === 'EISDIR' ? 'read' : call
   return `${named} ${path}: ${words[code] ?? messageOf(error)}`

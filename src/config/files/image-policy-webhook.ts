@@ -19,7 +19,12 @@ export type ImagePolicyWebhook = {
   readonly defaultAllow: boolean
 }
 
-type Range = { readonly unitMs: number; readonly minMs: number; readonly maxMs: number; readonly defaultMs: number }
+type Range = {
+  readonly unitMs: number
+  readonly minMs: number
+  readonly maxMs: number
+  readonly defaultMs: number
+}
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
@@ -31,7 +36,9 @@ const ttl = { unitMs: SECOND_MS, minMs: SECOND_MS, maxMs: 30 * MINUTE_MS }
 export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebhook> {
   const decoded = decodeUnversioned(bytes, imagePolicyType())
   if ('fault' in decoded) return decoded
-  const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = fieldsOf(decoded.fields['imagePolicy'])
+  const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = fieldsOf(
+    decoded.fields['imagePolicy'],
+  )
   const [retry, allow, deny] = [
     normalized(numberOf(retryBackoff), backoff),
     normalized(numberOf(allowTTL), { ...ttl, defaultMs: 5 * MINUTE_MS }),
@@ -48,7 +55,10 @@ export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebho
 }
 
 /** 0 means the default, -1 none. */
-function normalized(given: number, range: Range): { readonly ms: number } | { readonly fault: string } {
+function normalized(
+  given: number,
+  range: Range,
+): { readonly ms: number } | { readonly fault: string } {
   const { unitMs, minMs, maxMs, defaultMs } = range
   if (given === -1) return { ms: 0 }
   if (given === 0) return { ms: defaultMs }

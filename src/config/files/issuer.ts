@@ -43,13 +43,18 @@ function urlFaults(url: string, path: string, disallowed: readonly string[]): Fi
   if (url === '') return [required(path, 'URL is required')]
   if (!disallowed.includes(url)) return httpsFaults(url, path)
   const all = [...new Set(disallowed)].toSorted().join(' ')
-  return [invalidValue(path, url, `URL must not overlap with disallowed issuers: [${all}]`), ...httpsFaults(url, path)]
+  return [
+    invalidValue(path, url, `URL must not overlap with disallowed issuers: [${all}]`),
+    ...httpsFaults(url, path),
+  ]
 }
 
 function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFault[] {
   if (discoveryUrl === '') return []
   const isSame = url !== '' && withoutSlashes(url) === withoutSlashes(discoveryUrl)
-  const faults = isSame ? [invalidValue(path, discoveryUrl, 'discoveryURL must be different from URL')] : []
+  const faults = isSame
+    ? [invalidValue(path, discoveryUrl, 'discoveryURL must be different from URL')]
+    : []
   return [...faults, ...httpsFaults(discoveryUrl, path)]
 }
 
@@ -71,7 +76,10 @@ function httpsFaults(url: string, path: string): FieldFault[] {
   return whys.map((why) => invalidValue(path, url, why))
 }
 
-function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issuerPath: string): FieldFault[] {
+function audienceFaults(
+  { audiences, audienceMatchPolicy: policy }: Issuer,
+  issuerPath: string,
+): FieldFault[] {
   const path = `${issuerPath}.audiences`
   if (audiences.length === 0) return [required(path, `at least one ${path} is required`)]
   const seen = new Set<string>()
@@ -83,8 +91,13 @@ function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issu
   }
   const isOne = audiences.length === 1
   if (policy === 'MatchAny' || (isOne && policy === '')) return faults
-  const wanted = isOne ? 'be empty or MatchAny for single audience' : 'be MatchAny for multiple audiences'
-  return [...faults, invalidValue(`${issuerPath}.audienceMatchPolicy`, policy, `audienceMatchPolicy must ${wanted}`)]
+  const wanted = isOne
+    ? 'be empty or MatchAny for single audience'
+    : 'be MatchAny for multiple audiences'
+  return [
+    ...faults,
+    invalidValue(`${issuerPath}.audienceMatchPolicy`, policy, `audienceMatchPolicy must ${wanted}`),
+  ]
 }
 
 /** The value is not part of the message, as upstream. */

@@ -4,7 +4,13 @@ import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { claimsEnvironment, userEnvironment } from '../../cel/access.ts'
 import { AuthorityChecks } from './authority-checks.ts'
-import { anyType, type Expression, ExpressionCompiler, onlyBool, type Place } from './expressions.ts'
+import {
+  anyType,
+  type Expression,
+  ExpressionCompiler,
+  onlyBool,
+  type Place,
+} from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
 /** Expressions in configuration files may use all libraries of this version. */
@@ -39,7 +45,10 @@ export type JwtCompiler = {
 }
 
 export const jwtCompiler = (): JwtCompiler => ({
-  expressions: new ExpressionCompiler({ claims: claimsEnvironment(CEL_VERSION), user: userEnvironment(CEL_VERSION) }),
+  expressions: new ExpressionCompiler({
+    claims: claimsEnvironment(CEL_VERSION),
+    user: userEnvironment(CEL_VERSION),
+  }),
   authorities: new AuthorityChecks(),
 })
 
@@ -52,8 +61,13 @@ export async function prepareJwtAuthenticator(
   const mappings = [username, groups, uid].map((mapping) => fieldsOf(mapping)['expression'])
   const values = itemsOf(extra).map(({ valueExpression }) => valueExpression)
   const rules = itemsOf(authenticator['claimValidationRules']).map(({ expression }) => expression)
-  const userRules = itemsOf(authenticator['userValidationRules']).map(({ expression }) => expression)
-  await expressions.prepare('claims', [...mappings, ...values, ...rules].map(textOf).filter(Boolean))
+  const userRules = itemsOf(authenticator['userValidationRules']).map(
+    ({ expression }) => expression,
+  )
+  await expressions.prepare(
+    'claims',
+    [...mappings, ...values, ...rules].map(textOf).filter(Boolean),
+  )
   await expressions.prepare('user', userRules.map(textOf).filter(Boolean))
   const pem = textOf(fieldsOf(authenticator['issuer'])['certificateAuthority'])
   if (pem !== '') await authorities.prepare(pem)
@@ -79,7 +93,10 @@ export function readJwtAuthenticator(
       authorities: compiler.authorities,
     }),
   )
-  const claimRules = reader.claimRules(itemsOf(claimValidationRules), `${path}.claimValidationRules`)
+  const claimRules = reader.claimRules(
+    itemsOf(claimValidationRules),
+    `${path}.claimValidationRules`,
+  )
   const mappings = reader.mappings(fieldsOf(claimMappings), `${path}.claimMappings`)
   const userRules = reader.userRules(itemsOf(userValidationRules), `${path}.userValidationRules`)
   return { value: { issuer: read, claimRules, userRules, ...mappings }, faults: reader.faults }
@@ -114,10 +131,13 @@ class AuthenticatorReader {
     const [claim, text] = [textOf(rule['claim']), textOf(rule['expression'])]
     const [requiredValue, message] = [textOf(rule['requiredValue']), textOf(rule['message'])]
     if (claim !== '' && text !== '') return this.#refuse(invalidValue(path, claim, bothSet))
-    if (claim === '' && text === '') return this.#refuse(required(path, 'claim or expression is required'))
+    if (claim === '' && text === '')
+      return this.#refuse(required(path, 'claim or expression is required'))
     if (claim !== '') {
       if (message !== '') {
-        this.#refuse(invalidValue(`${path}.message`, message, "message can't be set when claim is set"))
+        this.#refuse(
+          invalidValue(`${path}.message`, message, "message can't be set when claim is set"),
+        )
       }
       this.#once(seen.claim, claim, `${path}.claim`)
       return { kind: 'claim', claim, requiredValue }
@@ -160,17 +180,24 @@ class AuthenticatorReader {
   }
 
   #prefixed(mapping: Fields, path: string): ClaimMapping | null {
-    const [claim, text, prefix] = [textOf(mapping['claim']), textOf(mapping['expression']), mapping['prefix']]
+    const [claim, text, prefix] = [
+      textOf(mapping['claim']),
+      textOf(mapping['expression']),
+      mapping['prefix'],
+    ]
     if (claim !== '' && text !== '') return this.#refuse(invalidValue(path, '', bothSet)) ?? null
     if (text !== '') {
       if (typeof prefix === 'string') {
-        this.#refuse(invalidValue(`${path}.prefix`, prefix, "prefix can't be set when expression is set"))
+        this.#refuse(
+          invalidValue(`${path}.prefix`, prefix, "prefix can't be set when expression is set"),
+        )
       }
       return this.#mapped({ text, path: `${path}.expression` })
     }
     if (claim === '') return null
     if (typeof prefix !== 'string') {
-      const why = 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'
+      const why =
+        'prefix is required when claim is set. It can be set to an empty string to disable prefixing'
       this.#refuse(required(`${path}.prefix`, why))
     }
     return { kind: 'claim', claim, prefix: textOf(prefix) }
@@ -201,7 +228,9 @@ class AuthenticatorReader {
   /** Keys must be domain-prefixed, since all authenticators share them. */
   #checkKey(key: string, path: string): void {
     if (key === '') this.#refuse(required(path))
-    else for (const { value, why } of checkDomainPrefixedPath(key)) this.#refuse(invalidValue(path, value, why))
+    else
+      for (const { value, why } of checkDomainPrefixedPath(key))
+        this.#refuse(invalidValue(path, value, why))
     if (key !== key.toLowerCase()) this.#refuse(invalidValue(path, key, 'key must be lowercase'))
     if (/^(?:[^/]*\.)?(?:kubernetes|k8s)\.io\//.test(key)) {
       const why = 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'
@@ -249,4 +278,5 @@ class AuthenticatorReader {
 const unverified =
   'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression'
 
-const readsVerified = ({ program }: Expression): boolean => program.readsField('email_verified', 'claims')
+const readsVerified = ({ program }: Expression): boolean =>
+  program.readsField('email_verified', 'claims')

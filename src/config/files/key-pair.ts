@@ -29,7 +29,8 @@ function certificateMissing(text: string): string | undefined {
 
 function keyMissing(text: string): string | undefined {
   const labels = labelsOf(text)
-  if (labels.some((label) => label === 'PRIVATE KEY' || label.endsWith(' PRIVATE KEY'))) return undefined
+  if (labels.some((label) => label === 'PRIVATE KEY' || label.endsWith(' PRIVATE KEY')))
+    return undefined
   if (labels.length === 0) return 'failed to find any PEM data in key input'
   if (labels.length === 1 && labels[0] === 'CERTIFICATE') {
     return 'found a certificate rather than a key in the PEM for the private key'

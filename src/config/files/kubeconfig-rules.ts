@@ -34,7 +34,8 @@ function duplicateIn(items: readonly Fields[], item: string, type: string): stri
   const seen = new Set<string>()
   for (const { name } of items) {
     const text = textOf(name)
-    if (seen.has(text)) return `error converting *[]${item} into *map[string]${type}: duplicate name "${text}" in list`
+    if (seen.has(text))
+      return `error converting *[]${item} into *map[string]${type}: duplicate name "${text}" in list`
     seen.add(text)
   }
   return undefined
@@ -58,7 +59,9 @@ export function unusableFault(fields: Fields, chosen: Chosen): string | undefine
   const contextName = textOf(fields['current-context'])
   const hasContext = itemsOf(fields['contexts']).some(({ name }) => textOf(name) === contextName)
   const faults = [
-    ...(contextName === '' || hasContext ? [] : [`context was not found for specified context: ${contextName}`]),
+    ...(contextName === '' || hasContext
+      ? []
+      : [`context was not found for specified context: ${contextName}`]),
     ...userFaults(user, userName),
     ...(cluster === undefined ? [noCluster] : clusterFaults(cluster, clusterName)),
   ]
@@ -72,10 +75,14 @@ function userFaults(user: Fields, name: string): string[] {
   const has = (field: string): boolean => textOf(user[field]) !== ''
   if (has('client-certificate') || has('client-certificate-data')) {
     if (has('client-certificate') && has('client-certificate-data')) {
-      faults.push(`client-cert-data and client-cert are both specified for ${name}. client-cert-data will override.`)
+      faults.push(
+        `client-cert-data and client-cert are both specified for ${name}. client-cert-data will override.`,
+      )
     }
     if (has('client-key') && has('client-key-data')) {
-      faults.push(`client-key-data and client-key are both specified for ${name}; client-key-data will override`)
+      faults.push(
+        `client-key-data and client-key are both specified for ${name}; client-key-data will override`,
+      )
     }
     if (!has('client-key') && !has('client-key-data')) {
       const what = 'client-key-data or client-key must be specified'
@@ -85,13 +92,18 @@ function userFaults(user: Fields, name: string): string[] {
     faults.push(...unreadable(textOf(user['client-key']), 'client-key', name))
   }
   faults.push(...execFaults(user, name))
-  const methods = [...(has('token') ? ['token'] : []), ...(has('username') || has('password') ? ['basicAuth'] : [])]
+  const methods = [
+    ...(has('token') ? ['token'] : []),
+    ...(has('username') || has('password') ? ['basicAuth'] : []),
+  ]
   if (methods.length > 1) {
     const found = `found [${methods.join(' ')}], only one is allowed`
     faults.push(`more than one authentication method found for ${name}; ${found}`)
   }
   const isAsWhole =
-    has('as-uid') || textsOf(user['as-groups']).length > 0 || Object.keys(fieldsOf(user['as-user-extra'])).length > 0
+    has('as-uid') ||
+    textsOf(user['as-groups']).length > 0 ||
+    Object.keys(fieldsOf(user['as-user-extra'])).length > 0
   if (isAsWhole && !has('as')) {
     faults.push(`requesting uid, groups or user-extra for ${name} without impersonating a user`)
   }
@@ -122,11 +134,17 @@ function clusterFaults(cluster: Fields, name: string): string[] {
   const faults: string[] = []
   const [path, proxy] = [textOf(cluster['certificate-authority']), textOf(cluster['proxy-url'])]
   if (textOf(cluster['server']) === '') {
-    faults.push(name === '' ? 'default cluster has no server defined' : `no server found for cluster ${quote(name)}`)
+    faults.push(
+      name === ''
+        ? 'default cluster has no server defined'
+        : `no server found for cluster ${quote(name)}`,
+    )
   }
   const proxyFault = proxy === '' ? undefined : proxyUrlFault(proxy)
   if (proxyFault !== undefined) {
-    faults.push(`invalid 'proxy-url' ${quote(withoutUser(proxy))} for cluster ${quote(name)}: ${proxyFault}`)
+    faults.push(
+      `invalid 'proxy-url' ${quote(withoutUser(proxy))} for cluster ${quote(name)}: ${proxyFault}`,
+    )
   }
   if (path !== '' && textOf(cluster['certificate-authority-data']) !== '') {
     const both = 'certificate-authority-data and certificate-authority are both specified'

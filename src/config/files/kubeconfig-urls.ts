@@ -11,27 +11,37 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
   const isUrl = !('fault' in parsed) && parsed.scheme !== '' && parsed.host !== ''
   const url = isUrl ? parsed : parseGoUrl(`http://${server}`)
   const [withoutQuery = ''] = server.split(/[?#]/, 1)
-  const fault = 'fault' in url ? url.fault : isUrl || !/\/./.test(withoutQuery) ? undefined : notHost(server)
-  if (fault !== undefined) return { fault: server.includes('@') ? `${path}: server is not a valid URL` : fault }
+  const fault =
+    'fault' in url ? url.fault : isUrl || !/\/./.test(withoutQuery) ? undefined : notHost(server)
+  if (fault !== undefined)
+    return { fault: server.includes('@') ? `${path}: server is not a valid URL` : fault }
   const whole = isUrl ? withoutQuery : `http://${withoutQuery}`
   const scheme = 'fault' in url ? '' : url.scheme
   // client-go accepts these URLs and fails with every call.
   if (scheme !== 'http' && scheme !== 'https') {
-    return { fault: `${path}: server of scheme ${quote(scheme)} is not supported: use https or http` }
+    return {
+      fault: `${path}: server of scheme ${quote(scheme)} is not supported: use https or http`,
+    }
   }
   if (!URL.canParse(whole)) return { fault: `${path}: server is not a valid URL` }
   return { server: whole, isTls: scheme === 'https' }
 }
 
-const notHost = (server: string): string => `host must be a URL or a host:port pair: ${quote(server)}`
+const notHost = (server: string): string =>
+  `host must be a URL or a host:port pair: ${quote(server)}`
 
 /** The scheme in lower case, as Node expects it; '': none. */
-export function readProxyUrl(proxy: string, path: string): { readonly proxyUrl: string } | FileFault {
+export function readProxyUrl(
+  proxy: string,
+  path: string,
+): { readonly proxyUrl: string } | FileFault {
   if (proxy === '') return { proxyUrl: '' }
   const parsed = parseGoUrl(proxy)
   const [scheme, host] = 'fault' in parsed ? ['', ''] : [parsed.scheme, parsed.host]
   if (scheme === 'socks5') {
-    return { fault: `${path}: proxy-url of scheme socks5 is not supported: use an http or https proxy` }
+    return {
+      fault: `${path}: proxy-url of scheme socks5 is not supported: use an http or https proxy`,
+    }
   }
   // Without a host, client-go fails with every call.
   if (host === '' || !URL.canParse(proxy)) return { fault: `${path}: proxy-url is not a valid URL` }

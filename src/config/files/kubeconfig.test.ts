@@ -33,8 +33,15 @@ function accept(cluster: object, user: object): Kubeconfig {
 test('a scheme in capitals is the same scheme', () => {
   const { certificatePem } = createAuthority('ca', Date.now())
   const cluster = { 'certificate-authority-data': Buffer.from(certificatePem).toString('base64') }
-  for (const server of ['https://127.0.0.1:9/a', 'HTTPS://127.0.0.1:9/a', 'Https://127.0.0.1:9/a']) {
-    const { credentials, certificateAuthority } = accept({ ...cluster, server }, { token: 'secret' })
+  for (const server of [
+    'https://127.0.0.1:9/a',
+    'HTTPS://127.0.0.1:9/a',
+    'Https://127.0.0.1:9/a',
+  ]) {
+    const { credentials, certificateAuthority } = accept(
+      { ...cluster, server },
+      { token: 'secret' },
+    )
     assert.deepEqual(credentials, { kind: 'token', token: 'secret', path: null }, server)
     assert.equal(certificateAuthority, certificatePem)
   }

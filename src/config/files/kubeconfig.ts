@@ -3,7 +3,15 @@
  * context is used. Exec credential plugins are not supported.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
@@ -68,18 +76,23 @@ function loadFile(path: string): { readonly fields: Fields } | FileFault {
   if ('fault' in read) {
     // client-go looks whether the file exists before it opens it.
     const isMissing = read.fault === `open ${path}: no such file or directory`
-    const fault = isMissing ? read.fault.replace('open', 'stat') : `error loading config file "${path}": ${read.fault}`
+    const fault = isMissing
+      ? read.fault.replace('open', 'stat')
+      : `error loading config file "${path}": ${read.fault}`
     return { fault }
   }
   const { bytes } = read
   if (bytes.length === 0) return { fields: {} }
-  if (bytes.length > CONFIG_BYTES_MAX) return { fault: `error loading config file "${path}": ${tooLarge(bytes)}` }
+  if (bytes.length > CONFIG_BYTES_MAX)
+    return { fault: `error loading config file "${path}": ${tooLarge(bytes)}` }
   const decoded = decodeFile(bytes, kubeconfigScheme, {
     byDefault: { kind: 'Config', apiVersion: 'v1' },
     isYamlOnly: true,
     isSecret: true,
   })
-  return 'fault' in decoded ? { fault: `error loading config file "${path}": ${decoded.fault}` } : decoded
+  return 'fault' in decoded
+    ? { fault: `error loading config file "${path}": ${decoded.fault}` }
+    : decoded
 }
 
 function named(fields: Fields, list: string, member: string, name: string): Fields | undefined {
@@ -90,7 +103,11 @@ function named(fields: Fields, list: string, member: string, name: string): Fiel
 const userFiles = ['client-certificate', 'client-key', 'tokenFile']
 const clusterFiles = ['certificate-authority']
 
-function withPaths(fields: Fields | undefined, folder: string, names: readonly string[]): Fields | undefined {
+function withPaths(
+  fields: Fields | undefined,
+  folder: string,
+  names: readonly string[],
+): Fields | undefined {
   if (fields === undefined) return undefined
   const paths = names.flatMap((name) => {
     const path = textOf(fields[name])
@@ -133,7 +150,8 @@ function identityOf(user: Fields, { path, userName }: Origin): Identity | FileFa
     return { fault: `${path}: exec is not supported for user ${quote(userName)}: ${instead}` }
   }
   const provider = user['auth-provider']
-  if (isFields(provider)) return { fault: `no Auth Provider found for name ${quote(textOf(provider['name']))}` }
+  if (isFields(provider))
+    return { fault: `no Auth Provider found for name ${quote(textOf(provider['name']))}` }
   const credentials = credentialsOf(user)
   if ('fault' in credentials) return credentials
   const clientCertificate = certificateOf(user)
@@ -145,7 +163,8 @@ function identityOf(user: Fields, { path, userName }: Origin): Identity | FileFa
 function credentialsOf(user: Fields): KubeconfigCredentials | FileFault {
   const [token, path] = [textOf(user['token']), textOf(user['tokenFile'])]
   const [username, password] = [textOf(user['username']), textOf(user['password'])]
-  if (path !== '' && username !== '') return { fault: 'username/password or bearer token may be set, but not both' }
+  if (path !== '' && username !== '')
+    return { fault: 'username/password or bearer token may be set, but not both' }
   if (token !== '') return { kind: 'token', token, path: path === '' ? null : path }
   if (path !== '') {
     const read = readTextFile(path)
@@ -158,8 +177,14 @@ function credentialsOf(user: Fields): KubeconfigCredentials | FileFault {
 }
 
 function certificateOf(user: Fields): ClientCertificate | FileFault | null {
-  const [certificatePath, keyPath] = [textOf(user['client-certificate']), textOf(user['client-key'])]
-  const [certificate, key] = [fromBase64(user['client-certificate-data']), fromBase64(user['client-key-data'])]
+  const [certificatePath, keyPath] = [
+    textOf(user['client-certificate']),
+    textOf(user['client-key']),
+  ]
+  const [certificate, key] = [
+    fromBase64(user['client-certificate-data']),
+    fromBase64(user['client-key-data']),
+  ]
   if (certificatePath === '' && certificate === '') return null
   if (certificate === '' && key === '') return { kind: 'files', certificatePath, keyPath }
   const [ownCertificate, ownKey] = [
@@ -169,7 +194,9 @@ function certificateOf(user: Fields): ClientCertificate | FileFault | null {
   if ('fault' in ownCertificate) return ownCertificate
   if ('fault' in ownKey) return ownKey
   const fault = pairFault(ownCertificate.text, ownKey.text)
-  return fault === undefined ? { kind: 'pem', certificate: ownCertificate.text, key: ownKey.text } : { fault }
+  return fault === undefined
+    ? { kind: 'pem', certificate: ownCertificate.text, key: ownKey.text }
+    : { fault }
 }
 
 function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
@@ -192,12 +219,16 @@ function noneIn(text: string): string {
   return 'failed to parse certificate: x509: malformed certificate'
 }
 
-const fromBase64 = (value: Fields[string]): string => Buffer.from(textOf(value), 'base64').toString('utf8')
+const fromBase64 = (value: Fields[string]): string =>
+  Buffer.from(textOf(value), 'base64').toString('utf8')
 
 function impersonationOf(user: Fields): Impersonation | null {
   const name = textOf(user['as'])
   if (name === '') return null
-  const extra = entriesOf(user['as-user-extra']).map(([key]) => [key, textsOf(fieldsOf(user['as-user-extra'])[key])])
+  const extra = entriesOf(user['as-user-extra']).map(([key]) => [
+    key,
+    textsOf(fieldsOf(user['as-user-extra'])[key]),
+  ])
   return {
     name,
     uid: textOf(user['as-uid']),

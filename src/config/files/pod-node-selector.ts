@@ -20,7 +20,15 @@ export function readPodNodeSelectors(bytes: Buffer): FileRead<PodNodeSelectors> 
   const decoded = decodeUnversioned(bytes, podNodeSelectorType())
   if ('fault' in decoded) return decoded
   const selectors = new Map(
-    entriesOf(decoded.fields['PodNodeSelectorPluginConfig']).map(([key, value]) => [key, textOf(value)]),
+    entriesOf(decoded.fields['PodNodeSelectorPluginConfig']).map(([key, value]) => [
+      key,
+      textOf(value),
+    ]),
   )
-  return { value: { clusterDefault: selectors.get('clusterDefaultNodeSelector') ?? '', whitelists: selectors } }
+  return {
+    value: {
+      clusterDefault: selectors.get('clusterDefaultNodeSelector') ?? '',
+      whitelists: selectors,
+    },
+  }
 }

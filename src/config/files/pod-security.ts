@@ -35,7 +35,8 @@ export const defaultPodSecurity: PodSecurityConfiguration = {
   exemptions: { usernames: [], namespaces: [], runtimeClasses: [] },
 }
 
-export const readPodSecurity = (bytes: Buffer): FileRead<PodSecurityConfiguration> => readConfigFile(bytes, fileType)
+export const readPodSecurity = (bytes: Buffer): FileRead<PodSecurityConfiguration> =>
+  readConfigFile(bytes, fileType)
 
 const fileType: ConfigFileType<PodSecurityConfiguration> = {
   scheme: podSecurityScheme,
@@ -51,7 +52,10 @@ const fileType: ConfigFileType<PodSecurityConfiguration> = {
   },
 }
 
-function defaultsOf(given: Fields): { readonly value: PodSecurityPolicy; readonly faults: readonly string[] } {
+function defaultsOf(given: Fields): {
+  readonly value: PodSecurityPolicy
+  readonly faults: readonly string[]
+} {
   const faults: string[] = []
   const mode = (name: string): LevelVersion => {
     const level = parseLevel(textOf(given[name]) || 'privileged')
@@ -64,19 +68,33 @@ function defaultsOf(given: Fields): { readonly value: PodSecurityPolicy; readonl
   return { value: { enforce, audit, warn }, faults }
 }
 
-const exemptionsOf = ({ usernames, namespaces, runtimeClasses }: Fields): PodSecurityExemptions => ({
+const exemptionsOf = ({
+  usernames,
+  namespaces,
+  runtimeClasses,
+}: Fields): PodSecurityExemptions => ({
   usernames: textsOf(usernames),
   namespaces: textsOf(namespaces),
   runtimeClasses: textsOf(runtimeClasses),
 })
 
-const exemptionFaults = ({ usernames, namespaces, runtimeClasses }: PodSecurityExemptions): FieldFault[] => [
+const exemptionFaults = ({
+  usernames,
+  namespaces,
+  runtimeClasses,
+}: PodSecurityExemptions): FieldFault[] => [
   ...listFaults(namespaces, 'exemptions.namespaces', checkDnsLabel),
   ...listFaults(runtimeClasses, 'exemptions.runtimeClasses', checkDnsSubdomain),
-  ...listFaults(usernames, 'exemptions.usernames', (name) => (name === '' ? ['username must not be empty'] : [])),
+  ...listFaults(usernames, 'exemptions.usernames', (name) =>
+    name === '' ? ['username must not be empty'] : [],
+  ),
 ]
 
-function listFaults(list: readonly string[], path: string, check: (name: string) => readonly string[]): FieldFault[] {
+function listFaults(
+  list: readonly string[],
+  path: string,
+  check: (name: string) => readonly string[],
+): FieldFault[] {
   const seen = new Set<string>()
   return list.flatMap((name, at) => {
     const whys = check(name)

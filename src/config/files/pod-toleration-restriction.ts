@@ -16,7 +16,8 @@ export type PodTolerations = {
 
 export const noPodTolerations: PodTolerations = { defaults: [], whitelist: [] }
 
-export const readPodTolerations = (bytes: Buffer): FileRead<PodTolerations> => readConfigFile(bytes, fileType)
+export const readPodTolerations = (bytes: Buffer): FileRead<PodTolerations> =>
+  readConfigFile(bytes, fileType)
 
 const fileType: ConfigFileType<PodTolerations> = {
   scheme: podTolerationRestrictionScheme,
@@ -24,7 +25,10 @@ const fileType: ConfigFileType<PodTolerations> = {
   isLenient: true,
   read: ({ default: defaults, whitelist }) => {
     const value = { defaults: itemsOf(defaults), whitelist: itemsOf(whitelist) }
-    const faults = [...listFaults(value.defaults, 'default'), ...listFaults(value.whitelist, 'whitelist')]
+    const faults = [
+      ...listFaults(value.defaults, 'default'),
+      ...listFaults(value.whitelist, 'whitelist'),
+    ]
     return faults.length > 0 ? { fault: `invalid config: [${faults.join(' ')}]` } : { value }
   },
 }

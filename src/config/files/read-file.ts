@@ -52,6 +52,7 @@ function readSyncWithin(path: string): Buffer {
 }
 
 function within(bytes: Buffer): Buffer {
-  if (bytes.length > FILE_BYTES_MAX) throw new Error(`file too large: it may have ${FILE_BYTES_MAX} bytes`)
+  if (bytes.length > FILE_BYTES_MAX)
+    throw new Error(`file too large: it may have ${FILE_BYTES_MAX} bytes`)
   return bytes
 }

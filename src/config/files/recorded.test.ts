@@ -6,7 +6,13 @@ import { after, test } from 'node:test'
 import { caseSets } from '../../../test/config-files/all-cases.ts'
 import { differences } from '../../../test/config-files/differences.ts'
 import { CaseFiles } from '../../../test/config-files/files.ts'
-import { baseFlags, judge, judgeServer, type RawFlags, type Verdict } from '../../../test/config-files/judge.ts'
+import {
+  baseFlags,
+  judge,
+  judgeServer,
+  type RawFlags,
+  type Verdict,
+} from '../../../test/config-files/judge.ts'
 
 const files = new CaseFiles()
 after(() => files[Symbol.dispose]())
@@ -36,7 +42,11 @@ for (const [name, cases] of Object.entries(caseSets)) {
       if (known === undefined) assert.deepEqual(said, recorded[one.id], one.id)
       else {
         assert.deepEqual(said.errors, known.errors, one.id)
-        assert.notDeepEqual(said, recorded[one.id], `${one.id} is the same by now: take it out of differences.ts`)
+        assert.notDeepEqual(
+          said,
+          recorded[one.id],
+          `${one.id} is the same by now: take it out of differences.ts`,
+        )
       }
     }
   })

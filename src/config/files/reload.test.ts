@@ -37,7 +37,9 @@ class VirtualTime {
   pass(ms: number): void {
     const endMs = this.nowMs + ms
     for (;;) {
-      const [next] = this.#due.filter(({ atMs }) => atMs <= endMs).toSorted((one, other) => one.atMs - other.atMs)
+      const [next] = this.#due
+        .filter(({ atMs }) => atMs <= endMs)
+        .toSorted((one, other) => one.atMs - other.atMs)
       if (next === undefined) break
       this.nowMs = next.atMs
       if (next.everyMs === 0) this.#due = this.#due.filter((one) => one !== next)
@@ -84,28 +86,34 @@ function follow(): Followed {
     read: undefined,
     use: undefined,
   }
-  const reloader: Followed['reloader'] = new ConfigReloader('/etc/authn.yaml', Buffer.from(file('first')), {
-    read: (bytes) => whole.read?.(bytes) ?? rereadAuthenticationConfiguration(bytes, options, start.value),
-    use: ({ jwt }, signal) => {
-      if (whole.use !== undefined) return whole.use(signal)
-      if (whole.useFault !== undefined) throw whole.useFault
-      return void used.push(jwt[0]?.issuer.audiences.join() ?? 'nobody')
-    },
-    what: 'authentication config',
-    log: (level, message, fields) => void logged.push([level, message, fields?.['error']].filter(Boolean).join(' | ')),
-    clock: time.clock,
-    looks: {
-      timers: time.timers,
-      watchFolder: (_folder, onChange) => {
-        watchers.push(onChange)
-        return { close: () => undefined }
+  const reloader: Followed['reloader'] = new ConfigReloader(
+    '/etc/authn.yaml',
+    Buffer.from(file('first')),
+    {
+      read: (bytes) =>
+        whole.read?.(bytes) ?? rereadAuthenticationConfiguration(bytes, options, start.value),
+      use: ({ jwt }, signal) => {
+        if (whole.use !== undefined) return whole.use(signal)
+        if (whole.useFault !== undefined) throw whole.useFault
+        return void used.push(jwt[0]?.issuer.audiences.join() ?? 'nobody')
+      },
+      what: 'authentication config',
+      log: (level, message, fields) =>
+        void logged.push([level, message, fields?.['error']].filter(Boolean).join(' | ')),
+      clock: time.clock,
+      looks: {
+        timers: time.timers,
+        watchFolder: (_folder, onChange) => {
+          watchers.push(onChange)
+          return { close: () => undefined }
+        },
+      },
+      readBytes: () => {
+        const { text } = disk
+        return text instanceof Error ? Promise.reject(text) : Promise.resolve(Buffer.from(text))
       },
     },
-    readBytes: () => {
-      const { text } = disk
-      return text instanceof Error ? Promise.reject(text) : Promise.resolve(Buffer.from(text))
-    },
-  })
+  )
   const whole: Followed = Object.assign(followed, { reloader })
   return whole
 }
@@ -182,7 +190,9 @@ test('a file that cannot be read or used is retried', async () => {
     followed.logged[0],
     'error | failed to read authentication config file | open /etc/authn.yaml: no such file or directory',
   )
-  assert.ok(followed.logged.includes('error | failed to update authentication config | no keys yet'))
+  assert.ok(
+    followed.logged.includes('error | failed to update authentication config | no keys yet'),
+  )
 })
 
 test('a disposed reloader does not read the file', async () => {
@@ -221,7 +231,10 @@ test('a configuration that cannot be used within a minute is retried', async () 
   followed.time.pass(1)
   await looked
   assert.equal(signals[0].aborted, true)
-  assert.equal(followed.logged[0], 'error | failed to update authentication config | it could not be used within 1m0s')
+  assert.equal(
+    followed.logged[0],
+    'error | failed to update authentication config | it could not be used within 1m0s',
+  )
   await settled(followed, MINUTE_MS)
   assert.deepEqual(followed.used, ['second'])
 })
@@ -310,7 +323,10 @@ test('a large file is compiled without blocking the event loop', async () => {
 
 test('a large file is decoded, and its certificates are parsed, without blocking the event loop', async () => {
   const { certificatePem } = createAuthority('ca', Date.now())
-  const head = { apiVersion: 'apiserver.config.k8s.io/v1beta1', kind: 'AuthenticationConfiguration' }
+  const head = {
+    apiVersion: 'apiserver.config.k8s.io/v1beta1',
+    kind: 'AuthenticationConfiguration',
+  }
   const jwt = Array.from({ length: 4 }, (_, at) => ({
     issuer: {
       url: `https://i${at}.example.org`,
@@ -321,7 +337,9 @@ test('a large file is decoded, and its certificates are parsed, without blocking
   }))
   for (const bytes of [
     Buffer.from(JSON.stringify({ ...head, jwt })),
-    Buffer.from(`apiVersion: ${head.apiVersion}\nkind: ${head.kind}\njwt: ${JSON.stringify(jwt)}\n`),
+    Buffer.from(
+      `apiVersion: ${head.apiVersion}\nkind: ${head.kind}\njwt: ${JSON.stringify(jwt)}\n`,
+    ),
   ]) {
     assert.ok(bytes.length > 500_000)
     const { read, turns } = await rereadInTurns(bytes)
@@ -340,5 +358,8 @@ test('a file of more than a ConfigMap can hold is refused', async () => {
   const bytes = Buffer.alloc((1 << 20) + 1, '#')
   const expected = { fault: 'the file has 1048577 bytes, it may have 1048576', stage: 'decoding' }
   assert.deepEqual((await rereadInTurns(bytes)).read, expected)
-  assert.deepEqual(readAuthenticationConfiguration(bytes, { gates: defaultGates, disallowedIssuers: [] }), expected)
+  assert.deepEqual(
+    readAuthenticationConfiguration(bytes, { gates: defaultGates, disallowedIssuers: [] }),
+    expected,
+  )
 })

@@ -45,7 +45,10 @@ export class ConfigReloader<T> implements Disposable {
   /** The last content that needs no further check. */
   #seen: Buffer
   readonly #ended = new AbortController()
-  #reloads: Reloads = { success: { count: 0, lastSeconds: 0 }, failure: { count: 0, lastSeconds: 0 } }
+  #reloads: Reloads = {
+    success: { count: 0, lastSeconds: 0 },
+    failure: { count: 0, lastSeconds: 0 },
+  }
 
   /** `bytes`: the content that is in use. */
   constructor(path: string, bytes: Buffer, parts: ConfigReloaderParts<T>) {
@@ -81,7 +84,10 @@ export class ConfigReloader<T> implements Disposable {
     if (this.#ended.signal.aborted) return
     if ('fault' in result) {
       this.#seen = bytes
-      return this.#fail(`failed to ${result.stage === 'decoding' ? 'load' : 'validate'} ${what}`, result.fault)
+      return this.#fail(
+        `failed to ${result.stage === 'decoding' ? 'load' : 'validate'} ${what}`,
+        result.fault,
+      )
     }
     try {
       await this.#use(result.value)

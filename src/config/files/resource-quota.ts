@@ -16,7 +16,11 @@ export type LimitedResource = {
   readonly matchScopes: readonly LimitedScope[]
 }
 
-export type LimitedScope = { readonly name: string; readonly operator: string; readonly values: readonly string[] }
+export type LimitedScope = {
+  readonly name: string
+  readonly operator: string
+  readonly values: readonly string[]
+}
 
 export const readLimitedResources = (bytes: Buffer): FileRead<readonly LimitedResource[]> =>
   readConfigFile(bytes, fileType)
@@ -33,7 +37,12 @@ const fileType: ConfigFileType<readonly LimitedResource[]> = {
   },
 }
 
-const limitedOf = ({ apiGroup, resource, matchContains, matchScopes }: Fields): LimitedResource => ({
+const limitedOf = ({
+  apiGroup,
+  resource,
+  matchContains,
+  matchScopes,
+}: Fields): LimitedResource => ({
   group: textOf(apiGroup),
   plural: textOf(resource),
   matchContains: textsOf(matchContains),

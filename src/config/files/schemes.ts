@@ -13,9 +13,9 @@ import { kubeconfigTypes } from './types/kubeconfig.ts'
 import { metaTypes } from './types/meta.ts'
 
 const catalogue = new TypeCatalogue(
-  [metaTypes, abacTypes, admissionTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap((text) => [
-    ...splitPackages(text),
-  ]),
+  [metaTypes, abacTypes, admissionTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap(
+    (text) => [...splitPackages(text)],
+  ),
   new Map(),
 )
 
@@ -39,7 +39,12 @@ const apiserverRows: readonly Row[] = [
     hub: 'apiserver',
     kinds: access,
   },
-  { apiVersion: 'apiserver.config.k8s.io/v1beta1', packageName: 'apiserver/v1beta1', hub: 'apiserver', kinds: access },
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1beta1',
+    packageName: 'apiserver/v1beta1',
+    hub: 'apiserver',
+    kinds: access,
+  },
   {
     apiVersion: 'apiserver.config.k8s.io/v1',
     packageName: 'apiserver/v1',
@@ -91,7 +96,12 @@ const oldEncryptionRows: readonly Row[] = [
 
 const auditRows: readonly Row[] = [
   { apiVersion: 'audit.k8s.io/v1', packageName: 'audit/v1', hub: 'audit', kinds: ['Policy'] },
-  { apiVersion: 'audit.k8s.io/v1', packageName: '', hub: 'audit', kinds: ['PolicyList', 'Event', 'EventList'] },
+  {
+    apiVersion: 'audit.k8s.io/v1',
+    packageName: '',
+    hub: 'audit',
+    kinds: ['PolicyList', 'Event', 'EventList'],
+  },
 ]
 
 const kubeconfigRows: readonly Row[] = [
@@ -164,20 +174,40 @@ const tolerationRows: readonly Row[] = [
 ]
 
 /** Two plugins have configurations without apiVersion and kind. */
-export const imagePolicyType = (): Struct => catalogue.struct('admission/imagepolicy', 'AdmissionConfig')
-export const podNodeSelectorType = (): Struct => catalogue.struct('admission/podnodeselector', 'pluginConfig')
+export const imagePolicyType = (): Struct =>
+  catalogue.struct('admission/imagepolicy', 'AdmissionConfig')
+export const podNodeSelectorType = (): Struct =>
+  catalogue.struct('admission/podnodeselector', 'pluginConfig')
 
 export const abacScheme = schemeOf('pkg/apis/abac/register.go:33', abacRows)
-export const authenticationScheme = schemeOf('pkg/kubeapiserver/options/authentication.go:852', apiserverRows)
-export const authorizationScheme = schemeOf('k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32', apiserverRows)
-export const encryptionScheme = schemeOf('k8s.io/apiserver/pkg/server/options/encryptionconfig/config.go:142', [
-  ...apiserverRows.filter(({ apiVersion }) => apiVersion === 'apiserver.config.k8s.io/v1'),
-  ...oldEncryptionRows,
-])
-export const egressScheme = schemeOf('k8s.io/apiserver/pkg/server/egressselector/config.go:33', apiserverRows)
-export const tracingScheme = schemeOf('k8s.io/apiserver/pkg/server/options/tracing.go:49', apiserverRows)
+export const authenticationScheme = schemeOf(
+  'pkg/kubeapiserver/options/authentication.go:852',
+  apiserverRows,
+)
+export const authorizationScheme = schemeOf(
+  'k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32',
+  apiserverRows,
+)
+export const encryptionScheme = schemeOf(
+  'k8s.io/apiserver/pkg/server/options/encryptionconfig/config.go:142',
+  [
+    ...apiserverRows.filter(({ apiVersion }) => apiVersion === 'apiserver.config.k8s.io/v1'),
+    ...oldEncryptionRows,
+  ],
+)
+export const egressScheme = schemeOf(
+  'k8s.io/apiserver/pkg/server/egressselector/config.go:33',
+  apiserverRows,
+)
+export const tracingScheme = schemeOf(
+  'k8s.io/apiserver/pkg/server/options/tracing.go:49',
+  apiserverRows,
+)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
-export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)
+export const kubeconfigScheme = schemeOf(
+  'k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50',
+  kubeconfigRows,
+)
 /** Upstream does not register the versions v1beta1 in this one. */
 export const admissionScheme = schemeOf(
   'k8s.io/apiserver/pkg/server/options/admission.go:50',
@@ -195,7 +225,10 @@ export const webhookAdmissionScheme = schemeOf(
   'k8s.io/apiserver/pkg/admission/plugin/webhook/config/kubeconfig.go:34',
   webhookAdmissionRows,
 )
-export const eventRateLimitScheme = schemeOf('pkg/admission/eventratelimit/config.go:31', eventRateLimitRows)
+export const eventRateLimitScheme = schemeOf(
+  'pkg/admission/eventratelimit/config.go:31',
+  eventRateLimitRows,
+)
 export const podTolerationRestrictionScheme = schemeOf(
   'pkg/admission/podtolerationrestriction/config.go:32',
   tolerationRows,

@@ -18,7 +18,10 @@ export type TracingConfig = {
 const DEFAULT_ENDPOINT = 'localhost:4317'
 const RATE_MAX = 1_000_000
 
-const byDefault = { kind: 'TracingConfiguration', apiVersion: 'apiserver.config.k8s.io/v1beta1' } as const
+const byDefault = {
+  kind: 'TracingConfiguration',
+  apiVersion: 'apiserver.config.k8s.io/v1beta1',
+} as const
 
 /** Upstream decodes into a type, so that neither kind nor apiVersion is needed. */
 export function readTracingConfig(bytes: Buffer): FileRead<TracingConfig> {
@@ -40,7 +43,9 @@ function rateFaults({ samplingRatePerMillion: given }: Fields): FieldFault[] {
   const rate = numberOf(given)
   if (rate >= 0 && rate <= RATE_MAX) return []
   const why =
-    rate < 0 ? 'sampling rate must be positive' : 'sampling rate per million must be less than or equal to one million'
+    rate < 0
+      ? 'sampling rate must be positive'
+      : 'sampling rate per million must be less than or equal to one million'
   return [invalidValue('samplingRatePerMillion', rate, why)]
 }
 

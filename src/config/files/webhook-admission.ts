@@ -12,7 +12,8 @@ import type { KubeconfigUsers } from '../../webhooks/kubeconfig.ts'
 import { readKubeconfigUsers } from './kubeconfig.ts'
 import { webhookAdmissionScheme } from './schemes.ts'
 
-export const readWebhookUsers = (bytes: Buffer): FileRead<KubeconfigUsers> => readConfigFile(bytes, fileType)
+export const readWebhookUsers = (bytes: Buffer): FileRead<KubeconfigUsers> =>
+  readConfigFile(bytes, fileType)
 
 const fileType: ConfigFileType<KubeconfigUsers> = {
   scheme: webhookAdmissionScheme,
@@ -21,7 +22,11 @@ const fileType: ConfigFileType<KubeconfigUsers> = {
   read: ({ kubeConfigFile }) => {
     const path = textOf(kubeConfigFile)
     if (!isAbsolute(path)) {
-      return { fault: describeFaults([invalidValue('kubeConfigFile', path, 'must be an absolute file path')]) }
+      return {
+        fault: describeFaults([
+          invalidValue('kubeConfigFile', path, 'must be an absolute file path'),
+        ]),
+      }
     }
     const users = readKubeconfigUsers(path)
     return 'fault' in users ? users : { value: users }

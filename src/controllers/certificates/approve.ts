@@ -2,11 +2,23 @@
  * The certificatesigningrequest-approving-controller: approves client certificates of kubelets, if who asks may have them: `create` of
  * `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for one's own.
  */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
 import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { asksForNames, readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
+import {
+  asksForNames,
+  readPemRequest,
+  RequestError,
+  type WholeRequest,
+} from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
 import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
@@ -18,7 +30,9 @@ const REFUSED_MS_MAX = 1_000_000
 
 const group = 'certificates.k8s.io'
 
-export function approveRequests(parts: ObjectControllerParts & { readonly clock: Clock }): AsyncDisposable {
+export function approveRequests(
+  parts: ObjectControllerParts & { readonly clock: Clock },
+): AsyncDisposable {
   const stopping = new AbortController()
   const stack = new AsyncDisposableStack()
   stack.use(
@@ -33,7 +47,8 @@ export function approveRequests(parts: ObjectControllerParts & { readonly clock:
         work: async (object, write) => {
           const found = isPending(object) ? recognize(object) : []
           for (const { subresource, message } of found) {
-            if (!(await isAllowed(parts.handle, { object, subresource, signal: stopping.signal }))) continue
+            if (!(await isAllowed(parts.handle, { object, subresource, signal: stopping.signal })))
+              continue
             await write.update(approved(object, message), 'approval')
             return undefined
           }
@@ -74,7 +89,12 @@ const other: Recognized = {
 export function recognize({ spec }: KubeObject): readonly Recognized[] {
   const { request: pem, usages, username } = fieldsOf(spec)
   const asked = readOr(textOf(pem))
-  if (asked === undefined || asksForNames(asked) || !isKubelet(asked) || !isExactly(textsOf(usages), 'client auth'))
+  if (
+    asked === undefined ||
+    asksForNames(asked) ||
+    !isKubelet(asked) ||
+    !isExactly(textsOf(usages), 'client auth')
+  )
     return []
   return asked.commonName === username ? [self, other] : [other]
 }
@@ -88,10 +108,17 @@ function readOr(pem: string): WholeRequest | undefined {
   }
 }
 
-type Question = { readonly object: KubeObject; readonly subresource: string; readonly signal: AbortSignal }
+type Question = {
+  readonly object: KubeObject
+  readonly subresource: string
+  readonly signal: AbortSignal
+}
 
 /** Fails if nobody can say. */
-async function isAllowed(handle: HandleAs, { object, subresource, signal }: Question): Promise<boolean> {
+async function isAllowed(
+  handle: HandleAs,
+  { object, subresource, signal }: Question,
+): Promise<boolean> {
   const { username, uid, groups, extra } = fieldsOf(object['spec'])
   const resourceAttributes = {
     group,
@@ -105,14 +132,18 @@ async function isAllowed(handle: HandleAs, { object, subresource, signal }: Ques
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
   const response = await request(handle, { method: 'POST', path, body, signal })
   const answer = fieldsOf(objectOf(response))
-  if (response.status >= FAILURE) throw new Error(textOf(answer['message']) || `${path} answers ${response.status}`)
+  if (response.status >= FAILURE)
+    throw new Error(textOf(answer['message']) || `${path} answers ${response.status}`)
   return fieldsOf(answer['status'])['allowed'] === true
 }
 
 function approved(object: KubeObject, message: string): KubeObject {
   const status = fieldsOf(object['status'])
   const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message }
-  return { ...object, status: { ...status, conditions: [...itemsOf(status['conditions']), condition] } }
+  return {
+    ...object,
+    status: { ...status, conditions: [...itemsOf(status['conditions']), condition] },
+  }
 }
 
 const FAILURE = 400

@@ -8,10 +8,14 @@ import { recognize, refusedMs } from './approve.ts'
 import { endOf } from './clean.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
+const part = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), text(value)))
 
 function requestOf(commonName: string, ...organizations: readonly string[]): string {
-  const subject = sequence(...organizations.map((one) => part([2, 5, 4, 10], one)), part([2, 5, 4, 3], commonName))
+  const subject = sequence(
+    ...organizations.map((one) => part([2, 5, 4, 10], one)),
+    part([2, 5, 4, 3], commonName),
+  )
   const key = publicKey.export({ type: 'spki', format: 'der' })
   const info = sequence(integer(Buffer.from([0])), subject, key, context(0, Buffer.alloc(0)))
   const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]))
@@ -21,8 +25,17 @@ function requestOf(commonName: string, ...organizations: readonly string[]): str
 
 const client = ['digital signature', 'client auth']
 
-function recognized(request: string, usages: readonly string[] = client, username = 'somebody'): string[] {
-  const object: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: {}, spec: { request, usages, username } }
+function recognized(
+  request: string,
+  usages: readonly string[] = client,
+  username = 'somebody',
+): string[] {
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'C',
+    metadata: {},
+    spec: { request, usages, username },
+  }
   return recognize(object).map(({ subresource }) => subresource)
 }
 
@@ -41,8 +54,12 @@ test('only requests for client certificates of nodes are recognized', () => {
 
 test('a request that may not be approved is looked at again, ever more seldom', () => {
   const metadata = { creationTimestamp: '2001-02-03T04:05:06Z' }
-  const wait = (ageMs: number): number => refusedMs({ apiVersion: 'v1', kind: 'C', metadata }, startMs + ageMs)
-  assert.deepEqual([-5_000, 0, 1_000, 60_000, 24 * HOUR_MS].map(wait), [200, 200, 1_000, 60_000, 1_000_000])
+  const wait = (ageMs: number): number =>
+    refusedMs({ apiVersion: 'v1', kind: 'C', metadata }, startMs + ageMs)
+  assert.deepEqual(
+    [-5_000, 0, 1_000, 60_000, 24 * HOUR_MS].map(wait),
+    [200, 200, 1_000, 60_000, 1_000_000],
+  )
   assert.equal(refusedMs({ apiVersion: 'v1', kind: 'C', metadata: {} }, startMs), 1_000_000)
 })
 
@@ -50,9 +67,14 @@ const HOUR_MS = 3_600_000
 const startMs = Date.parse('2001-02-03T04:05:06Z')
 
 function end(type: string | undefined, certificate?: string): number {
-  const conditions: Fields[] = type === undefined ? [] : [{ type, lastUpdateTime: '2001-02-03T04:05:06Z' }]
+  const conditions: Fields[] =
+    type === undefined ? [] : [{ type, lastUpdateTime: '2001-02-03T04:05:06Z' }]
   const metadata = { creationTimestamp: '2001-02-03T04:05:06Z' }
-  return (endOf({ apiVersion: 'v1', kind: 'C', metadata, status: { conditions, certificate } }) - startMs) / HOUR_MS
+  return (
+    (endOf({ apiVersion: 'v1', kind: 'C', metadata, status: { conditions, certificate } }) -
+      startMs) /
+    HOUR_MS
+  )
 }
 
 test('a request goes an hour after it was decided, and a day after it was not', () => {
@@ -67,6 +89,12 @@ test('a request goes an hour after it was decided, and a day after it was not', 
 })
 
 test('a request with more conditions than a call has arguments has an end', () => {
-  const conditions = Array.from({ length: 200_000 }, () => ({ type: 'Denied', lastUpdateTime: '2001-02-03T04:05:06Z' }))
-  assert.equal(endOf({ apiVersion: 'v1', kind: 'C', metadata: {}, status: { conditions } }), startMs + HOUR_MS)
+  const conditions = Array.from({ length: 200_000 }, () => ({
+    type: 'Denied',
+    lastUpdateTime: '2001-02-03T04:05:06Z',
+  }))
+  assert.equal(
+    endOf({ apiVersion: 'v1', kind: 'C', metadata: {}, status: { conditions } }),
+    startMs + HOUR_MS,
+  )
 })

@@ -10,7 +10,10 @@ import { ObjectController, type ObjectControllerParts } from '../object-controll
 const DECIDED_MS = 60 * 60_000
 const PENDING_MS = 24 * 60 * 60_000
 
-export const cleanRequests = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>
+export const cleanRequests = (
+  wallMs: () => number,
+  parts: ObjectControllerParts,
+): AsyncDisposable =>
   new ObjectController(
     {
       name: 'the deletion of an old certificate signing request',

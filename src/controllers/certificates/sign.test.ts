@@ -11,7 +11,11 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const none: AlternativeNames = { dns: [], emails: [], addresses: [], uris: [] }
-const requestOf = (commonName: string, organizations: readonly string[], names = {}): WholeRequest => ({
+const requestOf = (
+  commonName: string,
+  organizations: readonly string[],
+  names = {},
+): WholeRequest => ({
   commonName,
   organizations,
   subject: [],
@@ -30,11 +34,18 @@ test('each signer signs what upstream signs, and says why not in its words', () 
   assert.equal(kubelet(node(), client.slice(0, 1).concat('client auth')), undefined)
   assert.equal(kubelet(requestOf('system:node:n', [])), 'subject organization is not system:nodes')
   assert.equal(kubelet(node({ dns })), 'DNS subjectAltNames are not allowed')
-  assert.equal(kubelet(node({ addresses: [Buffer.alloc(4)] })), 'IP subjectAltNames are not allowed')
+  assert.equal(
+    kubelet(node({ addresses: [Buffer.alloc(4)] })),
+    'IP subjectAltNames are not allowed',
+  )
   const unnamed = 'subject common name does not begin with system:node:'
   assert.equal(kubelet(requestOf('n', ['system:nodes'])), unnamed)
-  assert.equal(kubelet(node(), server), 'usages did not match [client auth digital signature key encipherment]')
-  const serving = (request: WholeRequest, usages = server) => faultOf('kubernetes.io/kubelet-serving', request, usages)
+  assert.equal(
+    kubelet(node(), server),
+    'usages did not match [client auth digital signature key encipherment]',
+  )
+  const serving = (request: WholeRequest, usages = server) =>
+    faultOf('kubernetes.io/kubelet-serving', request, usages)
   assert.equal(serving(node({ dns })), undefined)
   assert.equal(serving(node()), 'DNS or IP subjectAltName is required')
   assert.equal(serving(node({ dns, emails: ['a@b'] })), 'Email subjectAltNames are not allowed')
@@ -43,27 +54,59 @@ test('each signer signs what upstream signs, and says why not in its words', () 
   assert.equal(serving(node({ dns }), client), usages)
   assert.equal(serving(requestOf('n', ['system:nodes'], { dns })), unnamed)
   const anybody = requestOf('jane', ['dev'])
-  const user = (given: readonly string[]) => faultOf('kubernetes.io/kube-apiserver-client', anybody, given)
+  const user = (given: readonly string[]) =>
+    faultOf('kubernetes.io/kube-apiserver-client', anybody, given)
   assert.equal(user(['client auth']), undefined)
-  assert.equal(user(['digital signature']), 'missing required usage for client certificate: client auth')
-  assert.equal(user(['client auth', 'server auth']), 'invalid usage for client certificate: server auth')
+  assert.equal(
+    user(['digital signature']),
+    'missing required usage for client certificate: client auth',
+  )
+  assert.equal(
+    user(['client auth', 'server auth']),
+    'invalid usage for client certificate: server auth',
+  )
   assert.equal(faultOf('kubernetes.io/legacy-unknown', anybody, ['any']), undefined)
 })
 
 test('a request that cannot be read fails once and for all', async () => {
-  const spec = { request: 'bm9uc2Vuc2U=', signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] }
-  const object = { apiVersion: 'v1', kind: 'C', metadata: {}, spec, status: { conditions: [{ type: 'Approved' }] } }
+  const spec = {
+    request: 'bm9uc2Vuc2U=',
+    signerName: 'kubernetes.io/kube-apiserver-client',
+    usages: ['client auth'],
+  }
+  const object = {
+    apiVersion: 'v1',
+    kind: 'C',
+    metadata: {},
+    spec,
+    status: { conditions: [{ type: 'Approved' }] },
+  }
   const signers = { authorityOf: () => undefined, durationMs: HOUR_MS }
-  const { status } = await decided(object, { signers, wallMs: () => 0, now: () => '2001-02-03T04:05:06Z' })
+  const { status } = await decided(object, {
+    signers,
+    wallMs: () => 0,
+    now: () => '2001-02-03T04:05:06Z',
+  })
   const message = 'the request cannot be read: PEM block type must be CERTIFICATE REQUEST'
   const lastUpdateTime = '2001-02-03T04:05:06Z'
-  const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message, lastUpdateTime }
+  const failed = {
+    type: 'Failed',
+    status: 'True',
+    reason: 'SignerValidationFailure',
+    message,
+    lastUpdateTime,
+  }
   assert.deepEqual(status, { conditions: [{ type: 'Approved' }, failed] })
 })
 
 test('a certificate begins earlier, and ends with what was asked for, the longest, or its CA', () => {
   const validity = (wantedMs: number | undefined, caMs = 1e12) => {
-    const { notBeforeMs, notAfterMs } = validityOf({ nowMs: 0, wantedMs, longestMs: 24 * HOUR_MS, notAfterMs: caMs })
+    const { notBeforeMs, notAfterMs } = validityOf({
+      nowMs: 0,
+      wantedMs,
+      longestMs: 24 * HOUR_MS,
+      notAfterMs: caMs,
+    })
     return [notBeforeMs / MINUTE_MS, notAfterMs / MINUTE_MS]
   }
   assert.deepEqual(validity(undefined), [-5, 24 * 60 - 5])
@@ -77,7 +120,13 @@ test('a certificate begins earlier, and ends with what was asked for, the longes
 })
 
 test('usages are the bits and ids of a certificate', () => {
-  const { usageBits, extendedUsages } = usagesOf(['digital signature', 'cert sign', 's/mime', 'server auth', 'any'])
+  const { usageBits, extendedUsages } = usagesOf([
+    'digital signature',
+    'cert sign',
+    's/mime',
+    'server auth',
+    'any',
+  ])
   assert.equal(usageBits, 0b100001)
   assert.deepEqual(
     extendedUsages.map((id) => id.join('.')),

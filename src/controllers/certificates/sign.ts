@@ -2,7 +2,15 @@
  * The certificatesigningrequest-signing-controller: signs requests that are approved, for the signers of kubernetes.io that have a CA. One
  * that its signer does not sign gets the condition Failed.
  */
-import { fieldsOf, type Fields, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  fieldsOf,
+  type Fields,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { createNow } from '../../api/timestamps.ts'
 import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -25,7 +33,10 @@ export function signRequests(
   parts: ObjectControllerParts & { readonly clock: Clock },
 ): AsyncDisposable {
   if (signers.isEmpty) {
-    parts.log('info', 'no certificates are signed: there is no CA for that (--cluster-signing-cert-file)')
+    parts.log(
+      'info',
+      'no certificates are signed: there is no CA for that (--cluster-signing-cert-file)',
+    )
     return new AsyncDisposableStack()
   }
   const { wallMs } = parts.clock
@@ -39,7 +50,8 @@ export function signRequests(
       plural: 'certificatesigningrequests',
       concerns: (item) => isDue(contentOf(item), signers),
       work: async (object, write) => {
-        if (isDue(object, signers)) await write.update(await decided(object, { signers, wallMs, now }), 'status')
+        if (isDue(object, signers))
+          await write.update(await decided(object, { signers, wallMs, now }), 'status')
         return undefined
       },
     },
@@ -49,10 +61,15 @@ export function signRequests(
 
 function isDue({ spec, status }: Fields, signers: Signers): boolean {
   const { certificate, conditions } = fieldsOf(status)
-  if (textOf(certificate) !== '' || signers.authorityOf(textOf(fieldsOf(spec)['signerName'])) === undefined)
+  if (
+    textOf(certificate) !== '' ||
+    signers.authorityOf(textOf(fieldsOf(spec)['signerName'])) === undefined
+  )
     return false
   const has = (wanted: string): boolean => itemsOf(conditions).some(({ type }) => type === wanted)
-  const hasFailed = itemsOf(conditions).some(({ type, status: is }) => type === 'Failed' && is === 'True')
+  const hasFailed = itemsOf(conditions).some(
+    ({ type, status: is }) => type === 'Failed' && is === 'True',
+  )
   return has('Approved') && !has('Denied') && !hasFailed
 }
 
@@ -63,13 +80,19 @@ type Signing = {
 }
 
 /** With its certificate, or with the condition that says why it has none. Fails if it cannot be signed now. */
-export async function decided(object: KubeObject, { signers, wallMs, now }: Signing): Promise<KubeObject> {
+export async function decided(
+  object: KubeObject,
+  { signers, wallMs, now }: Signing,
+): Promise<KubeObject> {
   const { request, signerName, usages, expirationSeconds } = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
   const fail = (message: string): KubeObject => {
     const reason = 'SignerValidationFailure'
     const failed = { type: 'Failed', status: 'True', reason, message, lastUpdateTime: now() }
-    return { ...object, status: { ...status, conditions: [...itemsOf(status['conditions']), failed] } }
+    return {
+      ...object,
+      status: { ...status, conditions: [...itemsOf(status['conditions']), failed] },
+    }
   }
   const asked = readOrWhyNot(textOf(request))
   if (typeof asked === 'string') return fail(asked)
@@ -79,9 +102,17 @@ export async function decided(object: KubeObject, { signers, wallMs, now }: Sign
   if (authority === undefined) throw new Error(`there is no CA for ${textOf(signerName)} any more`)
   const wanted = expirationSeconds === undefined ? undefined : 1000 * numberOf(expirationSeconds)
   const { notAfterMs } = authority
-  const validity = validityOf({ nowMs: wallMs(), wantedMs: wanted, longestMs: signers.durationMs, notAfterMs })
+  const validity = validityOf({
+    nowMs: wallMs(),
+    wantedMs: wanted,
+    longestMs: signers.durationMs,
+    notAfterMs,
+  })
   const certificate = await authority.issue(asked, { ...validity, ...usagesOf(textsOf(usages)) })
-  return { ...object, status: { ...status, certificate: Buffer.from(certificate).toString('base64') } }
+  return {
+    ...object,
+    status: { ...status, certificate: Buffer.from(certificate).toString('base64') },
+  }
 }
 
 /** One that an older version, or another server, has accepted may be unreadable, and stays so: to try again would be of no use. */
@@ -108,8 +139,10 @@ export function validityOf({ nowMs, wantedMs, longestMs, notAfterMs }: Term): {
   readonly notBeforeMs: number
   readonly notAfterMs: number
 } {
-  if (nowMs >= notAfterMs) throw new Error(`the signer has expired: NotAfter=${new Date(notAfterMs).toISOString()}`)
-  const durationMs = wantedMs === undefined || wantedMs > longestMs ? longestMs : Math.max(wantedMs, DURATION_MS_MIN)
+  if (nowMs >= notAfterMs)
+    throw new Error(`the signer has expired: NotAfter=${new Date(notAfterMs).toISOString()}`)
+  const durationMs =
+    wantedMs === undefined || wantedMs > longestMs ? longestMs : Math.max(wantedMs, DURATION_MS_MIN)
   const endMs = nowMs + (durationMs < SHORT_MS ? durationMs : durationMs - BACKDATE_MS)
   return { notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: Math.min(endMs, notAfterMs) }
 }

@@ -10,7 +10,11 @@ const organizationFault = 'subject organization is not system:nodes'
 const nameFault = 'subject common name does not begin with system:node:'
 
 /** Undefined: it may be signed. */
-export function faultOf(signerName: string, request: WholeRequest, usages: readonly string[]): string | undefined {
+export function faultOf(
+  signerName: string,
+  request: WholeRequest,
+  usages: readonly string[],
+): string | undefined {
   if (signerName === kubeletServing) return servingFault(request, usages)
   if (signerName === kubeletClient) return clientFault(request, usages)
   // Whatever kubernetes.io/legacy-unknown is asked for, it signs.
@@ -23,7 +27,8 @@ function servingFault(request: WholeRequest, usages: readonly string[]): string 
   if (dns.length === 0 && addresses.length === 0) return 'DNS or IP subjectAltName is required'
   if (emails.length > 0) return 'Email subjectAltNames are not allowed'
   if (uris.length > 0) return 'URI subjectAltNames are not allowed'
-  if (!isExactly(usages, 'server auth')) return usagesFault('digital signature key encipherment server auth')
+  if (!isExactly(usages, 'server auth'))
+    return usagesFault('digital signature key encipherment server auth')
   return request.commonName.startsWith(nodePrefix) ? undefined : nameFault
 }
 
@@ -35,13 +40,19 @@ function clientFault(request: WholeRequest, usages: readonly string[]): string |
   if (addresses.length > 0) return 'IP subjectAltNames are not allowed'
   if (uris.length > 0) return 'URI subjectAltNames are not allowed'
   if (!request.commonName.startsWith(nodePrefix)) return nameFault
-  return isExactly(usages, 'client auth') ? undefined : usagesFault('client auth digital signature key encipherment')
+  return isExactly(usages, 'client auth')
+    ? undefined
+    : usagesFault('client auth digital signature key encipherment')
 }
 
 function userFault(usages: readonly string[]): string | undefined {
-  const other = usages.find((usage) => !['digital signature', 'key encipherment', 'client auth'].includes(usage))
+  const other = usages.find(
+    (usage) => !['digital signature', 'key encipherment', 'client auth'].includes(usage),
+  )
   if (other !== undefined) return `invalid usage for client certificate: ${other}`
-  return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth'
+  return usages.includes('client auth')
+    ? undefined
+    : 'missing required usage for client certificate: client auth'
 }
 
 /** A kubelet, by its subject. */

@@ -18,7 +18,8 @@ export class Signers {
   /** Fails if a pair cannot be used. */
   constructor({ pairs, durationMs }: SignersParts) {
     this.durationMs = durationMs
-    for (const { signers, certificatePem, keyPem } of pairs) this.renew(signers, certificatePem, keyPem)
+    for (const { signers, certificatePem, keyPem } of pairs)
+      this.renew(signers, certificatePem, keyPem)
   }
 
   /** Fails if the pair cannot be used; then the one before stays. */

@@ -18,7 +18,10 @@ const keyUsages: ReadonlyMap<string, number> = new Map([
 const purpose = (number: number): readonly number[] => [1, 3, 6, 1, 5, 5, 7, 3, number]
 
 /** In the order in which they are written. */
-const extendedUsages: readonly { readonly names: readonly string[]; readonly id: readonly number[] }[] = [
+const extendedUsages: readonly {
+  readonly names: readonly string[]
+  readonly id: readonly number[]
+}[] = [
   { names: ['any'], id: [2, 5, 29, 37, 0] },
   { names: ['server auth'], id: purpose(1) },
   { names: ['client auth'], id: purpose(2) },

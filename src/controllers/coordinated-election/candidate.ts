@@ -65,7 +65,8 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
  */
 export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(
-    ({ emulationVersion, binaryVersion }) => emulationVersion !== undefined && binaryVersion !== undefined,
+    ({ emulationVersion, binaryVersion }) =>
+      emulationVersion !== undefined && binaryVersion !== undefined,
   )
   return valid.toSorted(
     (one, other) =>

@@ -65,7 +65,13 @@ export class CoordinatedElection implements AsyncDisposable {
     this.#candidates = { resource: candidates, ...accessOf(candidates) }
     this.#leases = { resource: leases, ...accessOf(leases) }
     const work = (election: string): Promise<number | undefined> => this.#work(election)
-    this.#queue = new WorkQueue({ name: 'the election of a leader', workersMax: WORKERS_MAX, work, log, timers: time })
+    this.#queue = new WorkQueue({
+      name: 'the election of a leader',
+      workersMax: WORKERS_MAX,
+      work,
+      log,
+      timers: time,
+    })
     const { reader, keys } = this.#candidates
     this.#followed = new FollowedResource<ElectionPlace>({
       name: 'leasecandidates',
@@ -116,17 +122,24 @@ export class CoordinatedElection implements AsyncDisposable {
     for (const candidate of all) {
       if (!isExpiredCandidate(candidate, nowMs)) valid.push(candidate)
       // One that was never renewed may just have been created.
-      else if (candidate.createdMs + CANDIDATE_VALID_MS < nowMs || candidate.renewedMs !== undefined)
+      else if (
+        candidate.createdMs + CANDIDATE_VALID_MS < nowMs ||
+        candidate.renewedMs !== undefined
+      )
         await this.#remove(candidate)
     }
     const { namespace, leaseName } = kept
     const { keys, reader } = this.#leases
     const lease = (await reader.get(keys.key(namespace, leaseName), 'latest')).item?.object()
     const step = nextStep(valid, lease && fieldsOf(lease['spec']), nowMs)
-    if (step.kind === 'ping') for (const candidate of step.candidates) await this.#ping(candidate, nowMs)
+    if (step.kind === 'ping')
+      for (const candidate of step.candidates) await this.#ping(candidate, nowMs)
     if (step.kind === 'write' && lease === undefined) await this.#create(kept, step.spec)
     if (step.kind === 'write' && lease !== undefined)
-      await this.#put(objectPath(this.#leases.resource, namespace, leaseName), { ...lease, spec: step.spec })
+      await this.#put(objectPath(this.#leases.resource, namespace, leaseName), {
+        ...lease,
+        spec: step.spec,
+      })
     return step.kind === 'settled' ? SETTLED_MS : BUSY_MS
   }
 
@@ -141,13 +154,20 @@ export class CoordinatedElection implements AsyncDisposable {
 
   async #ping({ object, name }: Candidate, nowMs: number): Promise<void> {
     const path = objectPath(this.#candidates.resource, object.metadata.namespace, name)
-    await this.#put(path, { ...object, spec: { ...fieldsOf(object['spec']), pingTime: microTime(nowMs) } })
+    await this.#put(path, {
+      ...object,
+      spec: { ...fieldsOf(object['spec']), pingTime: microTime(nowMs) },
+    })
   }
 
   async #remove({ object, name }: Candidate): Promise<void> {
     const path = objectPath(this.#candidates.resource, object.metadata.namespace, name)
     const { uid = '', resourceVersion = '' } = object.metadata
-    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } }
+    const body = {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid, resourceVersion },
+    }
     const { signal } = this.#stopping
     outcomeOrThrow(path, await request(this.#handle, { method: 'DELETE', path, body, signal }))
   }

@@ -81,7 +81,9 @@ test('a holder that renews is told of a better one once', () => {
   const candidates = [candidate('a'), candidate('b', { emulationVersion: '1.19.0' })]
   const step = nextStep(candidates, held('a'), nowMs)
   assert.deepEqual(step, { kind: 'write', spec: held('a', { preferredHolder: 'b' }) })
-  assert.deepEqual(nextStep(candidates, held('a', { preferredHolder: 'b' }), nowMs), { kind: 'settled' })
+  assert.deepEqual(nextStep(candidates, held('a', { preferredHolder: 'b' }), nowMs), {
+    kind: 'settled',
+  })
 })
 
 test('an expired Lease, or one that was given back, gets a new holder', () => {
@@ -120,7 +122,14 @@ test('what is kept of a candidate does not keep the text of its object', async (
     for (let at = 0; at < 50; at++) {
       const metadata = { name: `${at}`, namespace: partOfMegabyte(`a-long-namespace-${at}`) }
       const spec = { leaseName: partOfMegabyte(`a-long-lease-name-${at}`) }
-      places.push(placeOf({ apiVersion: 'coordination.k8s.io/v1beta1', kind: 'LeaseCandidate', metadata, spec }))
+      places.push(
+        placeOf({
+          apiVersion: 'coordination.k8s.io/v1beta1',
+          kind: 'LeaseCandidate',
+          metadata,
+          spec,
+        }),
+      )
     }
   })
   assert.deepEqual(places[1], { namespace: 'a-long-namespace-1', leaseName: 'a-long-lease-name-1' })

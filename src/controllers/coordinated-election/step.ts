@@ -27,8 +27,13 @@ export const isExpiredCandidate = ({ renewedMs }: Candidate, nowMs: number): boo
   renewedMs === undefined || renewedMs + CANDIDATE_VALID_MS < nowMs
 
 /** `lease`: its spec; undefined: there is none. `candidates`: those that have not expired. */
-export function nextStep(candidates: readonly Candidate[], lease: Fields | undefined, nowMs: number): Step {
-  if (candidates.length === 0 || !needsElection(candidates, lease, nowMs)) return { kind: 'settled' }
+export function nextStep(
+  candidates: readonly Candidate[],
+  lease: Fields | undefined,
+  nowMs: number,
+): Step {
+  if (candidates.length === 0 || !needsElection(candidates, lease, nowMs))
+    return { kind: 'settled' }
   const pinged = candidates.filter((candidate) => isSilent(candidate, nowMs))
   if (pinged.length > 0) return { kind: 'ping', candidates: pinged }
   if (candidates.some((candidate) => isAwaited(candidate, nowMs))) return { kind: 'wait' }
@@ -36,30 +41,41 @@ export function nextStep(candidates: readonly Candidate[], lease: Fields | undef
   const strategy = strategyOf(present)
   if (strategy === undefined) return { kind: 'wait' }
   // Who let the Lease expire is one like the others.
-  const holder = lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
-  const elected = strategy === OLDEST_EMULATION_VERSION ? oldestOf(present, holder)?.name : undefined
+  const holder =
+    lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
+  const elected =
+    strategy === OLDEST_EMULATION_VERSION ? oldestOf(present, holder)?.name : undefined
   const spec = specOf({ strategy, elected }, lease, nowMs)
   return spec === undefined ? { kind: 'settled' } : { kind: 'write', spec }
 }
 
-function needsElection(candidates: readonly Candidate[], lease: Fields | undefined, nowMs: number): boolean {
-  if (lease === undefined || isExpired(lease, nowMs) || textOf(lease['holderIdentity']) === '') return true
+function needsElection(
+  candidates: readonly Candidate[],
+  lease: Fields | undefined,
+  nowMs: number,
+): boolean {
+  if (lease === undefined || isExpired(lease, nowMs) || textOf(lease['holderIdentity']) === '')
+    return true
   // Candidates are heard of before they expire.
-  if (candidates.some(({ renewedMs = 0 }) => renewedMs + CANDIDATE_VALID_MS / 2 < nowMs)) return true
+  if (candidates.some(({ renewedMs = 0 }) => renewedMs + CANDIDATE_VALID_MS / 2 < nowMs))
+    return true
   if (strategyOf(candidates) !== OLDEST_EMULATION_VERSION) return false
   const holder = textOf(lease['holderIdentity'])
   const best = oldestOf(candidates, holder)
   return best !== undefined && best.name !== holder
 }
 
-const isWithin = (ms: number | undefined, nowMs: number): boolean => ms !== undefined && ms + ELECTION_MS > nowMs
+const isWithin = (ms: number | undefined, nowMs: number): boolean =>
+  ms !== undefined && ms + ELECTION_MS > nowMs
 
 const isAwaited = (candidate: Candidate, nowMs: number): boolean =>
   !hasAnswered(candidate) && isWithin(candidate.pingedMs, nowMs)
 
 /** One that did not answer its last ping is not pinged again: it has to renew by itself. */
 const isSilent = (candidate: Candidate, nowMs: number): boolean =>
-  !isWithin(candidate.renewedMs, nowMs) && !isWithin(candidate.pingedMs, nowMs) && hasAnswered(candidate)
+  !isWithin(candidate.renewedMs, nowMs) &&
+  !isWithin(candidate.pingedMs, nowMs) &&
+  hasAnswered(candidate)
 
 function isExpired(lease: Fields, nowMs: number): boolean {
   const renewedMs = timeOf(lease['renewTime'])
@@ -70,7 +86,11 @@ function isExpired(lease: Fields, nowMs: number): boolean {
 type Result = { readonly strategy: string; readonly elected: string | undefined }
 
 /** Undefined: the Lease is as it should be. */
-function specOf({ strategy, elected }: Result, lease: Fields | undefined, nowMs: number): Fields | undefined {
+function specOf(
+  { strategy, elected }: Result,
+  lease: Fields | undefined,
+  nowMs: number,
+): Fields | undefined {
   const renewed = { leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(nowMs) }
   if (lease === undefined)
     return { strategy, ...renewed, ...(elected === undefined ? {} : { holderIdentity: elected }) }

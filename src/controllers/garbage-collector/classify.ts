@@ -60,5 +60,7 @@ function groupOf<T>(
   const owner = found.ownerHead()
   if (owner === undefined) return groups.solid
   if (owner.uid !== uid) return groups.dangling
-  return owner.isMarked && owner.finalizers.includes(foregroundFinalizer) ? groups.waiting : groups.solid
+  return owner.isMarked && owner.finalizers.includes(foregroundFinalizer)
+    ? groups.waiting
+    : groups.solid
 }

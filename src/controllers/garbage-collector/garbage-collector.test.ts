@@ -27,7 +27,12 @@ const gears: Resource = {
 
 const gear = (name: string): KubeObject => objectOf(gears, name, [])
 
-type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
+type Owner = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+}
 const ownerOf = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: KubeObject): Owner => ({
   apiVersion,
   kind,
@@ -35,7 +40,11 @@ const ownerOf = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: KubeOb
   uid,
 })
 
-const objectOf = ({ group, kind }: Resource, name: string, ownerReferences: readonly Owner[]): KubeObject => ({
+const objectOf = (
+  { group, kind }: Resource,
+  name: string,
+  ownerReferences: readonly Owner[],
+): KubeObject => ({
   apiVersion: group === '' ? 'v1' : `${group}/v1`,
   kind,
   metadata: { name, namespace: 'n', uid: `uid-${name}`, ownerReferences },
@@ -49,7 +58,11 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-const isThere = async ({ accessOf }: MemoryControlPlane, resource: Resource, name: string): Promise<boolean> => {
+const isThere = async (
+  { accessOf }: MemoryControlPlane,
+  resource: Resource,
+  name: string,
+): Promise<boolean> => {
   const { keys, reader } = accessOf(resource)
   return (await reader.get(keys.key('n', name), 'latest')).item !== undefined
 }
@@ -73,7 +86,15 @@ async function collecting(
 ): Promise<GarbageCollector> {
   const { handle, registry } = plane
   const metrics = new QueueMetrics(new Metrics())
-  const collector = new GarbageCollector({ handle, registry, accessOf, metrics, clock: systemClock, log: silent, time })
+  const collector = new GarbageCollector({
+    handle,
+    registry,
+    accessOf,
+    metrics,
+    clock: systemClock,
+    log: silent,
+    time,
+  })
   await until(() => collector.isFilled)
   return collector
 }
@@ -230,7 +251,10 @@ test('what an owner owns that cannot be decoded stays, and the rest is collected
   await using collector = await collecting(plane, accessOf)
   assert.equal(lists, 2)
   await plane.create(configMaps, objectOf(configMaps, 'dependent', [ownerOf(owner)]))
-  await plane.create(configMaps, objectOf(configMaps, 'other', [ownerOf(objectOf(secrets, 'absent', []))]))
+  await plane.create(
+    configMaps,
+    objectOf(configMaps, 'other', [ownerOf(objectOf(secrets, 'absent', []))]),
+  )
   await until(async () => !(await isThere(plane, configMaps, 'other')))
   await until(() => collector.pending === 0)
   assert.ok(await isThere(plane, configMaps, 'dependent'))
@@ -243,14 +267,16 @@ test('dependents that cannot be read do not keep the others from being orphaned'
   await plane.create(configMaps, owner)
   // More than are orphaned at the same time, and before the one that can be.
   const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
-  for (const name of [...lost, 'readable']) await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))
+  for (const name of [...lost, 'readable'])
+    await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))
   let areLost = false
   const access = plane.accessOf(configMaps)
   const { reader } = access
   const reads: ReadAccess['reader'] = {
     known: () => reader.known(),
     get: (key, at) => {
-      if (areLost && key.includes('/lost-')) throw new StorageError('corrupt', 'it cannot be decrypted')
+      if (areLost && key.includes('/lost-'))
+        throw new StorageError('corrupt', 'it cannot be decrypted')
       return reader.get(key, at)
     },
     list: (range, at, options) => reader.list(range, at, options),

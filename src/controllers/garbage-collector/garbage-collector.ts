@@ -90,8 +90,20 @@ export class GarbageCollector implements AsyncDisposable {
     this.#writes = new Writes(handle, this.#stopping.signal)
     const { signal } = this.#stopping
     this.#remoteKinds =
-      remote && new RemoteKinds({ apis: remote, verbs: ['delete', 'list', 'watch'], handle, signal, log, time })
-    this.#sources = new Sources({ registry, accessOf, remote: this.#remoteKinds?.refresh() ?? nothingRemote })
+      remote &&
+      new RemoteKinds({
+        apis: remote,
+        verbs: ['delete', 'list', 'watch'],
+        handle,
+        signal,
+        log,
+        time,
+      })
+    this.#sources = new Sources({
+      registry,
+      accessOf,
+      remote: this.#remoteKinds?.refresh() ?? nothingRemote,
+    })
     this.graph = new Graph({
       keyOf: (reference, key) => {
         const led = this.#sources.lead(reference, key)
@@ -101,12 +113,20 @@ export class GarbageCollector implements AsyncDisposable {
       onSuspect: (key) => this.#suspect(key),
       onOrphaning: (key) => this.#orphanings.add(key),
     })
-    const queue = (name: string, as: string, work: (key: Key) => Promise<number | undefined>): WorkQueue => {
+    const queue = (
+      name: string,
+      as: string,
+      work: (key: Key) => Promise<number | undefined>,
+    ): WorkQueue => {
       const measured = { metrics, as: `garbage_collector_${as}`, monotonicMs: clock.monotonicMs }
       return new WorkQueue({ name, workersMax: WORKERS_MAX, work, log, timers: time, measured })
     }
-    this.#deletions = queue('garbage collection', 'attempt_to_delete', (key) => this.#attemptToDelete(key))
-    this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) => this.#attemptToOrphan(key))
+    this.#deletions = queue('garbage collection', 'attempt_to_delete', (key) =>
+      this.#attemptToDelete(key),
+    )
+    this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) =>
+      this.#attemptToOrphan(key),
+    )
     this.#followed = new FollowedSources(this.graph, {
       onGone: (key) => this.#onGone(key),
       onListed: (prefix) => void this.#onListed(prefix),
@@ -162,7 +182,8 @@ export class GarbageCollector implements AsyncDisposable {
     const remote = this.#remoteKinds?.refresh() ?? nothingRemote
     this.#sources = new Sources({ registry, accessOf, remote, before })
     void this.#followed.follow(this.#sources)
-    for (const [prefix, source] of before.all()) if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
+    for (const [prefix, source] of before.all())
+      if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
     const unmapped = [...this.#unmapped]
     this.#unmapped.clear()
     for (const key of unmapped) this.#suspect(key)
@@ -172,7 +193,11 @@ export class GarbageCollector implements AsyncDisposable {
    * If the definition was deleted, its objects were, too; the events of the last ones may not have come. If it is only not served, they are
    * still there. Those of a remote server that this one does not lead to any longer keep nobody waiting. Never fails.
    */
-  async #forgetKind({ resource: { group, plural }, keys: { prefix }, remote }: Source): Promise<void> {
+  async #forgetKind({
+    resource: { group, plural },
+    keys: { prefix },
+    remote,
+  }: Source): Promise<void> {
     const { registry, accessOf, log } = this.#parts
     if (remote !== undefined) return this.#forgetObjects(prefix)
     const definitions = registry.find({
@@ -186,7 +211,10 @@ export class GarbageCollector implements AsyncDisposable {
       const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
       if (item === undefined) await this.#forgetObjects(prefix)
     } catch (error) {
-      log('warn', 'the objects of a definition that is gone stay in the graph', { prefix, error: String(error) })
+      log('warn', 'the objects of a definition that is gone stay in the graph', {
+        prefix,
+        error: String(error),
+      })
     }
   }
 
@@ -252,7 +280,8 @@ export class GarbageCollector implements AsyncDisposable {
   async #lookAt(key: Key, looks: number): Promise<number | undefined> {
     // Most suspects have an owner that was not listed yet when they were seen.
     const known = this.#known(key)
-    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key, known.head(), looks)
+    if (known !== undefined && (await this.#isFine(known)))
+      return this.#untilSeen(key, known.head(), looks)
     const found = await this.#read(key)
     if (found === undefined) return undefined
     const { head, ...read } = found
@@ -309,10 +338,17 @@ export class GarbageCollector implements AsyncDisposable {
     const { key } = read
     if (!finalizers.includes(foregroundFinalizer) || !this.graph.isWaiting(key)) return undefined
     if (this.graph.hasBlockingDependents(key)) return undefined
-    return this.#again(read, await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)))
+    return this.#again(
+      read,
+      await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)),
+    )
   }
 
-  async #decide(read: Read, head: ObjectHead, { solid, dangling, waiting }: Classified): Promise<Outcome> {
+  async #decide(
+    read: Read,
+    head: ObjectHead,
+    { solid, dangling, waiting }: Classified,
+  ): Promise<Outcome> {
     const { key } = read
     if (solid.length > 0) {
       if (dangling.length === 0 && waiting.length === 0) return 'done'
@@ -321,7 +357,8 @@ export class GarbageCollector implements AsyncDisposable {
     }
     if (waiting.length > 0 && this.graph.hasDependents(key)) {
       // Two that wait for each other would wait forever.
-      const isCircle = this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
+      const isCircle =
+        this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
       if (isCircle) {
         const owners = head.owners.map(({ fields, blocks }) =>
           blocks ? { ...fields, blockOwnerDeletion: false } : fields,
@@ -335,7 +372,10 @@ export class GarbageCollector implements AsyncDisposable {
     await this.#reportStrangers(read, dangling)
     const { finalizers } = head
     if (finalizers.includes(orphanFinalizer)) return this.#writes.delete(read, 'Orphan')
-    return this.#writes.delete(read, finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background')
+    return this.#writes.delete(
+      read,
+      finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background',
+    )
   }
 
   async #reportStrangers(read: Read, dangling: Classified['dangling']): Promise<void> {
@@ -361,7 +401,8 @@ export class GarbageCollector implements AsyncDisposable {
     const failures: unknown[] = []
     const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
       // One that cannot be read, or written, keeps no other one from it.
-      for (const dependent of keys) await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
+      for (const dependent of keys)
+        await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
     const local = dependents.filter((one) => !isRemoteKey(one)).values()
     const remote = dependents.filter(isRemoteKey).values()
@@ -370,7 +411,10 @@ export class GarbageCollector implements AsyncDisposable {
       ...Array.from({ length: REMOTE_ORPHANS_MAX }, () => work(remote)),
     ])
     if (failures.length > 0) throw failures[0]
-    return this.#again(read, await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)))
+    return this.#again(
+      read,
+      await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)),
+    )
   }
 
   async #orphan(key: Key, ownerUid: string): Promise<void> {
@@ -417,4 +461,5 @@ const nothingRemote = { kinds: [], versions: new Set<string>() }
 
 type Changing = { readonly onChange: (listener: () => void) => Disposable }
 
-const without = (texts: readonly string[], text: string): string[] => texts.filter((one) => one !== text)
+const without = (texts: readonly string[], text: string): string[] =>
+  texts.filter((one) => one !== text)

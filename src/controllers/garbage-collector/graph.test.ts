@@ -15,7 +15,11 @@ const reference = (name: string, uid: string, blocks = false): OwnerReference =>
   fields: {},
 })
 
-const head = (uid: string, owners: readonly OwnerReference[] = [], finalizers?: readonly string[]): ObjectHead => ({
+const head = (
+  uid: string,
+  owners: readonly OwnerReference[] = [],
+  finalizers?: readonly string[],
+): ObjectHead => ({
   uid,
   isMarked: finalizers !== undefined,
   finalizers: finalizers ?? [],
@@ -172,7 +176,10 @@ function changeAtRandom(seed: number): void {
   type Event = { readonly key: Key; readonly content: ObjectHead | undefined }
   // The work on an event of a feed ends before its next event is delivered; those of other feeds come in between.
   const feeds = [0, 1, 2].map(() => {
-    const feed: { events: Event[]; steps: Steps<void> | undefined } = { events: [], steps: undefined }
+    const feed: { events: Event[]; steps: Steps<void> | undefined } = {
+      events: [],
+      steps: undefined,
+    }
     return feed
   })
   let uids = 0
@@ -183,7 +190,8 @@ function changeAtRandom(seed: number): void {
   const randomOwners = (): OwnerReference[] =>
     Array.from({ length: Math.floor(random() * (random() < 0.2 ? 60 : 3)) }, () => {
       const name = pick(keys) ?? ''
-      const uid = random() < 0.8 ? (world.objects.get(name)?.uid ?? `absent${uids++}`) : `absent${uids++}`
+      const uid =
+        random() < 0.8 ? (world.objects.get(name)?.uid ?? `absent${uids++}`) : `absent${uids++}`
       return reference(name, uid, random() < 0.5)
     })
   const hasOwner = ({ owners }: ObjectHead): boolean =>
@@ -191,14 +199,19 @@ function changeAtRandom(seed: number): void {
   const collect = (): void => {
     for (const key of world.taken()) {
       const object = world.objects.get(key)
-      if (object !== undefined && object.owners.length > 0 && !hasOwner(object)) change(key, undefined)
+      if (object !== undefined && object.owners.length > 0 && !hasOwner(object))
+        change(key, undefined)
     }
   }
   const deliver = (): boolean => {
     const feed = pick(feeds.filter(({ events, steps }) => events.length > 0 || steps !== undefined))
     if (feed === undefined) return false
     if (feed.steps !== undefined) {
-      for (let count = 1 + Math.floor(random() * 40); count > 0 && feed.steps !== undefined; count--)
+      for (
+        let count = 1 + Math.floor(random() * 40);
+        count > 0 && feed.steps !== undefined;
+        count--
+      )
         if (feed.steps.next().done === true) feed.steps = undefined
       return true
     }
@@ -211,9 +224,13 @@ function changeAtRandom(seed: number): void {
     const now = world.objects.get(key)
     const dice = random()
     if (dice < 0.3)
-      change(key, now === undefined ? head(`u${uids++}`, randomOwners()) : { ...now, owners: randomOwners() })
+      change(
+        key,
+        now === undefined ? head(`u${uids++}`, randomOwners()) : { ...now, owners: randomOwners() },
+      )
     else if (dice < 0.45 && now !== undefined) change(key, undefined)
-    else if (dice < 0.5 && now !== undefined) change(key, { ...now, isMarked: true, finalizers: [foregroundFinalizer] })
+    else if (dice < 0.5 && now !== undefined)
+      change(key, { ...now, isMarked: true, finalizers: [foregroundFinalizer] })
     else if (dice < 0.9) deliver()
     else collect()
   }
@@ -221,18 +238,24 @@ function changeAtRandom(seed: number): void {
   while ((collect(), deliver()))
   for (const [key, object] of world.objects) {
     assert.ok(object.owners.length === 0 || hasOwner(object), `${key} is garbage (seed ${seed})`)
-    const dependents = [...world.objects].filter(([, { owners }]) => owners.some(({ uid }) => uid === object.uid))
+    const dependents = [...world.objects].filter(([, { owners }]) =>
+      owners.some(({ uid }) => uid === object.uid),
+    )
     assert.deepEqual(
       new Set(world.graph.dependentsOf(key)),
       new Set(dependents.map(([dependent]) => dependent)),
       `${key} (seed ${seed})`,
     )
-    const isBlocked = dependents.some(([, { owners }]) => owners.find(({ uid }) => uid === object.uid)?.blocks)
+    const isBlocked = dependents.some(
+      ([, { owners }]) => owners.find(({ uid }) => uid === object.uid)?.blocks,
+    )
     assert.equal(world.graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
   }
 }
 
-const manyOwners = Array.from({ length: 20_000 }, (_, at) => reference(`o${at}`, `u${at}`, at % 2 === 0))
+const manyOwners = Array.from({ length: 20_000 }, (_, at) =>
+  reference(`o${at}`, `u${at}`, at % 2 === 0),
+)
 
 test('an object with many owners takes linear time, in steps, and none if its owners are the same', () => {
   const world = new World()

@@ -116,7 +116,8 @@ export class Graph {
 
   /** Whether a dependent that is itself waiting for its dependents exists. */
   hasWaitingDependents(key: Key): boolean {
-    for (const { bits } of all(this.#byKey.get(key)?.dependents)) if ((bits & WAITING) !== 0) return true
+    for (const { bits } of all(this.#byKey.get(key)?.dependents))
+      if ((bits & WAITING) !== 0) return true
     return false
   }
 
@@ -130,7 +131,8 @@ export class Graph {
 
   /** The keys of its dependents. */
   *dependentsOf(key: Key): Generator<Key, void, void> {
-    for (const dependent of all(this.#byKey.get(key)?.dependents)) if (dependent.key !== undefined) yield dependent.key
+    for (const dependent of all(this.#byKey.get(key)?.dependents))
+      if (dependent.key !== undefined) yield dependent.key
   }
 
   /** Whether the object with this uid was there and was deleted. */
@@ -144,10 +146,12 @@ export class Graph {
     const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
     const named = this.#byUid.get(head.uid)
     // Dependents that came while the cache did not have it have named a node without a key.
-    if (found !== undefined && named !== undefined && named.key === undefined) this.#merge(named, found)
+    if (found !== undefined && named !== undefined && named.key === undefined)
+      this.#merge(named, found)
     let node = found ?? named
     if (node === undefined) {
-      if (head.ownersDigest === undefined && head.owners.length === 0 && !isOrphaning && !isWaiting) return undefined
+      if (head.ownersDigest === undefined && head.owners.length === 0 && !isOrphaning && !isWaiting)
+        return undefined
       node = new Node(key, undefined)
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
@@ -173,7 +177,12 @@ export class Graph {
     const before = node.owners
     const { ownersDigest } = head
     // The owners need not be parsed, and are those that they were.
-    if (ownersDigest !== undefined && before instanceof ManyOwners && before.digest === ownersDigest) return undefined
+    if (
+      ownersDigest !== undefined &&
+      before instanceof ManyOwners &&
+      before.digest === ownersDigest
+    )
+      return undefined
     const { owners } = head
     if (owners.length <= FEW_OWNERS_MAX) {
       this.#setFewOwners(node, owners, key)
@@ -187,7 +196,11 @@ export class Graph {
   }
 
   /** Between two steps owners come and go, and are merged. Ends early if the node is removed, or is set again. */
-  *#setManyOwners(node: Node, many: ManyOwners, { owners, ownersDigest, key }: NamedOwners): Steps<void> {
+  *#setManyOwners(
+    node: Node,
+    many: ManyOwners,
+    { owners, ownersDigest, key }: NamedOwners,
+  ): Steps<void> {
     const { edges, update } = many
     const isCurrent = (): boolean => node.owners === many && many.update === update
     for (const reference of owners) {
@@ -245,7 +258,8 @@ export class Graph {
         this.#forgetIfIdle(old)
       }
       // It may have been the last one that kept its owner.
-      if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old)) this.#suspect(old)
+      if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old))
+        this.#suspect(old)
     }
   }
 
@@ -370,7 +384,8 @@ function replaceOwner(dependent: Node, before: Node, after: Node): void {
 }
 
 function isBlocking(dependent: Node, owner: Node): boolean {
-  if (dependent.owners instanceof ManyOwners) return ((dependent.owners.edges.get(owner) ?? 0) & 1) === 1
+  if (dependent.owners instanceof ManyOwners)
+    return ((dependent.owners.edges.get(owner) ?? 0) & 1) === 1
   const at = listOf(dependent.owners).indexOf(owner)
   return at >= 0 && (dependent.bits & (1 << (BLOCKS_AT + at))) !== 0
 }

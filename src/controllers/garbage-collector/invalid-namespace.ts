@@ -9,7 +9,9 @@ const component = 'garbage-collector-controller'
 
 /** Whether an object with the uid of the reference has its name in another namespace. */
 export async function isInOtherNamespace(reference: OwnerReference, led: Led): Promise<boolean> {
-  return typeof led !== 'string' && led.source.keys.isNamespaced && led.source.isSomewhere(reference)
+  return (
+    typeof led !== 'string' && led.source.keys.isNamespaced && led.source.isSomewhere(reference)
+  )
 }
 
 type Told = {
@@ -33,8 +35,17 @@ export async function reportInvalidNamespace(
     apiVersion: 'v1',
     kind: 'Event',
     // As client-go names events: by nanoseconds in hexadecimal.
-    metadata: { name: `${name}.${(BigInt(Math.floor(nowMs)) * 1_000_000n).toString(16)}`, namespace },
-    involvedObject: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
+    metadata: {
+      name: `${name}.${(BigInt(Math.floor(nowMs)) * 1_000_000n).toString(16)}`,
+      namespace,
+    },
+    involvedObject: {
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      namespace,
+      name,
+      uid,
+    },
     reason: 'OwnerRefInvalidNamespace',
     message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
     source: { component },
@@ -45,5 +56,10 @@ export async function reportInvalidNamespace(
     reportingComponent: component,
     reportingInstance: '',
   }
-  await request(handle, { method: 'POST', path: `/api/v1/namespaces/${namespace}/events`, body, signal })
+  await request(handle, {
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/events`,
+    body,
+    signal,
+  })
 }

@@ -39,7 +39,10 @@ export class LocalSource implements Source {
 
   async isSomewhere({ name, uid }: OwnerReference): Promise<boolean> {
     const hasName = this.keys.hasName(name)
-    const { items } = await this.#reader.list(this.keys.range(), 'any', { name, matches: ({ key }) => hasName(key) })
+    const { items } = await this.#reader.list(this.keys.range(), 'any', {
+      name,
+      matches: ({ key }) => hasName(key),
+    })
     return items.some((item) => headOf(item).uid === uid)
   }
 

@@ -8,21 +8,37 @@ import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
-import { answering, notFound, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
+import {
+  answering,
+  notFound,
+  RemoteApiServer,
+  things,
+} from '../../../test/harness/remote-api-server.ts'
 import { until as untilWhat } from '../../../test/harness/until.ts'
 import { QueueMetrics } from '../queue-metrics.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')
-const until = (holds: () => boolean | Promise<boolean>): Promise<void> => untilWhat(holds, String(holds))
+const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+  untilWhat(holds, String(holds))
 const { signal } = new AbortController()
 
 type Owner = KubeObject
 
-const configMap = (name: string, owners: readonly Owner[] = [], more: KubeObject['metadata'] = {}): KubeObject => ({
+const configMap = (
+  name: string,
+  owners: readonly Owner[] = [],
+  more: KubeObject['metadata'] = {},
+): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name, namespace: 'n', uid: `uid-${name}`, ownerReferences: owners.map(referenceTo), ...more },
+  metadata: {
+    name,
+    namespace: 'n',
+    uid: `uid-${name}`,
+    ownerReferences: owners.map(referenceTo),
+    ...more,
+  },
 })
 
 const referenceTo = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: Owner) => ({
@@ -31,7 +47,11 @@ const referenceTo = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: Ow
   name,
   uid,
 })
-const absent: Owner = { apiVersion: 'remote.example.com/v1', kind: 'Thing', metadata: { name: 'absent', uid: 'u' } }
+const absent: Owner = {
+  apiVersion: 'remote.example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'absent', uid: 'u' },
+}
 
 class World implements AsyncDisposable {
   readonly plane: MemoryControlPlane
@@ -44,7 +64,14 @@ class World implements AsyncDisposable {
     start(this.remote)
     const { registry, accessOf } = plane
     const metrics = new QueueMetrics(this.metrics)
-    const parts = { registry, accessOf, metrics, clock: systemClock, log: silent, remote: this.remote.apis }
+    const parts = {
+      registry,
+      accessOf,
+      metrics,
+      clock: systemClock,
+      log: silent,
+      remote: this.remote.apis,
+    }
     this.collector = new GarbageCollector({ ...parts, handle: this.remote.before(plane.handle) })
   }
 
@@ -64,12 +91,19 @@ class World implements AsyncDisposable {
   async remove(name: string, propagationPolicy?: string): Promise<void> {
     const path = `/api/v1/namespaces/n/configmaps/${name}`
     const body = propagationPolicy === undefined ? {} : { propagationPolicy }
-    assert.equal((await request(this.plane.handle, { method: 'DELETE', path, body, signal })).status, 200)
+    assert.equal(
+      (await request(this.plane.handle, { method: 'DELETE', path, body, signal })).status,
+      200,
+    )
   }
 
   /** Garbage of this server that comes after all that is there is collected: what is before it has been looked at. */
   async collected(name: string): Promise<void> {
-    await this.create(configMap(name, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'none', uid: 'v' } }]))
+    await this.create(
+      configMap(name, [
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'none', uid: 'v' } },
+      ]),
+    )
     await until(async () => !(await this.isThere(name)))
   }
 
@@ -87,7 +121,9 @@ test('what a remote owner owns stays while that is there, and goes after it', as
   await using world = await World.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
-  await world.create(configMap('other-uid', [{ ...owner, metadata: { ...owner.metadata, uid: 'other' } }]))
+  await world.create(
+    configMap('other-uid', [{ ...owner, metadata: { ...owner.metadata, uid: 'other' } }]),
+  )
   await world.create(configMap('none', [absent]))
   await until(async () => !(await world.isThere('other-uid')) && !(await world.isThere('none')))
   assert.ok(await world.isThere('dependent'))
@@ -95,7 +131,8 @@ test('what a remote owner owns stays while that is there, and goes after it', as
   await until(async () => !(await world.isThere('dependent')))
 })
 
-const notFoundOf = (details: Fields): string => JSON.stringify({ kind: 'Status', reason: 'NotFound', details })
+const notFoundOf = (details: Fields): string =>
+  JSON.stringify({ kind: 'Status', reason: 'NotFound', details })
 
 const failures: { readonly [name: string]: () => ApiResponse | Promise<ApiResponse> } = {
   'is not available': () => answering(503, 'service unavailable\n'),
@@ -103,11 +140,14 @@ const failures: { readonly [name: string]: () => ApiResponse | Promise<ApiRespon
   'does not know the resource': () => answering(404, '404 page not found\n'),
   'does not know the resource, in a Status': () => answering(404, notFound('')),
   'tells of another name': () => answering(404, notFound('other')),
-  'tells of something else of the name': () => answering(404, notFoundOf({ name: 'absent', kind: 'namespaces' })),
-  'tells of another group': () => answering(404, notFoundOf({ name: 'absent', kind: 'things', group: 'other' })),
+  'tells of something else of the name': () =>
+    answering(404, notFoundOf({ name: 'absent', kind: 'namespaces' })),
+  'tells of another group': () =>
+    answering(404, notFoundOf({ name: 'absent', kind: 'things', group: 'other' })),
   'answers with the object of another namespace': () =>
     answering(200, '{"metadata":{"name":"absent","namespace":"other","uid":"x"}}'),
-  'answers with a Status of a megabyte': () => answering(404, `${notFound('absent')}${' '.repeat(1 << 20)}`),
+  'answers with a Status of a megabyte': () =>
+    answering(404, `${notFound('absent')}${' '.repeat(1 << 20)}`),
   'refuses the collector': () => answering(403, '{"kind":"Status","reason":"Forbidden"}'),
   'answers no object': () => answering(200, '[]'),
   'answers another object': () => answering(200, '{"metadata":{"name":"other","uid":"other"}}'),
@@ -132,7 +172,9 @@ test('a remote server that does not answer holds up nobody else', async () => {
   world.remote.answer = (sent) => {
     if (!sent.path.endsWith('/things/absent')) return undefined
     asked.push(sent.signal)
-    return new Promise((_, reject) => sent.signal.addEventListener('abort', () => reject(sent.signal.reason)))
+    return new Promise((_, reject) =>
+      sent.signal.addEventListener('abort', () => reject(sent.signal.reason)),
+    )
   }
   // More than the collector has workers.
   for (let at = 0; at < 40; at++) await world.create(configMap(`dependent-${at}`, [absent]))
@@ -151,7 +193,8 @@ test('writes that a remote server does not answer hold up nobody else', async ()
   }
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
   // More than the collector has workers.
-  for (let at = 0; at < 40; at++) world.remote.create(`dependent-${at}`, { ownerReferences: [gone] })
+  for (let at = 0; at < 40; at++)
+    world.remote.create(`dependent-${at}`, { ownerReferences: [gone] })
   await until(() => writes > 0)
   await world.collected('garbage')
   assert.ok(writes < 20, 'some workers are left')
@@ -183,14 +226,22 @@ test('an owner is asked for in the version of the reference, which may be anothe
   isThere = false
   await world.remove('dependent')
   await world.create(
-    configMap('late', [{ apiVersion: `${group}/v2`, kind: 'Thing', metadata: { name: 'owner', uid: 'uid-owner' } }]),
+    configMap('late', [
+      { apiVersion: `${group}/v2`, kind: 'Thing', metadata: { name: 'owner', uid: 'uid-owner' } },
+    ]),
   )
   await until(async () => !(await world.isThere('late')))
 })
 
 test('objects of this server do not count where a remote one is asked for the version', async () => {
   await using world = await World.start()
-  const local: Resource = { ...configMaps, group: things.group, kind: 'Thing', plural: 'things', isCustom: true }
+  const local: Resource = {
+    ...configMaps,
+    group: things.group,
+    kind: 'Thing',
+    plural: 'things',
+    isCustom: true,
+  }
   world.plane.registry.replace(things.group, { before: [], after: [local] })
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -227,7 +278,9 @@ test('a list that has lost an owner deletes nothing that the owner owns', async 
   world.remote.endWatches()
   await until(() => lists > 0)
   await until(() =>
-    world.remote.asked.some((one) => one.endsWith('GET /apis/remote.example.com/v1/namespaces/n/things/owner')),
+    world.remote.asked.some((one) =>
+      one.endsWith('GET /apis/remote.example.com/v1/namespaces/n/things/owner'),
+    ),
   )
   await world.collected('garbage')
   assert.ok(await world.isThere('dependent'))
@@ -289,10 +342,14 @@ test('remote dependents go with their owner, one by one', async () => {
   await until(() => world.collector.graph.size === 4)
   await world.remove('owner')
   await until(() =>
-    world.remote.asked.some((one) => one === 'DELETE /apis/remote.example.com/v1/namespaces/n/things/one'),
+    world.remote.asked.some(
+      (one) => one === 'DELETE /apis/remote.example.com/v1/namespaces/n/things/one',
+    ),
   )
   await until(() =>
-    world.remote.asked.some((one) => one === 'PATCH /apis/remote.example.com/v1/namespaces/n/things/two'),
+    world.remote.asked.some(
+      (one) => one === 'PATCH /apis/remote.example.com/v1/namespaces/n/things/two',
+    ),
   )
   const [left] = [...world.remote.objects.values()]
   assert.deepEqual(left?.metadata.ownerReferences, [other])
@@ -306,12 +363,17 @@ test('many remote dependents are orphaned in one go', async () => {
     world.remote.create(`dependent-${at}`, { ownerReferences: [referenceTo(configMap('owner'))] })
   await until(() => world.collector.graph.size === count + 1)
   const owned = (): number =>
-    [...world.remote.objects.values()].filter(({ metadata }) => itemsOf(metadata.ownerReferences).length > 0).length
+    [...world.remote.objects.values()].filter(
+      ({ metadata }) => itemsOf(metadata.ownerReferences).length > 0,
+    ).length
   await world.remove('owner', 'Orphan')
   await until(async () => !(await world.isThere('owner')))
   assert.equal(world.remote.objects.size, count)
   assert.equal(owned(), 0)
-  assert.match(world.metrics.print(), /^workqueue_retries_total{name="garbage_collector_attempt_to_orphan"} 0$/m)
+  assert.match(
+    world.metrics.print(),
+    /^workqueue_retries_total{name="garbage_collector_attempt_to_orphan"} 0$/m,
+  )
 })
 
 test('a conflict that no other writer is the cause of is not tried again at once', async () => {
@@ -388,5 +450,8 @@ test('an object without a version that is replaced by another one is no failure'
   }
   world.remote.create('one', unversioned)
   await until(() => isReplaced && world.remote.objects.size === 0)
-  assert.match(world.metrics.print(), /^workqueue_retries_total{name="garbage_collector_attempt_to_delete"} 0$/m)
+  assert.match(
+    world.metrics.print(),
+    /^workqueue_retries_total{name="garbage_collector_attempt_to_delete"} 0$/m,
+  )
 })

@@ -39,7 +39,8 @@ export class RemoteSource implements Source {
   }
 
   async isSomewhere({ name, uid }: OwnerReference): Promise<boolean> {
-    for (const [, head] of this.#followed?.all() ?? []) if (head.uid === uid && head.name === name) return true
+    for (const [, head] of this.#followed?.all() ?? [])
+      if (head.uid === uid && head.name === name) return true
     return false
   }
 

@@ -35,7 +35,11 @@ export class Sources {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
       // As upstream: events own nothing and are many.
-      if (resource.plural === 'events' && (resource.group === '' || resource.group === 'events.k8s.io')) continue
+      if (
+        resource.plural === 'events' &&
+        (resource.group === '' || resource.group === 'events.k8s.io')
+      )
+        continue
       // Whoever asks for them, or deletes them, is led to the remote server, which has others.
       if (remote.versions.has(apiVersionOf(resource))) continue
       const source = new LocalSource(resource, accessOf(resource))
@@ -84,10 +88,13 @@ export class Sources {
     const source = this.#byKind.get(`${apiVersion} ${kind}`)
     const place = this.place(key)
     // A name that cannot be one is not looked for: nothing is deleted because of it.
-    if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name)) return 'kind'
+    if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name))
+      return 'kind'
     const { keys } = source
     if (!keys.isNamespaced) return { source, key: keys.key(undefined, name) }
-    return place.namespace === undefined ? 'scope' : { source, key: keys.key(place.namespace, name) }
+    return place.namespace === undefined
+      ? 'scope'
+      : { source, key: keys.key(place.namespace, name) }
   }
 }
 

@@ -44,7 +44,11 @@ export class Writes {
   }
 
   /** Without those owners. */
-  dropOwners(read: Read, all: readonly OwnerReference[], uids: ReadonlySet<string>): Promise<Outcome> {
+  dropOwners(
+    read: Read,
+    all: readonly OwnerReference[],
+    uids: ReadonlySet<string>,
+  ): Promise<Outcome> {
     return this.setOwners(
       read,
       all.filter(({ uid }) => !uids.has(uid)).map(({ fields }) => fields),
@@ -67,7 +71,10 @@ export class Writes {
     const { namespace, name = '' } = source.keys.parse(key) ?? {}
     const path = objectPath(source.resource, namespace, name)
     if (source.remote === undefined)
-      return outcomeOrThrow(path, await request(this.#handle, { ...sent, path, signal: this.#signal }))
+      return outcomeOrThrow(
+        path,
+        await request(this.#handle, { ...sent, path, signal: this.#signal }),
+      )
     const answer = await source.remote.send({ ...sent, path })
     if (answer.status === NOT_FOUND && !source.remote.saysAbsent(answer, name))
       throw new RemoteAway(source.keys.prefix, failureText(path, answer))

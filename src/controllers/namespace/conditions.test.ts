@@ -19,14 +19,20 @@ const left: ContentReport = {
   finalizers: new Map([['example.com/a', 2]]),
 }
 
-const conditionsOf = (object: KubeObject | undefined) => itemsOf(fieldsOf(object?.['status'])['conditions'])
+const conditionsOf = (object: KubeObject | undefined) =>
+  itemsOf(fieldsOf(object?.['status'])['conditions'])
 
 test('conditions are in the order and the words of upstream, and change only with what they say', () => {
   const first = withConditions(namespace, left, 't1') ?? assert.fail()
   assert.deepEqual(
     conditionsOf(first).map(({ type, status, reason, message }) => [type, status, reason, message]),
     [
-      ['NamespaceDeletionDiscoveryFailure', 'False', 'ResourcesDiscovered', 'All resources successfully discovered'],
+      [
+        'NamespaceDeletionDiscoveryFailure',
+        'False',
+        'ResourcesDiscovered',
+        'All resources successfully discovered',
+      ],
       [
         'NamespaceDeletionGroupVersionParsingFailure',
         'False',

@@ -18,7 +18,11 @@ type Told = { readonly status: 'True' | 'False'; readonly reason: string; readon
 const ok = (reason: string, message: string): Told => ({ status: 'False', reason, message })
 
 /** The namespace with its conditions; undefined if it has them already. */
-export function withConditions(namespace: KubeObject, report: ContentReport, now: string): KubeObject | undefined {
+export function withConditions(
+  namespace: KubeObject,
+  report: ContentReport,
+  now: string,
+): KubeObject | undefined {
   const status = fieldsOf(namespace['status'])
   const before = itemsOf(status['conditions'])
   const told = conditionsOf(report)
@@ -39,11 +43,19 @@ export function withConditions(namespace: KubeObject, report: ContentReport, now
   })
   const known = new Set(before.map(({ type }) => type))
   const added = changed.filter(([type]) => !known.has(type))
-  const all = [...conditions, ...added.map(([type, one]) => ({ type, lastTransitionTime: now, ...one }))]
+  const all = [
+    ...conditions,
+    ...added.map(([type, one]) => ({ type, lastTransitionTime: now, ...one })),
+  ]
   return { ...namespace, status: { ...status, conditions: all } }
 }
 
-function conditionsOf({ faults, remaining, finalizers, undiscovered = [] }: ContentReport): ReadonlyMap<string, Told> {
+function conditionsOf({
+  faults,
+  remaining,
+  finalizers,
+  undiscovered = [],
+}: ContentReport): ReadonlyMap<string, Told> {
   return new Map([
     ['NamespaceDeletionDiscoveryFailure', discoveryOf(undiscovered)],
     [
@@ -52,19 +64,25 @@ function conditionsOf({ faults, remaining, finalizers, undiscovered = [] }: Cont
     ],
     ['NamespaceDeletionContentFailure', deletionOf(faults)],
     ['NamespaceContentRemaining', remainingOf(remaining ?? new Map())],
-    ['NamespaceFinalizersRemaining', finalizersOf(remaining === undefined ? new Map() : finalizers)],
+    [
+      'NamespaceFinalizersRemaining',
+      finalizersOf(remaining === undefined ? new Map() : finalizers),
+    ],
   ])
 }
 
 /** The words of client-go's discovery. */
 function discoveryOf(undiscovered: readonly string[]): Told {
-  if (undiscovered.length === 0) return ok('ResourcesDiscovered', 'All resources successfully discovered')
+  if (undiscovered.length === 0)
+    return ok('ResourcesDiscovered', 'All resources successfully discovered')
   const message = `Discovery failed for some groups, ${undiscovered.length} failing: ${undiscoveredText(undiscovered)}`
   return { status: 'True', reason: 'DiscoveryFailed', message }
 }
 
 export function undiscoveredText(undiscovered: readonly string[]): string {
-  const each = undiscovered.toSorted().map((place) => `${place}: stale GroupVersion discovery: ${place}`)
+  const each = undiscovered
+    .toSorted()
+    .map((place) => `${place}: stale GroupVersion discovery: ${place}`)
   return `unable to retrieve the complete list of server APIs: ${each.join(', ')}`
 }
 
@@ -77,17 +95,27 @@ function deletionOf(faults: readonly string[]): Told {
 
 function remainingOf(remaining: ReadonlyMap<string, number>): Told {
   if (remaining.size === 0) return ok('ContentRemoved', 'All content successfully removed')
-  const all = Array.from(remaining, ([resource, count]) => `${resource} has ${count} resource instances`)
+  const all = Array.from(
+    remaining,
+    ([resource, count]) => `${resource} has ${count} resource instances`,
+  )
   const message = `Some resources are remaining: ${all.toSorted().join(', ')}`
   return { status: 'True', reason: 'SomeResourcesRemain', message }
 }
 
 function finalizersOf(finalizers: ReadonlyMap<string, number>): Told {
-  if (finalizers.size === 0) return ok('ContentHasNoFinalizers', 'All content-preserving finalizers finished')
-  const all = Array.from(finalizers, ([finalizer, count]) => `${finalizer} in ${count} resource instances`)
+  if (finalizers.size === 0)
+    return ok('ContentHasNoFinalizers', 'All content-preserving finalizers finished')
+  const all = Array.from(
+    finalizers,
+    ([finalizer, count]) => `${finalizer} in ${count} resource instances`,
+  )
   const message = `Some content in the namespace has finalizers remaining: ${all.toSorted().join(', ')}`
   return { status: 'True', reason: 'SomeFinalizersRemain', message }
 }
 
 const isSame = (old: Fields | undefined, { status, reason, message }: Told): boolean =>
-  old !== undefined && old['status'] === status && old['reason'] === reason && old['message'] === message
+  old !== undefined &&
+  old['status'] === status &&
+  old['reason'] === reason &&
+  old['message'] === message

@@ -29,7 +29,10 @@ function registryOf(...plurals: readonly string[]): Registry {
 
 function itemOf(key: string, object: KubeObject): Item {
   const home = {
-    codec: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
+    codec: {
+      decode: () => object,
+      print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }),
+    },
     put: () => undefined,
     view: () => Buffer.alloc(0),
     keep: () => undefined,
@@ -41,7 +44,11 @@ function itemOf(key: string, object: KubeObject): Item {
 
 const none = () => assert.fail()
 
-const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', uid: 'old' } }
+const namespace: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'n', uid: 'old' },
+}
 
 /** ConfigMaps in a namespace, by name, with their uids; `deletes` are those that were asked for. */
 function content(uids: Map<string, string>, afterList: () => void = () => undefined) {
@@ -58,7 +65,11 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
     const keys = new ResourceKeys('/registry/', plural, isNamespaced)
     const list = async () => {
       const items = Array.from(uids, ([name, uid]) =>
-        itemOf(keys.key('n', name), { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, uid } }),
+        itemOf(keys.key('n', name), {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name, uid },
+        }),
       )
       afterList()
       return { items, revision: 1, more: false, remaining: 0 }
@@ -66,7 +77,14 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
     return { keys, reader: { known: none, get: none, watch: none, list } }
   }
   const { signal } = new AbortController()
-  const parts = { handle, registry: registryOf('configmaps'), accessOf, podsFirst: true, wallMs: () => 0, signal }
+  const parts = {
+    handle,
+    registry: registryOf('configmaps'),
+    accessOf,
+    podsFirst: true,
+    wallMs: () => 0,
+    signal,
+  }
   return { deletes, parts }
 }
 
@@ -87,8 +105,13 @@ test('nothing of a namespace that has taken the place of this one is deleted', a
 })
 
 test('what is left of a namespace stays when it is not being deleted any more', async () => {
-  const { deletes, parts } = content(new Map(Array.from({ length: 1_000 }, (_, index) => [`c${index}`, '1'])))
-  const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => deletes.length < 100 })
+  const { deletes, parts } = content(
+    new Map(Array.from({ length: 1_000 }, (_, index) => [`c${index}`, '1'])),
+  )
+  const { faults } = await deleteContent(namespace, {
+    ...parts,
+    isEnding: async () => deletes.length < 100,
+  })
   assert.ok(deletes.length < 300, `${deletes.length} were deleted`)
   assert.deepEqual(faults, ['the namespace is not being deleted any more'])
 })
@@ -101,7 +124,12 @@ test('nothing else is deleted while a pod could not be', async () => {
     return { status: 429, headers: {}, body: Buffer.from(JSON.stringify(refused)) }
   }
   const registry = registryOf('pods', 'configmaps')
-  const { faults } = await deleteContent(namespace, { ...parts, handle, registry, isEnding: async () => true })
+  const { faults } = await deleteContent(namespace, {
+    ...parts,
+    handle,
+    registry,
+    isEnding: async () => true,
+  })
   assert.match(textOf(faults[0]), /not now/)
   assert.deepEqual(deletes, [])
 })
@@ -133,7 +161,12 @@ test('the event loop runs on while a great many pods are looked at', async () =>
       most = Math.max(most, reads - before)
     }
   })()
-  await deleteContent(namespace, { ...parts, registry: registryOf('pods'), accessOf, isEnding: async () => true })
+  await deleteContent(namespace, {
+    ...parts,
+    registry: registryOf('pods'),
+    accessOf,
+    isEnding: async () => true,
+  })
   isDone = true
   await counting
   assert.ok(reads >= 300 && most < 50, `${most} of ${reads} in one turn`)

@@ -45,13 +45,16 @@ export type Deleted = ContentReport & {
 }
 
 export async function deleteContent(namespace: KubeObject, parts: ContentParts): Promise<Deleted> {
-  const resources = servedResources(parts.registry, ['delete', 'list']).filter(({ isNamespaced }) => isNamespaced)
+  const resources = servedResources(parts.registry, ['delete', 'list']).filter(
+    ({ isNamespaced }) => isNamespaced,
+  )
   const totals = new Totals()
   const pods = parts.podsFirst ? resources.filter(isPods) : []
   for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, parts))
   const ofPods = totals.report()
   // A pod that could not be deleted may run.
-  if (totals.remaining.size > 0 || ofPods.faults.length > 0) return { ...ofPods, remaining: undefined }
+  if (totals.remaining.size > 0 || ofPods.faults.length > 0)
+    return { ...ofPods, remaining: undefined }
   // limit: pods are one resource
   const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
@@ -65,7 +68,11 @@ export async function deleteContent(namespace: KubeObject, parts: ContentParts):
   return { ...totals.report(), undiscovered: parts.remote?.stale ?? [] }
 }
 
-async function remotely(resource: RemoteResource, namespace: KubeObject, parts: ContentParts): Promise<Left> {
+async function remotely(
+  resource: RemoteResource,
+  namespace: KubeObject,
+  parts: ContentParts,
+): Promise<Left> {
   const left = await deleteRemote(resource, namespace.metadata.name ?? '', parts)
   return { ...left, estimateSeconds: left.finalizers.size > 0 ? FINALIZERS_SECONDS : 0 }
 }
@@ -85,7 +92,10 @@ class Totals {
   readonly #faults = new Set<string>()
   #estimateSeconds = 0
 
-  async add({ group, plural }: Pick<Resource, 'group' | 'plural'>, deleting: Promise<Left>): Promise<void> {
+  async add(
+    { group, plural }: Pick<Resource, 'group' | 'plural'>,
+    deleting: Promise<Left>,
+  ): Promise<void> {
     const { estimateSeconds, count, finalizers, fault } = await deleting
     if (fault !== undefined) this.#faults.add(fault)
     this.#estimateSeconds = Math.max(this.#estimateSeconds, estimateSeconds)
@@ -109,7 +119,11 @@ class Totals {
 const nothing: Left = { estimateSeconds: 0, count: 0, finalizers: new Map() }
 
 /** Deletes all objects of one resource. Never fails: what went wrong is in the result. */
-async function deleteAll(resource: Resource, namespace: KubeObject, parts: ContentParts): Promise<Left> {
+async function deleteAll(
+  resource: Resource,
+  namespace: KubeObject,
+  parts: ContentParts,
+): Promise<Left> {
   const { keys, reader } = parts.accessOf(resource)
   const list = async (): Promise<readonly Item[]> =>
     (await reader.list(keys.range(namespace.metadata.name), 'latest')).items
@@ -142,7 +156,8 @@ async function judgeLeft(
   const slices = new Slices(time)
   for (const item of left) {
     if (slices.isOver) await slices.turn()
-    for (const finalizer of headOf(item).finalizers) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+    for (const finalizer of headOf(item).finalizers)
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   }
   const count = left.length
   if (estimateSeconds > 0) return { estimateSeconds, count, finalizers }

@@ -13,7 +13,10 @@ const path = '/apis/example.com/v1/namespaces/n/things'
 const { signal } = new AbortController()
 
 /** A server that has these things until they are deleted; `asked`: what it was asked. */
-function remote(names: string[], finalizers?: readonly string[]): { handle: HandleAs; asked: string[] } {
+function remote(
+  names: string[],
+  finalizers?: readonly string[],
+): { handle: HandleAs; asked: string[] } {
   const asked: string[] = []
   const handle: HandleAs = async ({ method, path: at }) => {
     asked.push(`${method} ${at}`)
@@ -34,11 +37,19 @@ const answering =
 
 test('what is there is deleted together, or one by one', async () => {
   const both = remote(['a', 'b'])
-  assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), { count: 0, finalizers: new Map() })
+  assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), {
+    count: 0,
+    finalizers: new Map(),
+  })
   assert.deepEqual(both.asked, [`GET ${path}`, `DELETE ${path}`, `GET ${path}`])
   const each = remote(['a', 'b'])
   await deleteRemote({ ...resource, verbs: ['list', 'delete'] }, 'n', { ...each, signal })
-  assert.deepEqual(each.asked, [`GET ${path}`, `DELETE ${path}/a`, `DELETE ${path}/b`, `GET ${path}`])
+  assert.deepEqual(each.asked, [
+    `GET ${path}`,
+    `DELETE ${path}/a`,
+    `DELETE ${path}/b`,
+    `GET ${path}`,
+  ])
   const none = remote([])
   await deleteRemote(resource, 'n', { ...none, signal })
   assert.deepEqual(none.asked, [`GET ${path}`])
@@ -56,12 +67,18 @@ test('what stays is counted, with its finalizers or a fault', async () => {
 
 test('a resource that is gone has nothing', async () => {
   const gone = answering(404, '404 page not found\n')
-  assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), { count: 0, finalizers: new Map() })
+  assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), {
+    count: 0,
+    finalizers: new Map(),
+  })
 })
 
 test('a server that is away is a fault, in its words or with its status', async () => {
   const away = answering(503, 'service unavailable\n')
-  assert.match((await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '', /things answers 503$/)
+  assert.match(
+    (await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '',
+    /things answers 503$/,
+  )
   const refused = answering(403, JSON.stringify({ message: 'not you' }))
   assert.equal((await deleteRemote(resource, 'n', { handle: refused, signal })).fault, 'not you')
 })

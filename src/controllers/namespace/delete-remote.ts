@@ -3,7 +3,14 @@ import type { Fields } from '../../api/object.ts'
 import type { HandleAs } from '../../api/own-request.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { askRemote, failureText, FAILURE, NOT_ALLOWED, NOT_FOUND, type RemoteAnswer } from '../remote/ask-remote.ts'
+import {
+  askRemote,
+  failureText,
+  FAILURE,
+  NOT_ALLOWED,
+  NOT_FOUND,
+  type RemoteAnswer,
+} from '../remote/ask-remote.ts'
 import type { RemoteResource } from '../remote/remote-content.ts'
 import { readPage, type RemoteHead } from '../remote/remote-heads.ts'
 
@@ -23,7 +30,11 @@ const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
 
 /** Never fails: what went wrong is in the result. */
-export async function deleteRemote(resource: DeletedResource, namespace: string, parts: Parts): Promise<RemoteLeft> {
+export async function deleteRemote(
+  resource: DeletedResource,
+  namespace: string,
+  parts: Parts,
+): Promise<RemoteLeft> {
   const { group, version, plural, verbs } = resource
   const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
   const send = (
@@ -31,11 +42,18 @@ export async function deleteRemote(resource: DeletedResource, namespace: string,
     to: string,
     more: { readonly body?: Fields; readonly query?: Query } = {},
   ): Promise<RemoteAnswer> =>
-    askRemote(parts.handle, { method, path: to, signal: parts.signal, timers: systemTimers, ...more })
+    askRemote(parts.handle, {
+      method,
+      path: to,
+      signal: parts.signal,
+      timers: systemTimers,
+      ...more,
+    })
   const list = async (): Promise<Listed> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
     // The resource, or its server, is gone meanwhile.
-    if (response.status === NOT_FOUND || response.status === NOT_ALLOWED) return { items: [], count: 0 }
+    if (response.status === NOT_FOUND || response.status === NOT_ALLOWED)
+      return { items: [], count: 0 }
     if (response.status >= FAILURE) throw new Error(failureText(path, response))
     const items: RemoteHead[] = []
     const { remaining } = await readPage(response.bytes, (head) => items.push(head))
@@ -44,7 +62,9 @@ export async function deleteRemote(resource: DeletedResource, namespace: string,
   try {
     const before = await list()
     if (before.count === 0) return nothing
-    const deletes = verbs.includes('deletecollection') ? [path] : before.items.map(({ name }) => `${path}/${name}`)
+    const deletes = verbs.includes('deletecollection')
+      ? [path]
+      : before.items.map(({ name }) => `${path}/${name}`)
     for (const one of deletes) {
       const response = await send('DELETE', one, { body: inBackground })
       if (response.status < FAILURE || response.status === NOT_FOUND) continue

@@ -84,8 +84,20 @@ test('a namespace is emptied when the creates in it that are in progress have en
   creates.enter('n')
   await plane.create(namespaces, ending('one', ['example.com/hold']))
   const metrics = new QueueMetrics(new Metrics())
-  const parts = { handle, registry, accessOf, metrics, clock: systemClock, gates: defaultGates, log: silent }
-  await using controller = new NamespaceController({ ...parts, creates: { onIdle }, hasReplicas: false })
+  const parts = {
+    handle,
+    registry,
+    accessOf,
+    metrics,
+    clock: systemClock,
+    gates: defaultGates,
+    log: silent,
+  }
+  await using controller = new NamespaceController({
+    ...parts,
+    creates: { onIdle },
+    hasReplicas: false,
+  })
   void controller
   const finalizers = async (): Promise<readonly string[]> => {
     const { keys, reader } = accessOf(namespaces)

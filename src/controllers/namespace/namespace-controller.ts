@@ -121,9 +121,20 @@ export class NamespaceController implements AsyncDisposable {
   /** A number: something is left, and is to be looked at again after so many ms. */
   async #work(name: string): Promise<number | undefined> {
     const namespace = await this.#read(name)
-    if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
+    if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined)
+      return undefined
     if (finalizersOf(namespace).length === 0) return undefined
-    const { handle, registry, accessOf, creates, gates, clock, log, time = systemTime, remote } = this.#parts
+    const {
+      handle,
+      registry,
+      accessOf,
+      creates,
+      gates,
+      clock,
+      log,
+      time = systemTime,
+      remote,
+    } = this.#parts
     const ending = this.#ending.get(name)
     // Its event comes, and queues it.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
@@ -138,18 +149,35 @@ export class NamespaceController implements AsyncDisposable {
     }
     const podsFirst = gates.isOn('OrderedNamespaceDeletion')
     const { wallMs } = clock
-    const parts = { handle, registry, accessOf, isEnding, podsFirst, wallMs, time, signal, remote: remote?.() }
+    const parts = {
+      handle,
+      registry,
+      accessOf,
+      isEnding,
+      podsFirst,
+      wallMs,
+      time,
+      signal,
+      remote: remote?.(),
+    }
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { estimateSeconds, undiscovered = [] } = deleted
     // What a server has that cannot be asked may be in the namespace, so it stays.
-    const faults = undiscovered.length === 0 ? deleted.faults : [undiscoveredText(undiscovered), ...deleted.faults]
+    const faults =
+      undiscovered.length === 0
+        ? deleted.faults
+        : [undiscoveredText(undiscovered), ...deleted.faults]
     const isDone = faults.length === 0 && estimateSeconds === 0
     // What goes with this needs no conditions any more.
     if (!isDone || !isLast(namespace)) {
-      await this.#change(namespace, 'status', (current) => withConditions(current, deleted, this.#now())).catch(
-        (error: unknown) =>
-          log('warn', 'the conditions of a namespace cannot be written', { name, error: String(error) }),
+      await this.#change(namespace, 'status', (current) =>
+        withConditions(current, deleted, this.#now()),
+      ).catch((error: unknown) =>
+        log('warn', 'the conditions of a namespace cannot be written', {
+          name,
+          error: String(error),
+        }),
       )
     }
     if (faults.length > 0) throw new Error(faults.join(', '))
@@ -191,11 +219,13 @@ function nextWait(ending: Ending, estimateSeconds: number): number {
   return Math.min(wait, 1000 * (Math.floor(estimateSeconds / 2) + 1))
 }
 
-const finalizersOf = (namespace: KubeObject): readonly string[] => textsOf(fieldsOf(namespace['spec'])['finalizers'])
+const finalizersOf = (namespace: KubeObject): readonly string[] =>
+  textsOf(fieldsOf(namespace['spec'])['finalizers'])
 
 /** Whether nothing else keeps the namespace. */
 const isLast = (namespace: KubeObject): boolean =>
-  finalizersOf(namespace).every((one) => one === finalizer) && (namespace.metadata.finalizers ?? []).length === 0
+  finalizersOf(namespace).every((one) => one === finalizer) &&
+  (namespace.metadata.finalizers ?? []).length === 0
 
 function withoutFinalizer(namespace: KubeObject): KubeObject | undefined {
   const finalizers = finalizersOf(namespace)

@@ -14,7 +14,10 @@ export type Asked = OwnRequest & { readonly timers: Pick<Timers, 'after'> }
 export type RemoteAnswer = { readonly status: number; readonly bytes: Buffer }
 
 /** The whole answer. Fails if it is too long or too late. */
-export async function askRemote(handle: HandleAs, { timers, signal, ...asked }: Asked): Promise<RemoteAnswer> {
+export async function askRemote(
+  handle: HandleAs,
+  { timers, signal, ...asked }: Asked,
+): Promise<RemoteAnswer> {
   using late = deadline(timers, ANSWER_MS_MAX)
   const both = AbortSignal.any([signal, late.signal])
   const response = await request(handle, { ...asked, signal: both })
@@ -49,7 +52,8 @@ async function bytesOf(response: ApiResponse, signal: AbortSignal): Promise<Buff
   const add = (buffers: readonly Buffer[]): void => {
     for (const buffer of buffers) {
       length += buffer.length
-      if (length > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
+      if (length > ANSWER_BYTES_MAX)
+        throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
       parts.push(Buffer.from(buffer))
     }
   }

@@ -11,7 +11,10 @@ import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 
 const { signal } = new AbortController()
 /** Waits are over at once. */
-const time: Time = { ...systemTime, after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run) }
+const time: Time = {
+  ...systemTime,
+  after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run),
+}
 const none: HandleAs = () => Promise.reject(new Error('not asked for'))
 
 class Followed implements AsyncDisposable {
@@ -19,8 +22,17 @@ class Followed implements AsyncDisposable {
   readonly gone: string[] = []
   readonly followed: FollowedRemote
 
-  constructor(handle: HandleAs, { known = [], log = silent }: { known?: readonly string[]; log?: Log } = {}) {
-    const objects = new RemoteObjects(things, { handle, signal, log, time, calls: new RemoteCalls() })
+  constructor(
+    handle: HandleAs,
+    { known = [], log = silent }: { known?: readonly string[]; log?: Log } = {},
+  ) {
+    const objects = new RemoteObjects(things, {
+      handle,
+      signal,
+      log,
+      time,
+      calls: new RemoteCalls(),
+    })
     this.followed = new FollowedRemote(objects, {
       set: (key, head) => {
         if (head === undefined) this.gone.push(key)
@@ -31,7 +43,8 @@ class Followed implements AsyncDisposable {
     })
   }
 
-  names = (): string[] => Array.from(this.told.keys(), (key) => key.slice(key.lastIndexOf('/') + 1)).toSorted()
+  names = (): string[] =>
+    Array.from(this.told.keys(), (key) => key.slice(key.lastIndexOf('/') + 1)).toSorted()
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.followed[Symbol.asyncDispose]()
@@ -49,7 +62,9 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
   const asked: string[] = []
   const handle: HandleAs = async ({ query }) => {
     asked.push(
-      query.get('watch') === 'true' ? `watch ${query.get('resourceVersion')}` : `list ${query.get('continue')}`,
+      query.get('watch') === 'true'
+        ? `watch ${query.get('resourceVersion')}`
+        : `list ${query.get('continue')}`,
     )
     if (query.get('watch') === 'true')
       return { status: 200, headers: {}, frames: asked.length > 3 ? open() : oneByOne(whole) }
@@ -62,7 +77,10 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
   await until(() => one.names().join() === 'b,c', 'all changes are told')
   await until(() => asked.length === 4, 'the watch goes on')
   assert.deepEqual(asked, ['list null', 'list more', 'watch 5', 'watch 7'])
-  assert.deepEqual(one.gone, ['//remote.example.com/v1/things/n/old', '//remote.example.com/v1/things/n/a'])
+  assert.deepEqual(one.gone, [
+    '//remote.example.com/v1/things/n/old',
+    '//remote.example.com/v1/things/n/a',
+  ])
 })
 
 test('while the server is away what was known stays known, and what went meanwhile is told when it is back', async () => {
@@ -90,7 +108,8 @@ const strange: { readonly [name: string]: () => ApiResponse } = {
   'a page that goes on for ever': () => answering(200, '{"metadata":{"continue":"x"},"items":[]}'),
   'no list': () => answering(200, '{"metadata":{},"items":{}}'),
   'no items': () => answering(200, '{"metadata":{}}'),
-  'an object without a uid': () => answering(200, '{"metadata":{},"items":[{"metadata":{"name":"x"}}]}'),
+  'an object without a uid': () =>
+    answering(200, '{"metadata":{},"items":[{"metadata":{"name":"x"}}]}'),
   text: () => answering(200, 'all is well'),
   'a line without an end': () => ({ status: 200, headers: {}, frames: endless() }),
 }
@@ -119,7 +138,12 @@ test('the event loop runs on while an event without an end is watched, and the w
 
 test('an object with more owners than can be read is one without, and the others are known', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o'.repeat(250), uid: 'u' }
-  const many = { metadata: { ...item('many').metadata, ownerReferences: Array.from({ length: 1_000 }, () => owner) } }
+  const many = {
+    metadata: {
+      ...item('many').metadata,
+      ownerReferences: Array.from({ length: 1_000 }, () => owner),
+    },
+  }
   const items = [item('a'), many, item('b')]
   await using one = new Followed(listing(items))
   await one.followed.listed
@@ -130,7 +154,12 @@ test('an object with more owners than can be read is one without, and the others
 /** Counted as half a megabyte, in a tenth of that of JSON. */
 const owned = (name: string) => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
-  return { metadata: { ...item(name).metadata, ownerReferences: Array.from({ length: 1_000 }, () => owner) } }
+  return {
+    metadata: {
+      ...item(name).metadata,
+      ownerReferences: Array.from({ length: 1_000 }, () => owner),
+    },
+  }
 }
 /** More than the owners of one resource may take. */
 const OWNED = 150
@@ -138,7 +167,10 @@ const OWNED = 150
 test('objects whose owners take more memory than one resource may have are not followed', async () => {
   const errors: string[] = []
   const log: Log = (_, __, fields) => errors.push(String(fields?.['error']))
-  await using one = new Followed(listing(Array.from({ length: OWNED }, (_, n) => owned(`o-${n}`))), { log })
+  await using one = new Followed(
+    listing(Array.from({ length: OWNED }, (_, n) => owned(`o-${n}`))),
+    { log },
+  )
   await one.followed.tried
   assert.deepEqual(errors, ['Error: there are more than 100000 objects, or 67108864 bytes of them'])
   assert.equal(one.followed.isListed, false)

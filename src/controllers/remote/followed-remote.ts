@@ -28,7 +28,8 @@ const RETRY_MS_MAX = 30_000
 const TOO_MANY_MS = 600_000
 
 class TooManyObjects extends Error {
-  override readonly message = `there are more than ${OBJECTS_MAX} objects, or ${HEADS_BYTES_MAX} bytes of them`
+  override readonly message =
+    `there are more than ${OBJECTS_MAX} objects, or ${HEADS_BYTES_MAX} bytes of them`
 }
 
 export type ToldRemote = {
@@ -100,7 +101,10 @@ export class FollowedRemote implements AsyncDisposable {
         waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
         if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
         const { path } = this.#objects
-        log('info', 'objects of a remote server cannot be followed; trying again', { path, error: String(error) })
+        log('info', 'objects of a remote server cannot be followed; trying again', {
+          path,
+          error: String(error),
+        })
       }
       this.#tried.resolve()
       await sleep(time, waitMs, signal).catch(() => undefined)
@@ -127,7 +131,14 @@ export class FollowedRemote implements AsyncDisposable {
     const seen = new Set<string>()
     const query: Record<string, string> = { limit: `${PAGE_ITEMS}` }
     for (;;) {
-      const asked = { method: 'GET', path, query: { ...query }, accept: acceptList, signal, timers: time }
+      const asked = {
+        method: 'GET',
+        path,
+        query: { ...query },
+        accept: acceptList,
+        signal,
+        timers: time,
+      }
       const answer = await askRemote(handle, asked)
       if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
       const before = seen.size
@@ -142,7 +153,8 @@ export class FollowedRemote implements AsyncDisposable {
         await this.#tellGone(seen)
         return resourceVersion
       }
-      if (seen.size === before) throw new Error('a page has no new objects, and is not the last one')
+      if (seen.size === before)
+        throw new Error('a page has no new objects, and is not the last one')
       query['continue'] = next
     }
   }
@@ -168,7 +180,13 @@ export class FollowedRemote implements AsyncDisposable {
       timeoutSeconds: `${WATCH_SECONDS}`,
       resourceVersion: version,
     }
-    const response = await request(parts.handle, { method: 'GET', path, query, accept: acceptObject, signal: both })
+    const response = await request(parts.handle, {
+      method: 'GET',
+      path,
+      query,
+      accept: acceptObject,
+      signal: both,
+    })
     if (!('frames' in response) || response.status >= FAILURE) {
       if ('body' in response && 'close' in response.body) response.body.close?.()
       if ('frames' in response) response.frames.close()
@@ -221,7 +239,8 @@ export class FollowedRemote implements AsyncDisposable {
       this.#heads.set(key, head)
     }
     this.#told.set(key, head)
-    if (this.#heads.size > OBJECTS_MAX || this.#headsBytes > HEADS_BYTES_MAX) throw new TooManyObjects()
+    if (this.#heads.size > OBJECTS_MAX || this.#headsBytes > HEADS_BYTES_MAX)
+      throw new TooManyObjects()
   }
 }
 
@@ -230,6 +249,7 @@ const sizeOf = (key: string, { owners, finalizers }: RemoteHead): number =>
   key.length +
   finalizers.reduce((sum, one) => sum + one.length, 0) +
   owners.reduce(
-    (sum, { name, kind, apiVersion }) => sum + OWNER_BYTES + name.length + kind.length + apiVersion.length,
+    (sum, { name, kind, apiVersion }) =>
+      sum + OWNER_BYTES + name.length + kind.length + apiVersion.length,
     0,
   )

@@ -1,5 +1,12 @@
 /** Reads what controllers ask of the objects of a remote server, which may say anything: in slices, field by field, the rest is skipped. */
-import { eachField, eachItem, PartTooLarge, readFields, readPart, skip } from '../../api/bounded-json.ts'
+import {
+  eachField,
+  eachItem,
+  PartTooLarge,
+  readFields,
+  readPart,
+  skip,
+} from '../../api/bounded-json.ts'
 import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Json, numberOf, textOf } from '../../api/object.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
@@ -26,7 +33,11 @@ export type ReadPage = {
   readonly resourceVersion: string
 }
 
-export type RemoteEvent = { readonly type: string; readonly head: RemoteHead; readonly code: number }
+export type RemoteEvent = {
+  readonly type: string
+  readonly head: RemoteHead
+  readonly code: number
+}
 
 /** Metadata alone, if the server knows that. */
 export const acceptObject = acceptOf('PartialObjectMetadata')
@@ -82,7 +93,11 @@ export async function readEvent(line: string): Promise<RemoteEvent> {
   const object = (scanner: JsonScanner): Steps<void> =>
     eachField(scanner, { metadata: metadataSteps(metadata), code: into(event, 'code') })
   await inSlices(readFields(line, { type: into(event, 'type'), object }))
-  return { type: textOf(event.get('type')), head: headIn(metadata), code: numberOf(event.get('code')) }
+  return {
+    type: textOf(event.get('type')),
+    head: headIn(metadata),
+    code: numberOf(event.get('code')),
+  }
 }
 
 const wanted = [

@@ -26,8 +26,15 @@ export class RemoteKeys {
   parse(key: string): Place | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const [first = '', second, ...more] = key.slice(this.prefix.length).split('/')
-    if (more.length > 0 || (second !== undefined) !== this.isNamespaced || first === '' || second === '')
+    if (
+      more.length > 0 ||
+      (second !== undefined) !== this.isNamespaced ||
+      first === '' ||
+      second === ''
+    )
       return undefined
-    return second === undefined ? { namespace: undefined, name: first } : { namespace: first, name: second }
+    return second === undefined
+      ? { namespace: undefined, name: first }
+      : { namespace: first, name: second }
   }
 }

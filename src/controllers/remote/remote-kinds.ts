@@ -45,7 +45,9 @@ export class RemoteKinds {
     const kinds: RemoteKind[] = []
     /** The versions that come first are the preferred ones. */
     const followed = new Set<string>()
-    for (const resource of versions.flatMap(({ group, version }) => this.#last.get(`${group}/${version}`) ?? [])) {
+    for (const resource of versions.flatMap(
+      ({ group, version }) => this.#last.get(`${group}/${version}`) ?? [],
+    )) {
       const { group, version, plural } = resource
       const id = `${plural}.${group}`
       const canFollow = has(resource, verbs) && !followed.has(id)
@@ -53,7 +55,9 @@ export class RemoteKinds {
       if (canFollow) followed.add(id)
       const known = before.get(`${version}/${id}`)
       const isKnown = known !== undefined && isSame(known.resource, resource)
-      const objects = isKnown ? known : new RemoteObjects(resource, { ...this.#parts, calls: this.#calls })
+      const objects = isKnown
+        ? known
+        : new RemoteObjects(resource, { ...this.#parts, calls: this.#calls })
       this.#objects.set(`${version}/${id}`, objects)
       kinds.push({ objects, isFollowed: canFollow && followed.size <= FOLLOWED_MAX })
     }

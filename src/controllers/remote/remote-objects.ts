@@ -107,7 +107,8 @@ export class RemoteObjects {
     const { prefix } = this.keys
     if (time.monotonicMs() < this.#awayUntilMs)
       throw new RemoteAway(prefix, `the server of ${this.path} was away a moment ago`)
-    if (calls.underWay >= CALLS_MAX) throw new RemoteAway(prefix, 'enough is asked of remote servers')
+    if (calls.underWay >= CALLS_MAX)
+      throw new RemoteAway(prefix, 'enough is asked of remote servers')
     calls.underWay++
     try {
       const answer = await call()
@@ -129,12 +130,25 @@ export class RemoteObjects {
     this.#awayUntilMs = now + Math.min(AWAY_MS_FIRST * 2 ** this.#failures++, AWAY_MS_MAX)
   }
 
-  async #ask({ namespace, name }: { namespace: string | undefined; name: string }): Promise<RemoteHead | undefined> {
+  async #ask({
+    namespace,
+    name,
+  }: {
+    namespace: string | undefined
+    name: string
+  }): Promise<RemoteHead | undefined> {
     const { handle, signal, time } = this.parts
     const path = this.#pathOf(namespace, name)
-    const answer = await askRemote(handle, { method: 'GET', path, accept: acceptObject, signal, timers: time })
+    const answer = await askRemote(handle, {
+      method: 'GET',
+      path,
+      accept: acceptObject,
+      signal,
+      timers: time,
+    })
     if (this.saysAbsent(answer, name)) return undefined
-    if (nameRefusals.has(answer.status)) throw new RemoteAway(this.keys.prefix, failureText(path, answer))
+    if (nameRefusals.has(answer.status))
+      throw new RemoteAway(this.keys.prefix, failureText(path, answer))
     if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
     const head = await readHead(answer.bytes)
     if (head.name !== name || head.namespace !== (namespace ?? ''))

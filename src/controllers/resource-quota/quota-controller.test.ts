@@ -13,7 +13,12 @@ import { QuotaController } from './quota-controller.ts'
 const quotas = builtIn('resourcequotas')
 const configMaps = builtIn('configmaps')
 
-const named = (kind: string, namespace: string, name: string, more: Partial<KubeObject> = {}): KubeObject => ({
+const named = (
+  kind: string,
+  namespace: string,
+  name: string,
+  more: Partial<KubeObject> = {},
+): KubeObject => ({
   apiVersion: 'v1',
   kind,
   metadata: { name, namespace, uid: `${namespace}-${name}` },
@@ -22,7 +27,10 @@ const named = (kind: string, namespace: string, name: string, more: Partial<Kube
 
 const limited = (namespace: string, used: string): KubeObject => {
   const hard = { configmaps: '2' }
-  return named('ResourceQuota', namespace, 'q', { spec: { hard }, status: { hard, used: { configmaps: used } } })
+  return named('ResourceQuota', namespace, 'q', {
+    spec: { hard },
+    status: { hard, used: { configmaps: used } },
+  })
 }
 
 async function usedIn({ accessOf }: MemoryControlPlane, namespace: string): Promise<unknown> {
@@ -41,7 +49,16 @@ test('what was charged and is not stored yet is not given back by a count', asyn
   await using stack = new AsyncDisposableStack()
   const { registry, accessOf, handle } = plane
   stack.use(
-    new QuotaController({ registry, accessOf, handle, openCharges, metrics, gates, clock: systemClock, log: silent }),
+    new QuotaController({
+      registry,
+      accessOf,
+      handle,
+      openCharges,
+      metrics,
+      gates,
+      clock: systemClock,
+      log: silent,
+    }),
   )
   const end = openCharges.begin('busy')
   // One is stored, and one charged.

@@ -6,7 +6,12 @@ import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import type { Quantity } from '../../api/quantity.ts'
-import { isSameList, printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import {
+  isSameList,
+  printResourceList,
+  readResourceList,
+  type ResourceList,
+} from '../../api/resource-list.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
 import type { Shown } from '../../cache/event.ts'
@@ -51,7 +56,11 @@ export type QuotaControllerParts = {
 }
 
 /** What is known of a quota: where it is, what it limits, and its limits as they were written, to tell changes. */
-type Known = { readonly namespace: string; readonly names: readonly string[]; readonly limits: string }
+type Known = {
+  readonly namespace: string
+  readonly names: readonly string[]
+  readonly limits: string
+}
 
 export class QuotaController implements AsyncDisposable {
   readonly #parts: QuotaControllerParts
@@ -66,7 +75,10 @@ export class QuotaController implements AsyncDisposable {
   /** Those of a namespace, by its name. */
   readonly #inNamespace = new Map<string, Set<string>>()
   readonly #names = new CountedNames()
-  readonly #changes = new Map<string, { readonly counted: Counted; readonly followed: FollowedChanges }>()
+  readonly #changes = new Map<
+    string,
+    { readonly counted: Counted; readonly followed: FollowedChanges }
+  >()
   readonly #ending = new Set<Promise<void>>()
   readonly #remote: RemoteCounts | undefined
   readonly #remoteChanges: Disposable | undefined
@@ -91,9 +103,19 @@ export class QuotaController implements AsyncDisposable {
     })
     if (remote !== undefined) {
       const { signal } = this.#stopping
-      const onChange = (name: string, namespace: string | undefined): void => this.#addNamed(name, namespace)
-      this.#remote = new RemoteCounts({ apis: remote, handle, signal, log, time: systemTime, onChange })
-      this.#remoteChanges = onRegistryChange(remote, () => this.#remote?.follow(new Set(this.#names.all())))
+      const onChange = (name: string, namespace: string | undefined): void =>
+        this.#addNamed(name, namespace)
+      this.#remote = new RemoteCounts({
+        apis: remote,
+        handle,
+        signal,
+        log,
+        time: systemTime,
+        onChange,
+      })
+      this.#remoteChanges = onRegistryChange(remote, () =>
+        this.#remote?.follow(new Set(this.#names.all())),
+      )
     }
     this.#resync = systemTimers.every(RESYNC_MS, () => this.#addAll())
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
@@ -125,7 +147,9 @@ export class QuotaController implements AsyncDisposable {
     this.#registryChanges[Symbol.dispose]()
     this.#remoteChanges?.[Symbol.dispose]()
     for (const id of [...this.#changes.keys()]) this.#endChanges(id)
-    const others = [this.#followed, this.#queue, this.#remote].map((one) => one?.[Symbol.asyncDispose]())
+    const others = [this.#followed, this.#queue, this.#remote].map((one) =>
+      one?.[Symbol.asyncDispose](),
+    )
     await Promise.all([...others, ...this.#ending])
   }
 
@@ -174,7 +198,8 @@ export class QuotaController implements AsyncDisposable {
         .filter(({ evaluator }) => names.some(evaluator.measures))
         .map((counted) => [counted.keys.prefix, counted]),
     )
-    for (const [id, { counted }] of this.#changes) if (wanted.get(id)?.reader !== counted.reader) this.#endChanges(id)
+    for (const [id, { counted }] of this.#changes)
+      if (wanted.get(id)?.reader !== counted.reader) this.#endChanges(id)
     for (const [id, counted] of wanted) {
       if (this.#changes.has(id)) continue
       const followed = new FollowedChanges({
@@ -200,18 +225,24 @@ export class QuotaController implements AsyncDisposable {
   #onChange(counted: Counted, { type, item, previous }: Shown): void {
     if (type === 'ADDED') return
     const quotas = this.#inNamespace.get(counted.keys.parse(item.key)?.namespace ?? '')
-    if (quotas === undefined || (type === 'MODIFIED' && previous !== undefined && isSameUse(counted, previous, item)))
+    if (
+      quotas === undefined ||
+      (type === 'MODIFIED' && previous !== undefined && isSameUse(counted, previous, item))
+    )
       return
     this.#addLimiting(quotas, counted)
   }
 
   #addLimiting(quotas: Iterable<string>, { evaluator }: Counted): void {
-    for (const key of quotas) if (this.#quotas.get(key)?.names.some(evaluator.measures) === true) this.#queue.add(key)
+    for (const key of quotas)
+      if (this.#quotas.get(key)?.names.some(evaluator.measures) === true) this.#queue.add(key)
   }
 
   #addNamed(name: string, namespace: string | undefined): void {
-    const quotas = namespace === undefined ? this.#quotas.keys() : (this.#inNamespace.get(namespace) ?? [])
-    for (const key of quotas) if (this.#quotas.get(key)?.names.includes(name) === true) this.#queue.add(key)
+    const quotas =
+      namespace === undefined ? this.#quotas.keys() : (this.#inNamespace.get(namespace) ?? [])
+    for (const key of quotas)
+      if (this.#quotas.get(key)?.names.includes(name) === true) this.#queue.add(key)
   }
 
   async #count(key: string): Promise<undefined> {
@@ -244,7 +275,11 @@ export class QuotaController implements AsyncDisposable {
  * The JSON of the quota with its new status; undefined if the status is current. Of each resource the
  * first list that has it counts. One that nothing counts keeps its amount. Can be divided.
  */
-function updateOf(quota: KubeObject, limits: ResourceList, counts: readonly ResourceList[]): Buffer | undefined {
+function updateOf(
+  quota: KubeObject,
+  limits: ResourceList,
+  counts: readonly ResourceList[],
+): Buffer | undefined {
   const status = fieldsOf(quota['status'])
   const lists = [...counts, readResourceList(status['used'])]
   const names = once('limited resources', () => [...limits.keys()])
@@ -254,7 +289,10 @@ function updateOf(quota: KubeObject, limits: ResourceList, counts: readonly Reso
     return true
   })
   if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
-  const body = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
+  const body = {
+    ...quota,
+    status: { hard: printResourceList(limits), used: printResourceList(used) },
+  }
   return Buffer.from(printOrdered(body))
 }
 

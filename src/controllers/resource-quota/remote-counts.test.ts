@@ -111,7 +111,12 @@ test('a status that is refused as a conflict, though nobody has changed it, is n
     return answering(409, '{"kind":"Status","reason":"Conflict"}')
   }
   await using parts = new AsyncDisposableStack()
-  parts.use(counting({ registry: plane.registry, accessOf: plane.accessOf, handle: refusing }, new RemoteApiServer()))
+  parts.use(
+    counting(
+      { registry: plane.registry, accessOf: plane.accessOf, handle: refusing },
+      new RemoteApiServer(),
+    ),
+  )
   await plane.create(quotas, quota())
   await until(() => writes > 0, 'it is written')
   await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -44,7 +44,8 @@ export class RemoteCounts implements AsyncDisposable {
       const name = `count/${plural}.${group}`
       if (isFollowed && isNamespaced && names.has(name)) wanted.set(name, objects)
     }
-    for (const [name, { objects }] of this.#counted) if (wanted.get(name) !== objects) this.#end(name)
+    for (const [name, { objects }] of this.#counted)
+      if (wanted.get(name) !== objects) this.#end(name)
     for (const [name, objects] of wanted) if (!this.#counted.has(name)) this.#begin(name, objects)
   }
 

@@ -13,7 +13,10 @@ import { isSameUse, limitsOf, usageOf } from './usage.ts'
 
 const configMaps = builtIn('configmaps')
 
-const quota = (hard: { readonly [name: string]: string }, more: { readonly scopes?: string[] } = {}): KubeObject => ({
+const quota = (
+  hard: { readonly [name: string]: string },
+  more: { readonly scopes?: string[] } = {},
+): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ResourceQuota',
   metadata: { name: 'q', namespace: 'n' },
@@ -32,7 +35,11 @@ const pod = {
 test('objects that all use the same are counted without being decoded', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   for (const name of ['a', 'b', 'c']) {
-    await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'n' } })
+    await plane.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace: 'n' },
+    })
   }
   const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: configMaps })
   assert.ok(evaluator)
@@ -43,7 +50,11 @@ test('objects that all use the same are counted without being decoded', async ()
   const hard = { configmaps: '9', 'count/configmaps': '9' }
   const used = await usageOf(quota(hard), limitsOf(quota(hard)), counted)
   assert.deepEqual(printResourceList(used), { configmaps: '3', 'count/configmaps': '3' })
-  const scoped = await usageOf(quota(hard, { scopes: ['BestEffort'] }), limitsOf(quota(hard)), counted)
+  const scoped = await usageOf(
+    quota(hard, { scopes: ['BestEffort'] }),
+    limitsOf(quota(hard)),
+    counted,
+  )
   assert.deepEqual(printResourceList(scoped), { configmaps: '0', 'count/configmaps': '0' })
 })
 
@@ -51,7 +62,12 @@ test('large objects that are counted are not kept in memory', async () => {
   const pods = builtIn('pods')
   const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
   assert.ok(evaluator)
-  const home = { codec: { decode: () => pod, print: fail }, put: fail, view: () => Buffer.alloc(0), keep: fail }
+  const home = {
+    codec: { decode: () => pod, print: fail },
+    put: fail,
+    view: () => Buffer.alloc(0),
+    keep: fail,
+  }
   const keys = new ResourceKeys('/registry/', 'pods', true)
   const item = new Item(home, { key: keys.key('n', 'p'), revision: 1, createRevision: 1 })
   item.length = 100_000
@@ -79,7 +95,8 @@ test('a large object whose metadata alone changed uses the same and is not decod
     item.setBytes(pod, { bytes, headBytes, versionAt })
     return item
   }
-  const isSame = (object: Partial<KubeObject>): boolean => isSameUse({ evaluator }, itemOf({}), itemOf(object))
+  const isSame = (object: Partial<KubeObject>): boolean =>
+    isSameUse({ evaluator }, itemOf({}), itemOf(object))
   const { metadata, spec } = pod
   assert.ok(isSame({ metadata: { ...metadata, resourceVersion: '8', labels: { a: 'b' } } }))
   assert.ok(!isSame({ spec: { ...spec, activeDeadlineSeconds: 1 } }))

@@ -15,7 +15,8 @@ import type { ReadAccess } from '../read-access.ts'
 /** A resource whose objects are counted. */
 export type Counted = ReadAccess & { readonly resource: Resource; readonly evaluator: Evaluator }
 
-export const limitsOf = (quota: KubeObject): ResourceList => readResourceList(fieldsOf(quota['spec'])['hard'])
+export const limitsOf = (quota: KubeObject): ResourceList =>
+  readResourceList(fieldsOf(quota['spec'])['hard'])
 
 /** Of each resource name that somebody counts. */
 export async function usageOf(
@@ -41,14 +42,20 @@ export async function usageOf(
 }
 
 const times = (usage: ResourceList, count: number): ResourceList =>
-  new Map([...usage].map(([name, { nanos, format }]) => [name, { nanos: nanos * BigInt(count), format }]))
+  new Map(
+    [...usage].map(([name, { nanos, format }]) => [name, { nanos: nanos * BigInt(count), format }]),
+  )
 
 const nothing: Quantity = { nanos: 0n, format: 'decimal' }
 
-async function usageOfOne(quota: KubeObject, { keys, reader, evaluator }: Counted): Promise<ResourceList> {
+async function usageOfOne(
+  quota: KubeObject,
+  { keys, reader, evaluator }: Counted,
+): Promise<ResourceList> {
   const { items } = await reader.list(keys.range(quota.metadata.namespace), 'latest')
   const { fixedUsage } = evaluator
-  if (fixedUsage !== undefined) return scopesOf(quota).length === 0 ? times(fixedUsage, items.length) : new Map()
+  if (fixedUsage !== undefined)
+    return scopesOf(quota).length === 0 ? times(fixedUsage, items.length) : new Map()
   const total = new Map<string, Quantity>()
   const slices = new Slices()
   for (const item of items) {
@@ -64,13 +71,20 @@ async function usageOfOne(quota: KubeObject, { keys, reader, evaluator }: Counte
 }
 
 /** Whether an update changes nothing that a quota counts. */
-export function isSameUse({ evaluator }: Pick<Counted, 'evaluator'>, before: Item, after: Item): boolean {
+export function isSameUse(
+  { evaluator }: Pick<Counted, 'evaluator'>,
+  before: Item,
+  after: Item,
+): boolean {
   if (evaluator.fixedUsage !== undefined) return true
   // To decode a large object takes long. Unless its metadata alone has changed, its quota is counted
   // again, which is done in parts.
   if (before.isLarge || after.isLarge) return hasSameContent(before, after)
   const [old, now] = [before.peek(), after.peek()]
-  return isSameList(evaluator.usageOf(old), evaluator.usageOf(now)) && hasDeadline(old) === hasDeadline(now)
+  return (
+    isSameList(evaluator.usageOf(old), evaluator.usageOf(now)) &&
+    hasDeadline(old) === hasDeadline(now)
+  )
 }
 
 /** Whether two versions differ in nothing but their metadata, and neither is being deleted. */

@@ -1,7 +1,13 @@
 /** Answers requests for OpenAPI documents: media types, caching, redirects. */
 import type { RequestContext } from '../../api/context.ts'
 import { pageNotFound } from '../../api/errors.ts'
-import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  elementsOf,
+  firstHeader,
+  type Headers,
+} from '../../api/request.ts'
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
@@ -21,7 +27,9 @@ export class OpenApi {
   #indexed: { readonly mark: string; readonly body: Buffer } | undefined
 
   constructor(
-    parts: ConstructorParameters<typeof OpenApiLibrary>[0] & { readonly remote?: RemoteDocuments | undefined },
+    parts: ConstructorParameters<typeof OpenApiLibrary>[0] & {
+      readonly remote?: RemoteDocuments | undefined
+    },
   ) {
     this.#library = new OpenApiLibrary(parts)
     this.#wallMs = parts.clock.wallMs
@@ -33,7 +41,8 @@ export class OpenApi {
     const { path } = request
     if (path === '/openapi/v2') return this.#v2(request)
     if (path === v3Root) return this.#index(request)
-    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, context, path.slice(v3Root.length + 1))
+    if (path.startsWith(`${v3Root}/`))
+      return this.#v3(request, context, path.slice(v3Root.length + 1))
     throw pageNotFound()
   }
 
@@ -44,9 +53,11 @@ export class OpenApi {
     const kept = await this.#library.v2()
     const { hash, modifiedMs } = kept.edition
     const headers = { ...vary, 'content-type': type, etag: `"${hash}"` }
-    if (type !== jsonType) return conditional(request, { headers, body: await kept.protobuf(encodeV2), modifiedMs })
+    if (type !== jsonType)
+      return conditional(request, { headers, body: await kept.protobuf(encodeV2), modifiedMs })
     const isWhole = firstHeader(request.headers, 'range') === undefined
-    if (!isWhole || !takesGzip(request)) return conditional(request, { headers, body: kept.json, modifiedMs })
+    if (!isWhole || !takesGzip(request))
+      return conditional(request, { headers, body: kept.json, modifiedMs })
     const zipped = { ...headers, 'content-encoding': 'gzip' }
     return conditional(request, { headers: zipped, body: await kept.gzipped(), modifiedMs })
   }
@@ -55,7 +66,10 @@ export class OpenApi {
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers
     const headers = { 'content-type': 'text/plain; charset=utf-8' }
-    return conditional({ headers: asked }, { headers, body: await this.#indexBody(), modifiedMs: this.#wallMs() })
+    return conditional(
+      { headers: asked },
+      { headers, body: await this.#indexBody(), modifiedMs: this.#wallMs() },
+    )
   }
 
   async #indexBody(): Promise<Buffer> {
@@ -68,7 +82,9 @@ export class OpenApi {
       if (edition !== undefined) urls.set(key, urlOf(key, edition.hash))
     }
     const sorted = [...urls].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    const paths = Object.fromEntries(sorted.map(([key, serverRelativeURL]) => [key, { serverRelativeURL }]))
+    const paths = Object.fromEntries(
+      sorted.map(([key, serverRelativeURL]) => [key, { serverRelativeURL }]),
+    )
     const body = Buffer.from(JSON.stringify({ paths }))
     this.#indexed = { mark, body }
     return body
@@ -104,7 +120,9 @@ export class OpenApi {
     const asked = request.query.get('hash') ?? ''
     if (asked !== '' && asked !== hash) return bare(301, { ...headers, location: urlOf(key, hash) })
     const caching: Headers =
-      asked === '' ? {} : { 'cache-control': 'public, immutable', expires: httpDate(this.#wallMs() + IMMUTABLE_MS) }
+      asked === ''
+        ? {}
+        : { 'cache-control': 'public, immutable', expires: httpDate(this.#wallMs() + IMMUTABLE_MS) }
     const body = type === jsonType ? kept.json : await kept.protobuf(encodeV3)
     return conditional(request, { headers: { ...headers, ...caching }, body, modifiedMs })
   }
@@ -112,7 +130,11 @@ export class OpenApi {
 
 const urlOf = (key: string, hash: string): string => `${v3Root}/${key}?hash=${hash}`
 
-const bare = (status: number, headers: Headers): ApiResponse => ({ status, headers, body: Buffer.alloc(0) })
+const bare = (status: number, headers: Headers): ApiResponse => ({
+  status,
+  headers,
+  body: Buffer.alloc(0),
+})
 
 /** The protobuf form has two names. The older one is not a valid media type any more: a request for it is answered with the other. */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {

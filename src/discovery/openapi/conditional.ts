@@ -1,5 +1,11 @@
 /** Conditional and range requests (RFC 9110, sections 13 and 14), for clients that have the document, or a part of it, already. */
-import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  elementsOf,
+  firstHeader,
+  type Headers,
+} from '../../api/request.ts'
 
 type Whole = { readonly headers: Headers; readonly body: Buffer; readonly modifiedMs: number }
 
@@ -25,10 +31,19 @@ export function conditional(
       'content-type': 'text/plain; charset=utf-8',
       'content-range': `bytes */${body.length}`,
     }
-    return { status: 416, headers: headers416, body: Buffer.from('invalid range: failed to overlap\n') }
+    return {
+      status: 416,
+      headers: headers416,
+      body: Buffer.from('invalid range: failed to overlap\n'),
+    }
   }
   const contentRange = { 'content-range': `bytes ${first}-${last}/${body.length}` }
-  return { status: 206, headers: { ...all, ...contentRange }, body: body.subarray(first, last + 1), isEncoded: true }
+  return {
+    status: 206,
+    headers: { ...all, ...contentRange },
+    body: body.subarray(first, last + 1),
+    isEncoded: true,
+  }
 }
 
 /** HTTP dates have a resolution of seconds. */
@@ -53,7 +68,10 @@ function isOfThis(asked: Asked, tag: Headers[string] | undefined, modified: stri
 }
 
 /** One range of bytes; a request for several, or in other units, gets the whole document. `first > last`: the range cannot be satisfied. */
-function partOf(range: string, length: number): { readonly first: number; readonly last: number } | undefined {
+function partOf(
+  range: string,
+  length: number,
+): { readonly first: number; readonly last: number } | undefined {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined
   if (from === '') return { first: Math.max(length - Number(to), 0), last: length - 1 }

@@ -6,20 +6,31 @@ import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/o
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { typeOf } from '../../registry/types.ts'
-import { type OpenApiDefinition, type OpenApiDefinitions, type DefinitionSource, refTo } from './definitions.ts'
+import {
+  type OpenApiDefinition,
+  type OpenApiDefinitions,
+  type DefinitionSource,
+  refTo,
+} from './definitions.ts'
 import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
 /** The definitions for a document of custom kinds only. */
-export function ofCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
+export function ofCustomKinds(
+  resources: readonly Resource[],
+  builtIn: OpenApiDefinitions,
+): DefinitionSource {
   const source = withCustomKinds(resources, builtIn)
   const options = builtIn.ofType(typeOf('meta/v1', 'DeleteOptions'))
   return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
 }
 
 /** The definitions of these custom kinds and of their lists, and all built-in ones. */
-export function withCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
+export function withCustomKinds(
+  resources: readonly Resource[],
+  builtIn: OpenApiDefinitions,
+): DefinitionSource {
   const own = new Map<string, OpenApiDefinition>()
   for (const resource of resources.filter(({ isCustom }) => isCustom)) {
     own.set(customName(resource), customKind(resource, builtIn))
@@ -34,7 +45,8 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
   // No field may be described: clients would refuse all others.
-  if (schema === undefined) return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
+  if (schema === undefined)
+    return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
   const ofEveryObject = {
     apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },
@@ -56,14 +68,19 @@ function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const item = customName({ group, version, kind })
   const listMeta = builtIn.ofType(listMetaStruct())
   const metadata = { allOf: [refTo(listMeta)], description: builtIn.describe('List', 'metadata') }
-  const schema = builtIn.listSchema({ group, version, kind: listKind }, { items: refTo(item), metadata })
+  const schema = builtIn.listSchema(
+    { group, version, kind: listKind },
+    { items: refTo(item), metadata },
+  )
   return { schema: { ...schema, ...selectable(resource) }, uses: new Set([item, listMeta]) }
 }
 
 /** The fields that field selectors support. */
 function selectable({ selectableFields }: Resource): Fields {
   const fields = Object.keys(selectableFields)
-  return fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields.map((fieldPath) => ({ fieldPath })) }
+  return fields.length === 0
+    ? {}
+    : { 'x-kubernetes-selectable-fields': fields.map((fieldPath) => ({ fieldPath })) }
 }
 
 /**
@@ -78,16 +95,18 @@ class Publisher {
   }
 
   publish(schema: Fields): Fields {
-    const entries = Object.entries(this.#completed(schema)).flatMap(([name, value]): [string, Json | undefined][] => {
-      if (unpublished.has(name)) return []
-      if (Array.isArray(value)) {
-        if (value.length === 0 && listed.has(name)) return []
-        return [[name, combined.has(name) ? value.map((one) => this.#inner(one)) : value]]
-      }
-      if (!isFields(value)) return [[name, value]]
-      if (name !== 'properties') return [[name, nested.has(name) ? this.publish(value) : value]]
-      return Object.keys(value).length === 0 ? [] : [[name, this.#sorted(value)]]
-    })
+    const entries = Object.entries(this.#completed(schema)).flatMap(
+      ([name, value]): [string, Json | undefined][] => {
+        if (unpublished.has(name)) return []
+        if (Array.isArray(value)) {
+          if (value.length === 0 && listed.has(name)) return []
+          return [[name, combined.has(name) ? value.map((one) => this.#inner(one)) : value]]
+        }
+        if (!isFields(value)) return [[name, value]]
+        if (name !== 'properties') return [[name, nested.has(name) ? this.publish(value) : value]]
+        return Object.keys(value).length === 0 ? [] : [[name, this.#sorted(value)]]
+      },
+    )
     return Object.fromEntries(entries.toSorted(byName))
   }
 
@@ -106,7 +125,10 @@ class Publisher {
   }
 
   #sorted(properties: Fields): Fields {
-    const entries = Object.entries(properties).map(([name, value = null]): [string, Json] => [name, this.#inner(value)])
+    const entries = Object.entries(properties).map(([name, value = null]): [string, Json] => [
+      name,
+      this.#inner(value),
+    ])
     return Object.fromEntries(entries.toSorted(byName))
   }
 }

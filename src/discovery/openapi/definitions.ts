@@ -90,7 +90,11 @@ export class OpenApiDefinitions {
     if (this.#made.has(listName)) return listName
     const listMeta = this.ofType(listMetaStruct())
     const items = { allOf: [refTo(item)], default: {} }
-    const metadata = { allOf: [refTo(listMeta)], default: {}, description: this.describe('List', 'metadata') }
+    const metadata = {
+      allOf: [refTo(listMeta)],
+      default: {},
+      description: this.describe('List', 'metadata'),
+    }
     this.#made.set(listName, {
       schema: this.listSchema(gvk, { items, metadata }),
       uses: new Set([item, listMeta]),
@@ -103,7 +107,12 @@ export class OpenApiDefinitions {
       description: `A list of ${kind.replace(/List$/, '')} objects.`,
       properties: {
         apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
-        items: { description: 'The objects.', items, type: 'array', ...listMarks.get(`${group} ${kind}`) },
+        items: {
+          description: 'The objects.',
+          items,
+          type: 'array',
+          ...listMarks.get(`${group} ${kind}`),
+        },
         kind: { description: this.describe('List', 'kind'), type: 'string' },
         metadata,
       },
@@ -131,7 +140,11 @@ export class OpenApiDefinitions {
       description: this.describe(struct.name),
       ...(fields.length === 0
         ? {}
-        : { properties: Object.fromEntries(fields.map((field) => [field.name, this.#property(field, struct)])) }),
+        : {
+            properties: Object.fromEntries(
+              fields.map((field) => [field.name, this.#property(field, struct)]),
+            ),
+          }),
       ...(required.length === 0 ? {} : { required }),
       type: 'object',
       ...gvkExtension(struct),
@@ -145,7 +158,8 @@ export class OpenApiDefinitions {
     const { default: zero, ...type } = this.#type(schema)
     const isStruct = schema.type === 'struct'
     const hasZero =
-      (!isPointer && (isStruct || field.omit === 'never')) || zeroDefaults.has(`${struct.name}.${field.name}`)
+      (!isPointer && (isStruct || field.omit === 'never')) ||
+      zeroDefaults.has(`${struct.name}.${field.name}`)
     const isAlone = isUndescribed(struct.name, field.name)
     const isMapType = schema.type === 'map' || topology?.type === 'granular'
     const { $ref, ...inline } = type
@@ -159,7 +173,9 @@ export class OpenApiDefinitions {
       [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
       'x-kubernetes-patch-merge-key': patch?.key,
       'x-kubernetes-patch-strategy':
-        patch === undefined || patch.strategies.length === 0 ? undefined : patch.strategies.join(','),
+        patch === undefined || patch.strategies.length === 0
+          ? undefined
+          : patch.strategies.join(','),
     })
   }
 
@@ -209,10 +225,20 @@ const isUndescribed = (type: string, field: string): boolean =>
 
 /** Optional fields for which the zero value is published as the default. */
 const zeroDefaults: ReadonlySet<string> = new Set(
-  ['ConfigMapEnvSource', 'ConfigMapKeySelector', 'ConfigMapProjection', 'ConfigMapVolumeSource', 'LocalObjectReference']
+  [
+    'ConfigMapEnvSource',
+    'ConfigMapKeySelector',
+    'ConfigMapProjection',
+    'ConfigMapVolumeSource',
+    'LocalObjectReference',
+  ]
     .concat('SecretEnvSource', 'SecretKeySelector', 'SecretProjection')
     .map((type) => `${type}.name`)
-    .concat('AzureDiskVolumeSource.readOnly', 'GRPCAction.service', 'ReplicationControllerSpec.minReadySeconds'),
+    .concat(
+      'AzureDiskVolumeSource.readOnly',
+      'GRPCAction.service',
+      'ReplicationControllerSpec.minReadySeconds',
+    ),
 )
 
 /** A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group that exists or existed. */

@@ -4,7 +4,11 @@ import { podTexts } from './texts/pods.ts'
 import { workloadTexts } from './texts/workloads.ts'
 import { clusterTexts } from './texts/cluster.ts'
 
-type Described = { readonly text: string; readonly like: string | undefined; readonly fields: Map<string, string> }
+type Described = {
+  readonly text: string
+  readonly like: string | undefined
+  readonly fields: Map<string, string>
+}
 
 /** Describes fields of any type that has no description of its own for them. */
 const ANY = 'Any'
@@ -15,11 +19,15 @@ export class Descriptions {
 
   /** The description of a type, or of one of its fields. Undefined if there is none. */
   of(type: string, field?: string): string | undefined {
-    const types = (this.#types ??= read([commonTexts, podTexts, workloadTexts, clusterTexts].join('\n')))
+    const types = (this.#types ??= read(
+      [commonTexts, podTexts, workloadTexts, clusterTexts].join('\n'),
+    ))
     const own = types.get(type)
     if (field === undefined) return own?.text
     const like = own?.like ?? (type.endsWith('Condition') ? 'Condition' : ANY)
-    return [own, types.get(like), types.get(ANY)].find((one) => one?.fields.has(field))?.fields.get(field)
+    return [own, types.get(like), types.get(ANY)]
+      .find((one) => one?.fields.has(field))
+      ?.fields.get(field)
   }
 }
 

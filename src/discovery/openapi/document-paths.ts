@@ -54,7 +54,11 @@ export const groupPath = (group: string, definitions: OpenApiDefinitions): PathI
     ...negotiated,
   })
 
-export const resourceListPath = (group: string, version: string, definitions: OpenApiDefinitions): PathItem =>
+export const resourceListPath = (
+  group: string,
+  version: string,
+  definitions: OpenApiDefinitions,
+): PathItem =>
   told({
     path: group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`,
     id: `get${titleOf(group, version)}APIResources`,

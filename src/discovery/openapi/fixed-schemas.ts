@@ -19,9 +19,12 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
   ['resource.Quantity', `${machinery}.api.resource.Quantity`],
   ['intstr.IntOrString', `${machinery}.util.intstr.IntOrString`],
   ['runtime.RawExtension', `${machinery}.runtime.RawExtension`],
-  ...['JSON', 'JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool', 'JSONSchemaPropsOrStringArray'].map(
-    (name): [string, string] => [`v1.${name}`, `${extensions}.${name}`],
-  ),
+  ...[
+    'JSON',
+    'JSONSchemaPropsOrArray',
+    'JSONSchemaPropsOrBool',
+    'JSONSchemaPropsOrStringArray',
+  ].map((name): [string, string] => [`v1.${name}`, `${extensions}.${name}`]),
 ])
 
 /** All groups and versions that exist or existed: types that all groups share are listed with each of them. */
@@ -72,7 +75,10 @@ const rawRef = `#/components/schemas/${machinery}.runtime.RawExtension`
 export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fields> {
   const describe = (type: string, field?: string) => descriptions.of(type, field)
   return new Map<string, Fields>([
-    [`${machinery}.apis.meta.v1.Time`, { description: describe('Time'), format: 'date-time', type: 'string' }],
+    [
+      `${machinery}.apis.meta.v1.Time`,
+      { description: describe('Time'), format: 'date-time', type: 'string' },
+    ],
     [
       `${machinery}.apis.meta.v1.MicroTime`,
       { description: describe('MicroTime'), format: 'date-time', type: 'string' },
@@ -90,7 +96,10 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
         oneOf: [{ type: 'integer' }, { type: 'string' }],
       },
     ],
-    [`${machinery}.runtime.RawExtension`, { description: describe('RawExtension'), type: 'object' }],
+    [
+      `${machinery}.runtime.RawExtension`,
+      { description: describe('RawExtension'), type: 'object' },
+    ],
     [definition.patch, { description: describe('Patch'), type: 'object' }],
     [
       definition.watchEvent,
@@ -113,13 +122,18 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
     [`${extensions}.JSON`, { description: describe('JSON') }],
     [`${extensions}.JSONSchemaPropsOrArray`, { description: describe('JSONSchemaPropsOrArray') }],
     [`${extensions}.JSONSchemaPropsOrBool`, { description: describe('JSONSchemaPropsOrBool') }],
-    [`${extensions}.JSONSchemaPropsOrStringArray`, { description: describe('JSONSchemaPropsOrStringArray') }],
+    [
+      `${extensions}.JSONSchemaPropsOrStringArray`,
+      { description: describe('JSONSchemaPropsOrStringArray') },
+    ],
   ])
 }
 
 function versionSchema(description: string | undefined): Fields {
-  const required = 'major minor gitVersion gitCommit gitTreeState buildDate goVersion compiler platform'.split(' ')
-  const optional = 'emulationMajor emulationMinor minCompatibilityMajor minCompatibilityMinor'.split(' ')
+  const required =
+    'major minor gitVersion gitCommit gitTreeState buildDate goVersion compiler platform'.split(' ')
+  const optional =
+    'emulationMajor emulationMinor minCompatibilityMajor minCompatibilityMinor'.split(' ')
   const properties = [...required, ...optional].toSorted().map((name): [string, Fields] => {
     return [name, { ...(required.includes(name) ? { default: '' } : {}), type: 'string' }]
   })

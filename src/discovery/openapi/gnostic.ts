@@ -37,7 +37,8 @@ const integer: Write = (value, writer, number) => {
 }
 
 /** Any value, as YAML. JSON would be valid YAML, but clients compare the text. */
-const any: Write = (value, writer, number) => writer.message(number, () => text(jsonToYaml(value), writer, 2))
+const any: Write = (value, writer, number) =>
+  writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
 const list =
   (write: Write): Write =>
@@ -71,18 +72,23 @@ const orReference =
   (write: Write): Write =>
   (value, writer, number) => {
     const isReference = isFields(value) && value['$ref'] !== undefined
-    writer.message(number, () => (isReference ? reference(value, writer, 2) : write(value, writer, 1)))
+    writer.message(number, () =>
+      isReference ? reference(value, writer, 2) : write(value, writer, 1),
+    )
   }
 
 /** A schema, or a flag whether any value is allowed. */
 const orFlag =
   (write: Write): Write =>
   (value, writer, number) =>
-    writer.message(number, () => (typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1)))
+    writer.message(number, () =>
+      typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1),
+    )
 
 /** `extensions`: the field number of the pairs for `x-…` extensions. */
 function message(rows: Rows, extensions: number): Write {
-  return (value, writer, number) => writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
+  return (value, writer, number) =>
+    writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
 }
 
 function writeFields(rows: Rows, extensions: number, fields: Fields, writer: ProtobufWriter): void {
@@ -103,7 +109,8 @@ const simple: Write = (value, writer, number) => {
     : typeof value === 'boolean'
       ? ([2, flag] as const)
       : ([3, text] as const)
-  if (!isFields(value) && !Array.isArray(value)) writer.message(number, () => write(value, writer, inner))
+  if (!isFields(value) && !Array.isArray(value))
+    writer.message(number, () => write(value, writer, inner))
 }
 
 const schema3: Write = (value, writer, number) => ownSchema3(value, writer, number)
@@ -149,7 +156,13 @@ const ownSchema3 = message(
 const content = within(1, named(message({ schema: [1, schemaOrReference] }, 5)))
 const parameter3 = orReference(
   message(
-    { name: [1, text], in: [2, text], description: [3, text], required: [4, flag], schema: [10, schemaOrReference] },
+    {
+      name: [1, text],
+      in: [2, text],
+      description: [3, text],
+      required: [4, flag],
+      schema: [10, schemaOrReference],
+    },
     14,
   ),
 )
@@ -160,7 +173,12 @@ const operation3 = message(
     description: [3, text],
     operationId: [5, text],
     parameters: [6, list(parameter3)],
-    requestBody: [7, orReference(message({ description: [1, text], content: [2, content], required: [3, flag] }, 4))],
+    requestBody: [
+      7,
+      orReference(
+        message({ description: [1, text], content: [2, content], required: [3, flag] }, 4),
+      ),
+    ],
     responses: [8, within(2, named(response3))],
   },
   13,
@@ -239,14 +257,23 @@ const inPath = message(
   22,
 )
 const inBody = message(
-  { description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema2] },
+  {
+    description: [1, text],
+    name: [2, text],
+    in: [3, text],
+    required: [4, flag],
+    schema: [5, schema2],
+  },
   6,
 )
 const parameter2: Write = (value, writer, number) => {
   const place = fieldsOf(value)['in']
   writer.message(number, () => {
     if (place === 'body') inBody(value, writer, 1)
-    else writer.message(2, () => (place === 'path' ? inPath(value, writer, 4) : inQuery(value, writer, 3)))
+    else
+      writer.message(2, () =>
+        place === 'path' ? inPath(value, writer, 4) : inQuery(value, writer, 3),
+      )
   })
 }
 const parameterItem2 = orReference(parameter2)
@@ -260,7 +287,10 @@ const operation2 = message(
     parameters: [8, list(parameterItem2)],
     responses: [
       9,
-      within(1, named(within(1, message({ description: [1, text], schema: [2, within(1, schema2)] }, 5)))),
+      within(
+        1,
+        named(within(1, message({ description: [1, text], schema: [2, within(1, schema2)] }, 5))),
+      ),
     ],
     schemes: [10, list(text)],
   },
@@ -279,7 +309,10 @@ const pathItem2 = message(
   },
   10,
 )
-const apiKey = message({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }, 5)
+const apiKey = message(
+  { type: [1, text], name: [2, text], in: [3, text], description: [4, text] },
+  5,
+)
 
 export async function encodeV3(json: Buffer): Promise<Buffer> {
   const { openapi, info, paths, components } = fieldsOf(parseJson(json))
@@ -297,7 +330,9 @@ export async function encodeV3(json: Buffer): Promise<Buffer> {
 }
 
 export async function encodeV2(json: Buffer): Promise<Buffer> {
-  const { swagger, info, paths, definitions, parameters, security, securityDefinitions } = fieldsOf(parseJson(json))
+  const { swagger, info, paths, definitions, parameters, security, securityDefinitions } = fieldsOf(
+    parseJson(json),
+  )
   const slices = new Slices()
   return joined([
     small(swagger, text, 1),

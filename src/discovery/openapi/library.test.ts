@@ -35,7 +35,12 @@ function start(): { registry: Registry; library: OpenApiLibrary } {
   const registry = new Registry(builtInResources())
   return {
     registry,
-    library: new OpenApiLibrary({ registry, hasIssuer: false, clock: systemClock, gates: defaultGates }),
+    library: new OpenApiLibrary({
+      registry,
+      hasIssuer: false,
+      clock: systemClock,
+      gates: defaultGates,
+    }),
   }
 }
 
@@ -74,9 +79,18 @@ test('a custom kind costs its own document and no other', async () => {
 test('what a schema holds is never taken for a reference or a part of ours', async () => {
   const { registry, library } = start()
   const port = { 'x-kubernetes-int-or-string': true }
-  const hostile = { type: 'object', default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true } }
-  const named = { default: port, properties: { type: 'object', properties: { __proto__own: port } } }
-  registry.replace('example.com', { before: [], after: wheels({ hostile, ...named, metadata: { type: 'object' } }) })
+  const hostile = {
+    type: 'object',
+    default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true },
+  }
+  const named = {
+    default: port,
+    properties: { type: 'object', properties: { __proto__own: port } },
+  }
+  registry.replace('example.com', {
+    before: [],
+    after: wheels({ hostile, ...named, metadata: { type: 'object' } }),
+  })
   const properties = await propertiesOf(library)
   assert.deepEqual(properties['hostile'], {
     default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true },
@@ -93,7 +107,9 @@ test('documents of custom kinds know the options of a delete in fewer groups', a
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const groupsIn = async (document: string): Promise<readonly unknown[]> => {
-    const { components } = fieldsOf(parseJson((await library.v3(document))?.json ?? Buffer.from('{}')))
+    const { components } = fieldsOf(
+      parseJson((await library.v3(document))?.json ?? Buffer.from('{}')),
+    )
     const schemas = fieldsOf(fieldsOf(components)['schemas'])
     const options = fieldsOf(schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'])
     return itemsOf(options['x-kubernetes-group-version-kind']).map(({ group }) => group)
@@ -146,7 +162,14 @@ test('integers beyond those of JavaScript keep their digits', async () => {
 
 test('names that every object of JavaScript has are no documents', () => {
   const { library } = start()
-  for (const name of ['constructor', '__proto__', 'apis/__proto__', 'apis/constructor/v1', 'api/toString', '']) {
+  for (const name of [
+    'constructor',
+    '__proto__',
+    'apis/__proto__',
+    'apis/constructor/v1',
+    'api/toString',
+    '',
+  ]) {
     assert.equal(library.v3(name), undefined, name)
   }
 })

@@ -87,7 +87,10 @@ type Whole = {
   readonly made: Promise<Kept>
 }
 
-const info = { title: 'Kubernetes', version: `${kubernetesVersion.major}.${kubernetesVersion.minor}` } as const
+const info = {
+  title: 'Kubernetes',
+  version: `${kubernetesVersion.major}.${kubernetesVersion.minor}`,
+} as const
 
 export class OpenApiLibrary {
   readonly #registry: Registry
@@ -99,7 +102,10 @@ export class OpenApiLibrary {
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
-  readonly #documents = new Lingering<string, { readonly group: Group; readonly made: Promise<Kept> }>(LINGER_MS)
+  readonly #documents = new Lingering<
+    string,
+    { readonly group: Group; readonly made: Promise<Kept> }
+  >(LINGER_MS)
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
   readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
 
@@ -116,7 +122,9 @@ export class OpenApiLibrary {
   get keys(): string[] {
     const groups = this.#registry.groups.flatMap((group) => {
       const versions = versionsOf(this.#registry, group).map((version) => keyOf(group, version))
-      return group === '' || !hasBuiltIn(this.#registry.inGroup(group)) ? versions : [keyOf(group), ...versions]
+      return group === '' || !hasBuiltIn(this.#registry.inGroup(group))
+        ? versions
+        : [keyOf(group), ...versions]
     })
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
@@ -130,9 +138,12 @@ export class OpenApiLibrary {
   v3(key: string): Promise<Kept> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
     if (more.length > 0) return undefined
-    if (root === 'api' && group !== '' && version === undefined) return this.#ofVersion(key, '', group)
+    if (root === 'api' && group !== '' && version === undefined)
+      return this.#ofVersion(key, '', group)
     if (root === 'apis' && group !== '') {
-      return version === undefined ? this.#ofGroup(key, group) : this.#ofVersion(key, group, version)
+      return version === undefined
+        ? this.#ofGroup(key, group)
+        : this.#ofVersion(key, group, version)
     }
     const path = this.#fixedPaths().get(key)
     return path === undefined ? undefined : this.#kept(key, noGroup, () => this.#make([path()]))
@@ -143,7 +154,8 @@ export class OpenApiLibrary {
     const [root, first, version] = key.split('/')
     const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
     const group = isOfGroup ? this.#registry.inGroup(root === 'api' ? '' : first) : noGroup
-    const isCustom = version !== undefined && group.some((one) => one.version === version && one.isCustom)
+    const isCustom =
+      version !== undefined && group.some((one) => one.version === version && one.isCustom)
     if (isCustom && !hasBuiltIn(group)) return this.#customEdition(key, group)
     return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
   }
@@ -170,7 +182,9 @@ export class OpenApiLibrary {
   #ofGroup(key: string, group: string): Promise<Kept> | undefined {
     const resources = this.#registry.inGroup(group)
     if (!hasBuiltIn(resources)) return undefined
-    return this.#kept(key, resources, () => this.#make([documentPaths.groupPath(group, this.#definitions)]))
+    return this.#kept(key, resources, () =>
+      this.#make([documentPaths.groupPath(group, this.#definitions)]),
+    )
   }
 
   #ofVersion(key: string, group: string, version: string): Promise<Kept> | undefined {
@@ -182,7 +196,12 @@ export class OpenApiLibrary {
       const isBuiltIn = hasBuiltIn(own)
       const definitions = (isBuiltIn ? withCustomKinds : ofCustomKinds)(own, this.#definitions)
       const edition = isBuiltIn ? undefined : this.#customEdition(key, resources)
-      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn, edition })
+      return this.#make(await this.#pathsOf(own, slices), {
+        slices,
+        definitions,
+        isBuiltIn,
+        edition,
+      })
     })
   }
 
@@ -214,9 +233,16 @@ export class OpenApiLibrary {
     const editions = this.#editionsOf(resources)
     const known = editions.get(key)
     if (known !== undefined) return known
-    const marks = resources.map(({ version, plural, published }) => [version, plural, published?.mark])
+    const marks = resources.map(({ version, plural, published }) => [
+      version,
+      plural,
+      published?.mark,
+    ])
     const text = JSON.stringify([CUSTOM_FORM, kubernetesVersion.gitVersion, key, marks])
-    const made = { hash: hash('sha512', text, 'hex').toUpperCase(), modifiedMs: this.#clock.wallMs() }
+    const made = {
+      hash: hash('sha512', text, 'hex').toUpperCase(),
+      modifiedMs: this.#clock.wallMs(),
+    }
     editions.set(key, made)
     return made
   }
@@ -237,16 +263,30 @@ export class OpenApiLibrary {
 
   async #make(items: PathItem[], options: Partial<MakeOptions> = {}): Promise<Kept> {
     const { slices = new Slices(), definitions = this.#definitions, isBuiltIn = true } = options
-    const paths = await printAll(items.toSorted(byPath), slices, (item) => [item.path, this.#v3.path(item)])
+    const paths = await printAll(items.toSorted(byPath), slices, (item) => [
+      item.path,
+      this.#v3.path(item),
+    ])
     const names = await reachable(items, definitions, slices)
-    const schemas = await printAll(names, slices, (name) => [name, this.#v3.definition(definitions.get(name))])
-    const text = printV3({ info: isBuiltIn ? info : customInfo, paths, schemas, isSecured: isBuiltIn })
+    const schemas = await printAll(names, slices, (name) => [
+      name,
+      this.#v3.definition(definitions.get(name)),
+    ])
+    const text = printV3({
+      info: isBuiltIn ? info : customInfo,
+      paths,
+      schemas,
+      isSecured: isBuiltIn,
+    })
     return this.#bound(text, slices, options.edition)
   }
 
   async #bound(text: Iterable<string>, slices: Slices, edition?: Edition): Promise<Kept> {
     const gathered = await gather(text, slices)
-    return new Kept(gathered.json, edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() })
+    return new Kept(
+      gathered.json,
+      edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() },
+    )
   }
 
   /** Makes the v2 document one group after the other, in slices. `parts` has the groups that are known already, and gets the rest. */
@@ -285,14 +325,22 @@ export class OpenApiLibrary {
       items.push(...(await this.#pathsOf(own, slices)))
     }
     const group = resources[0]?.group ?? ''
-    if (group !== '' && hasBuiltIn(resources)) items.push(documentPaths.groupPath(group, this.#definitions))
+    if (group !== '' && hasBuiltIn(resources))
+      items.push(documentPaths.groupPath(group, this.#definitions))
     return this.#printOlder(items, withCustomKinds(resources, this.#definitions), slices)
   }
 
-  async #printOlder(items: readonly PathItem[], source: DefinitionSource, slices: Slices): Promise<OlderTexts> {
+  async #printOlder(
+    items: readonly PathItem[],
+    source: DefinitionSource,
+    slices: Slices,
+  ): Promise<OlderTexts> {
     const paths = await printAll(items, slices, (item) => [item.path, this.#v2.path(item)])
     const names = await reachable(items, source, slices)
-    const definitions = await printAll(names, slices, (name) => [name, this.#v2.definition(source.get(name))])
+    const definitions = await printAll(names, slices, (name) => [
+      name,
+      this.#v2.definition(source.get(name)),
+    ])
     return { paths, definitions }
   }
 

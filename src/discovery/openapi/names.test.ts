@@ -4,7 +4,10 @@ import { customName } from './names.ts'
 
 test('custom kinds never have the names of built-in types', () => {
   const place = { version: 'v1', kind: 'CustomResourceDefinition' }
-  assert.equal(customName({ ...place, group: 'stable.example.com' }), 'com.example.stable.v1.CustomResourceDefinition')
+  assert.equal(
+    customName({ ...place, group: 'stable.example.com' }),
+    'com.example.stable.v1.CustomResourceDefinition',
+  )
   const group = 'apiextensions.apis.pkg.apiextensions-apiserver.k8s.io'
   assert.equal(
     customName({ ...place, group }),

@@ -22,7 +22,10 @@ const groups: ReadonlyMap<string, string> = new Map([
 ])
 
 /** `io.k8s.api.core.v1.Pod`. */
-export function definitionName({ packageName, name }: Pick<Struct, 'packageName' | 'name'>): string {
+export function definitionName({
+  packageName,
+  name,
+}: Pick<Struct, 'packageName' | 'name'>): string {
   const { family, version } = split(packageName)
   return `${prefixes.get(family) ?? `io.k8s.api.${family}`}.${version}.${name}`
 }
@@ -41,14 +44,16 @@ export function customName({ group, version, kind }: GroupVersionKind): string {
   return builtInName.test(name) ? `${name}_v2` : name
 }
 
-const builtInName = /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.pkg|kube-aggregator\.pkg)\./
+const builtInName =
+  /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.pkg|kube-aggregator\.pkg)\./
 
 /** `apps_v1`, `rbacAuthorization_v1`; without a version the tag of the group itself. */
 export const tagOf = (group: string, version?: string): string =>
   version === undefined ? camelCase(group) : `${camelCase(group)}_${version}`
 
 /** As part of the ID of an operation: `RbacAuthorizationV1`. */
-export const titleOf = (group: string, version = ''): string => capitalize(camelCase(group)) + capitalize(version)
+export const titleOf = (group: string, version = ''): string =>
+  capitalize(camelCase(group)) + capitalize(version)
 
 export const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 

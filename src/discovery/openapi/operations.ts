@@ -37,7 +37,9 @@ export const anyText = ''
 /** Parameters are compared by identity. */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations
-  const common = (first?.parameters ?? []).filter((one) => others.every(({ parameters }) => parameters.includes(one)))
+  const common = (first?.parameters ?? []).filter((one) =>
+    others.every(({ parameters }) => parameters.includes(one)),
+  )
   return {
     path,
     parameters: common.toSorted(byName),

@@ -17,7 +17,8 @@ export const prettyParameter = row('pretty tJGM1-ng: If `true`, the answer is in
 export const proxiedPath = row('path z6Ciiujn: The path of the request that is passed on.', 'path')
 
 /** The description contains the kind, so the parameter is not shared. */
-export const nameParameter = (kind: string): Parameter => row(`name: The name of the ${kind}.`, 'path')
+export const nameParameter = (kind: string): Parameter =>
+  row(`name: The name of the ${kind}.`, 'path')
 
 const dryRun = row('dryRun: If `All`, everything is done but for storing the result.')
 const fieldValidation = row(
@@ -25,16 +26,24 @@ const fieldValidation = row(
 )
 const managerText = 'A name for who makes the change, by which the fields it sets are owned.'
 const listRows = {
-  continue: row('continue QfD61s0i: Where to go on: the token that came with the part of the list before this one.'),
+  continue: row(
+    'continue QfD61s0i: Where to go on: the token that came with the part of the list before this one.',
+  ),
   fieldSelector: row('fieldSelector xIcQKXFG: Only objects whose fields have these values.'),
   labelSelector: row('labelSelector 5Zw57w4C: Only objects whose labels match.'),
-  limit: row('limit:integer 1NfNmdNH: At most so many objects; the answer has a token if there are more.'),
+  limit: row(
+    'limit:integer 1NfNmdNH: At most so many objects; the answer has a token if there are more.',
+  ),
   resourceVersion: row('resourceVersion 5WAnf1kx: The state of which version is asked for.'),
-  resourceVersionMatch: row('resourceVersionMatch t8XhRHeC: `Exact` or `NotOlderThan`: how resourceVersion is meant.'),
+  resourceVersionMatch: row(
+    'resourceVersionMatch t8XhRHeC: `Exact` or `NotOlderThan`: how resourceVersion is meant.',
+  ),
   sendInitialEvents: row(
     'sendInitialEvents:boolean rLXlEK_k: Whether a watch begins with what is there, and a bookmark after it.',
   ),
-  timeoutSeconds: row('timeoutSeconds:integer yvYezaOC: The longest that a list or watch may take.'),
+  timeoutSeconds: row(
+    'timeoutSeconds:integer yvYezaOC: The longest that a list or watch may take.',
+  ),
 }
 
 export const listParameters: readonly Parameter[] = [
@@ -48,16 +57,23 @@ export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
 
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
-  row('gracePeriodSeconds:integer -K5HaBOS: How long the object may take to end; zero: not at all.'),
+  row(
+    'gracePeriodSeconds:integer -K5HaBOS: How long the object may take to end; zero: not at all.',
+  ),
   row(
     'ignoreStoreReadErrorWithClusterBreakingPotential:boolean QbNkfIqj: Whether to delete an object that cannot be read, without any of the usual steps.',
   ),
   row('orphanDependents:boolean uRB25kX5: Deprecated: propagationPolicy says more.'),
-  row('propagationPolicy 6jk3prlO: What becomes of dependents: `Orphan`, `Background` or `Foreground`.'),
+  row(
+    'propagationPolicy 6jk3prlO: What becomes of dependents: `Orphan`, `Background` or `Foreground`.',
+  ),
 ]
 
 /** Like a list, without the parameters of a watch. */
-export const deleteCollectionParameters: readonly Parameter[] = [...deleteParameters, ...Object.values(listRows)]
+export const deleteCollectionParameters: readonly Parameter[] = [
+  ...deleteParameters,
+  ...Object.values(listRows),
+]
 
 export const writeParameters: readonly Parameter[] = [
   dryRun,
@@ -104,9 +120,13 @@ export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new M
     [
       row('container 1GeXxFDC: The container whose log is meant; the only one if there is one.'),
       row('follow:boolean 9OIXh_2R: Whether to go on with what is logged later.'),
-      row('insecureSkipTLSVerifyBackend:boolean gM00jVbe: Whether to trust any certificate of the kubelet.'),
+      row(
+        'insecureSkipTLSVerifyBackend:boolean gM00jVbe: Whether to trust any certificate of the kubelet.',
+      ),
       row('limitBytes:integer zwd1RXuc: At most so many bytes.'),
-      row('previous:boolean 1jxDPu3y: Whether the log of the container before its last restart is meant.'),
+      row(
+        'previous:boolean 1jxDPu3y: Whether the log of the container before its last restart is meant.',
+      ),
       row('sinceSeconds:integer vE2NLdnP: Only what is not older than this.'),
       row('stream l-48cgXv: `All`, `Stdout` or `Stderr`.'),
       row('tailLines:integer 9xQLWHMV: Only so many lines from the end.'),

@@ -26,7 +26,12 @@ const sets = [
 
 for (const { of, published, resources } of sets) {
   const library = (): OpenApiLibrary =>
-    new OpenApiLibrary({ registry: new Registry(resources), hasIssuer: true, clock: systemClock, gates: defaultGates })
+    new OpenApiLibrary({
+      registry: new Registry(resources),
+      hasIssuer: true,
+      clock: systemClock,
+      gates: defaultGates,
+    })
 
   const assertSame = (json: Buffer, path: string): void => {
     const own = undescribed(JSON.parse(json.toString()))
@@ -35,7 +40,9 @@ for (const { of, published, resources } of sets) {
 
   test(`every v3 document is the published one, ${of}`, async () => {
     const own = library()
-    const keys = [...published.keys()].flatMap((path) => (path.startsWith(v3) ? [path.slice(v3.length)] : []))
+    const keys = [...published.keys()].flatMap((path) =>
+      path.startsWith(v3) ? [path.slice(v3.length)] : [],
+    )
     assert.deepEqual(own.keys, keys.toSorted())
     for (const key of keys) {
       const kept = await own.v3(key)
@@ -47,7 +54,12 @@ for (const { of, published, resources } of sets) {
 
 test('the v2 document is the published one', async () => {
   const registry = new Registry(builtInResources())
-  const library = new OpenApiLibrary({ registry, hasIssuer: true, clock: systemClock, gates: defaultGates })
+  const library = new OpenApiLibrary({
+    registry,
+    hasIssuer: true,
+    clock: systemClock,
+    gates: defaultGates,
+  })
   const own = undescribed(JSON.parse((await library.v2()).json.toString()))
   assert.equal(JSON.stringify(own, null, 1), JSON.stringify(byDefault.get('/openapi/v2'), null, 1))
 })

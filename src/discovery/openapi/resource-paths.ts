@@ -5,8 +5,22 @@ import type { Resource, Subresource } from '../../registry/resource.ts'
 import { findType, typeOf } from '../../registry/types.ts'
 import type { OpenApiDefinitions } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
-import { capitalize, customName, definitionName, type GroupVersionKind, packageOf, tagOf, titleOf } from './names.ts'
-import { anyText, type Method, type OpenApiOperation, type PathItem, pathItem } from './operations.ts'
+import {
+  capitalize,
+  customName,
+  definitionName,
+  type GroupVersionKind,
+  packageOf,
+  tagOf,
+  titleOf,
+} from './names.ts'
+import {
+  anyText,
+  type Method,
+  type OpenApiOperation,
+  type PathItem,
+  pathItem,
+} from './operations.ts'
 import * as parameters from './parameters.ts'
 
 const plainTypes = [jsonType, yamlType, protobufType]
@@ -52,7 +66,11 @@ class ResourcePaths {
       ...this.#resource.subresources.flatMap((part) => this.#partPaths(part)),
     ]
     if (isNamespaced && verbs.includes('list')) {
-      items.push(pathItem(`${this.#root}/${plural}`, [this.#list(`${this.#resource.kind}ForAllNamespaces`, [])]))
+      items.push(
+        pathItem(`${this.#root}/${plural}`, [
+          this.#list(`${this.#resource.kind}ForAllNamespaces`, []),
+        ]),
+      )
     }
     if (verbs.includes('watch') && !isCustom) items.push(...this.#watchPaths())
     return items.filter(({ operations }) => operations.length > 0)
@@ -87,7 +105,9 @@ class ResourcePaths {
     const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
     // In documents of custom kinds all operations have the kind itself, those of the scale subresource, too.
     const shared = isCustom ? whole : { ...whole, gvk }
-    const create = part.verbs.includes('create') ? [this.#create(name, noun, this.#place(), gvk)] : []
+    const create = part.verbs.includes('create')
+      ? [this.#create(name, noun, this.#place(), gvk)]
+      : []
     return [pathItem(path, [...this.#readAndWrite(shared), ...create])]
   }
 
@@ -232,7 +252,11 @@ class ResourcePaths {
     const methods: readonly Method[] = isProxy ? everyMethod : ['get', 'post']
     const own = [...this.#place(), ...(parameters.optionParameters.get(part.kind) ?? [])]
     const gvk = { group: part.group, version: part.version, kind: part.kind }
-    const connect = (method: Method, end: string, more: readonly parameters.Parameter[]): OpenApiOperation => ({
+    const connect = (
+      method: Method,
+      end: string,
+      more: readonly parameters.Parameter[],
+    ): OpenApiOperation => ({
       ...this.#operation(method, 'connect', gvk),
       id: `connect${this.#title}${capitalize(method)}${noun}${end}`,
       description: `Connects to ${part.name} of a ${this.#resource.kind}.`,
@@ -253,7 +277,11 @@ class ResourcePaths {
   #watchPaths(): PathItem[] {
     const { isNamespaced, kind, plural } = this.#resource
     const place = isNamespaced ? [parameters.namespaceParameter] : []
-    const watch = (noun: string, action: string, own: readonly parameters.Parameter[]): OpenApiOperation => ({
+    const watch = (
+      noun: string,
+      action: string,
+      own: readonly parameters.Parameter[],
+    ): OpenApiOperation => ({
       ...this.#operation('get', action),
       id: `watch${this.#title}${noun}`,
       description: `Watches objects of kind ${kind}. Deprecated: a list with the parameter watch does the same.`,
@@ -266,7 +294,10 @@ class ResourcePaths {
       pathItem(root + this.#collection, [watch(`${this.#noun}List`, 'watchlist', place)]),
       pathItem(`${root}${this.#collection}/{name}`, [watch(this.#noun, 'watch', this.#place())]),
     ]
-    if (isNamespaced) items.push(pathItem(`${root}/${plural}`, [watch(`${kind}ListForAllNamespaces`, 'watchlist', [])]))
+    if (isNamespaced)
+      items.push(
+        pathItem(`${root}/${plural}`, [watch(`${kind}ListForAllNamespaces`, 'watchlist', [])]),
+      )
     return items
   }
 
@@ -302,7 +333,9 @@ class ResourcePaths {
   #listName(): string {
     const { group, version, listKind, isCustom, shape } = this.#resource
     const gvk = { group, version, kind: listKind }
-    const listName = isCustom ? customName(gvk) : definitionName({ ...shape.struct, name: listKind })
+    const listName = isCustom
+      ? customName(gvk)
+      : definitionName({ ...shape.struct, name: listKind })
     return isCustom ? listName : this.#definitions.ofList(gvk, { listName, item: this.#object })
   }
 }

@@ -32,7 +32,8 @@ export class V2Printer {
 
   path({ parameters, operations }: PathItem): string {
     const entries = operations.map((one): [string, Json] => [one.method, this.#operation(one)])
-    if (parameters.length > 0) entries.push(['parameters', parameters.map((one) => this.#parameter(one))])
+    if (parameters.length > 0)
+      entries.push(['parameters', parameters.map((one) => this.#parameter(one))])
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
@@ -44,7 +45,11 @@ export class V2Printer {
   /** Yields the document in pieces. */
   *print(
     info: Info,
-    { paths, definitions, parameters }: OlderTexts & { readonly parameters: ReadonlyMap<string, string> },
+    {
+      paths,
+      definitions,
+      parameters,
+    }: OlderTexts & { readonly parameters: ReadonlyMap<string, string> },
   ): Generator<string> {
     yield '{"definitions":'
     yield* fieldTexts(sorted(definitions))
@@ -58,7 +63,10 @@ export class V2Printer {
 
   #operation(operation: OpenApiOperation): Fields {
     const { id, description, parameters, body, answers, tag, produces, consumes } = operation
-    const all = [...(body === undefined ? [] : [this.#body(body)]), ...parameters.map((one) => this.#parameter(one))]
+    const all = [
+      ...(body === undefined ? [] : [this.#body(body)]),
+      ...parameters.map((one) => this.#parameter(one)),
+    ]
     return {
       ...(consumes.length === 0 ? {} : { consumes }),
       description,
@@ -67,7 +75,10 @@ export class V2Printer {
       produces,
       responses: {
         ...Object.fromEntries(
-          answers.map(([code, name]) => [`${code}`, { description: codeText(code), schema: schemaOf(name) }]),
+          answers.map(([code, name]) => [
+            `${code}`,
+            { description: codeText(code), schema: schemaOf(name) },
+          ]),
         ),
         401: { description: codeText(401) },
       },
@@ -79,12 +90,24 @@ export class V2Printer {
 
   #parameter({ name, in: place, type, description, sharedName }: Parameter): Fields {
     const isRequired = place === 'path'
-    const fields = { description, in: place, name, ...(isRequired ? { required: true } : {}), type, uniqueItems: true }
+    const fields = {
+      description,
+      in: place,
+      name,
+      ...(isRequired ? { required: true } : {}),
+      type,
+      uniqueItems: true,
+    }
     return sharedName === undefined ? fields : this.#share(sharedName, fields)
   }
 
   #body({ name, isRequired }: RequestBody): Fields {
-    const fields = { in: 'body', name: 'body', ...(isRequired ? { required: true } : {}), schema: schemaOf(name) }
+    const fields = {
+      in: 'body',
+      name: 'body',
+      ...(isRequired ? { required: true } : {}),
+      schema: schemaOf(name),
+    }
     const sharedName = sharedBodies.get(name)
     return sharedName === undefined ? fields : this.#share(sharedName, fields)
   }
@@ -106,7 +129,8 @@ const sharedBodies: ReadonlyMap<string, string> = new Map([
 
 const olderPrefix = '#/definitions/'
 
-const schemaOf = (name: string): Fields => (name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` })
+const schemaOf = (name: string): Fields =>
+  name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` }
 
 /**
  * Leaves out what older clients cannot read, even the types of what may be null or preserves unknown fields: they would refuse
@@ -116,7 +140,11 @@ function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
   const [only] = Array.isArray(allOf) ? allOf : []
   const { $ref } = fieldsOf(only)
-  const fields = Object.entries({ ...($ref === undefined ? {} : { $ref }), ...rest, required: stillRequired(schema) })
+  const fields = Object.entries({
+    ...($ref === undefined ? {} : { $ref }),
+    ...rest,
+    required: stillRequired(schema),
+  })
   if (oneOf !== undefined && rest['type'] === undefined) fields.push(['type', 'string'])
   const isUntyped = nullable === true || rest[openMark] === true
   const kept = isUntyped ? fields.filter(([name]) => !typing.has(name)) : fields
@@ -131,7 +159,8 @@ function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
   if (!Array.isArray(required)) return undefined
   if (isNullable(fieldsOf(additionalProperties))) return undefined
-  const isOpenObject = schema[openMark] === true && schema['x-kubernetes-embedded-resource'] === true
+  const isOpenObject =
+    schema[openMark] === true && schema['x-kubernetes-embedded-resource'] === true
   const implied = isOpenObject ? ['kind', 'apiVersion'] : []
   const left = textsOf(required).filter(
     (name) => !implied.includes(name) && !isNullable(fieldsOf(fieldsOf(properties)[name])),
@@ -142,9 +171,11 @@ function stillRequired(schema: Fields): Json | undefined {
 const isNullable = ({ nullable }: Fields): boolean => nullable === true
 
 function olderField([name, value]: [string, Json | undefined]): [string, Json | undefined] {
-  if (name === '$ref' && typeof value === 'string') return [name, olderPrefix + value.slice(refPrefix.length)]
+  if (name === '$ref' && typeof value === 'string')
+    return [name, olderPrefix + value.slice(refPrefix.length)]
   if (name === 'properties' && isFields(value)) return [name, mapFields(value, olderSchema)]
-  if ((name === 'items' || name === 'additionalProperties') && isFields(value)) return [name, olderSchema(value)]
+  if ((name === 'items' || name === 'additionalProperties') && isFields(value))
+    return [name, olderSchema(value)]
   return [name, value]
 }
 
@@ -156,4 +187,6 @@ function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
 }
 
 const mapFields = (fields: Fields, change: (value: Fields) => Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isFields(value) ? change(value) : value]))
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, isFields(value) ? change(value) : value]),
+  )

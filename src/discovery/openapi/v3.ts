@@ -73,7 +73,10 @@ export function* printV3({ info, paths, schemas, isSecured }: DocumentText): Gen
 }
 
 function pathFields({ parameters, operations }: PathItem): Fields {
-  const entries = operations.map((one): [string, Fields | readonly Fields[]] => [one.method, operationFields(one)])
+  const entries = operations.map((one): [string, Fields | readonly Fields[]] => [
+    one.method,
+    operationFields(one),
+  ])
   if (parameters.length > 0) entries.push(['parameters', parameters.map(parameterFields)])
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -94,7 +97,10 @@ function operationFields(operation: OpenApiOperation): Fields {
         }),
     responses: {
       ...Object.fromEntries(
-        answers.map(([code, name]) => [`${code}`, { content: contentOf(produces, name), description: codeText(code) }]),
+        answers.map(([code, name]) => [
+          `${code}`,
+          { content: contentOf(produces, name), description: codeText(code) },
+        ]),
       ),
       401: { description: codeText(401) },
     },
@@ -108,7 +114,11 @@ export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   if (action === undefined || kind === undefined) return {}
   return {
     'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': { group: kind.group, kind: kind.kind, version: kind.version },
+    'x-kubernetes-group-version-kind': {
+      group: kind.group,
+      kind: kind.kind,
+      version: kind.version,
+    },
   }
 }
 

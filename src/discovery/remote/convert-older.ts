@@ -1,17 +1,35 @@
 /**
  * OpenAPI 3.0 from 2.0, for a remote server that has only that. Not all is kept, as upstream: a reference to a shared parameter leads nowhere.
  */
-import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { parseText } from '../../api/json-value.ts'
 import { printFast } from '../../codec/json.ts'
 import { Slices } from '../../lib/slices.ts'
 import { gather, fieldTexts } from '../openapi/bytes.ts'
 import { definitionPrefix, type OlderSpec, parameterPrefix } from './older-spec.ts'
 
-const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch'])
+const methods: ReadonlySet<string> = new Set([
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+])
 
 /** The document, and the hash by which clients keep it. */
-export async function convertOlder(spec: OlderSpec): Promise<{ readonly json: Buffer; readonly hash: string }> {
+export async function convertOlder(
+  spec: OlderSpec,
+): Promise<{ readonly json: Buffer; readonly hash: string }> {
   const slices = new Slices()
   return gather(texts(spec), slices)
 }
@@ -29,7 +47,10 @@ function* texts({ paths, definitions, rest }: OlderSpec): Generator<string> {
   yield '}}'
 }
 
-function* printed(parts: OlderSpec['paths'], convert: (part: Fields) => Fields): Generator<[string, string]> {
+function* printed(
+  parts: OlderSpec['paths'],
+  convert: (part: Fields) => Fields,
+): Generator<[string, string]> {
   for (const name of [...parts.keys()].toSorted())
     yield [name, printFast(convert(fieldsOf(parseText(parts.get(name)?.text ?? '{}'))))]
 }
@@ -37,7 +58,8 @@ function* printed(parts: OlderSpec['paths'], convert: (part: Fields) => Fields):
 function pathFields(path: Fields): Fields {
   return Object.fromEntries(
     Object.entries(path).map(([name, value]): [string, Json | undefined] => {
-      if (name === 'parameters') return [name, listOf(value).map((one) => parameterFields(fieldsOf(one)))]
+      if (name === 'parameters')
+        return [name, listOf(value).map((one) => parameterFields(fieldsOf(one)))]
       return [name, methods.has(name) ? operationFields(fieldsOf(value)) : value]
     }),
   )
@@ -68,7 +90,8 @@ function responseFields({ schema, ...rest }: Fields, produces: Json | undefined)
 
 function parameterFields(parameter: Fields): Fields {
   const { $ref, type, format, uniqueItems, schema, ...rest } = parameter
-  if (typeof $ref === 'string') return { $ref: $ref.replace(parameterPrefix, '#/components/parameters/') }
+  if (typeof $ref === 'string')
+    return { $ref: $ref.replace(parameterPrefix, '#/components/parameters/') }
   const made = isFields(schema)
     ? schemaOf(schema)
     : {
@@ -96,4 +119,6 @@ function schemaField([name, value]: [string, Json | undefined]): [string, Json |
 }
 
 const mapFields = (fields: Fields, change: (value: Fields) => Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isFields(value) ? change(value) : value]))
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, isFields(value) ? change(value) : value]),
+  )

@@ -9,14 +9,19 @@ import { mergeOlder, type OlderWhole } from './merge-older.ts'
 import { readOlderSpec, withPaths } from './older-spec.ts'
 
 const refTo = (name: string): Fields => ({ $ref: `#/definitions/${name}` })
-const pathOf = (name: string): Fields => ({ get: { responses: { 200: { description: 'OK', schema: refTo(name) } } } })
+const pathOf = (name: string): Fields => ({
+  get: { responses: { 200: { description: 'OK', schema: refTo(name) } } },
+})
 const gvk = 'x-kubernetes-group-version-kind'
 
-const specOf = (spec: object): ReturnType<typeof readOlderSpec> => readOlderSpec(Buffer.from(JSON.stringify(spec)))
+const specOf = (spec: object): ReturnType<typeof readOlderSpec> =>
+  readOlderSpec(Buffer.from(JSON.stringify(spec)))
 
 const wholeOf = (definitions: Record<string, Fields> = {}): OlderWhole => ({
   paths: new Map([['/api', '{}']]),
-  definitions: new Map(Object.entries(definitions).map(([name, value]) => [name, JSON.stringify(value)])),
+  definitions: new Map(
+    Object.entries(definitions).map(([name, value]) => [name, JSON.stringify(value)]),
+  ),
   parameters: new Map(),
 })
 
@@ -36,15 +41,23 @@ test('a definition that says something else gets another name, in all references
   await mergeOlder(whole, await specOf(given), new Slices())
   const definitions: object = read(whole.definitions)
   assert.deepEqual(Object.keys(definitions).toSorted(), ['Kind', 'Meta', 'Meta_v2', 'Meta_v3'])
-  assert.deepEqual(parseText(whole.definitions.get('Kind') ?? ''), { properties: { m: refTo('Meta_v3') } })
+  assert.deepEqual(parseText(whole.definitions.get('Kind') ?? ''), {
+    properties: { m: refTo('Meta_v3') },
+  })
   // The same document once more, under another path: the renamed one is used again.
-  await mergeOlder(whole, await specOf({ ...given, paths: { '/apis/b/v1/': pathOf('Kind') } }), new Slices())
+  await mergeOlder(
+    whole,
+    await specOf({ ...given, paths: { '/apis/b/v1/': pathOf('Kind') } }),
+    new Slices(),
+  )
   assert.deepEqual([...whole.paths.keys()], ['/api', '/apis/a/v1/', '/apis/b/v1/'])
   assert.deepEqual(parseText(whole.paths.get('/apis/b/v1/') ?? ''), pathOf('Kind_v2'))
 })
 
 test('other words are no other meaning, and kinds are joined', async () => {
-  const kinds = (group: string): Fields => ({ [gvk]: [{ group, kind: 'DeleteOptions', version: 'v1' }] })
+  const kinds = (group: string): Fields => ({
+    [gvk]: [{ group, kind: 'DeleteOptions', version: 'v1' }],
+  })
   const whole = wholeOf({ Options: { type: 'object', description: 'ours', ...kinds('') } })
   const theirs = { type: 'object', description: 'theirs', ...kinds('a') }
   await mergeOlder(
@@ -113,13 +126,17 @@ test('a document of 2.0 becomes one of 3.0, also as protobuf', async () => {
       '/apis/a/v1/x': {
         post: {
           operationId: 'create',
-          parameters: [{ in: 'query', name: 'limit', schema: { type: 'integer', uniqueItems: true } }],
+          parameters: [
+            { in: 'query', name: 'limit', schema: { type: 'integer', uniqueItems: true } },
+          ],
           requestBody: { content },
           responses: { 200: { description: 'OK', content } },
         },
       },
     },
-    components: { schemas: { A: { type: 'object', properties: { b: { description: 'd', allOf: [to] } } } } },
+    components: {
+      schemas: { A: { type: 'object', properties: { b: { description: 'd', allOf: [to] } } } },
+    },
   })
   assert.ok((await encodeV3(json)).length > 0)
 })

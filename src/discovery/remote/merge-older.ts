@@ -6,7 +6,13 @@ import { isFields, type Json, listOf } from '../../api/object.ts'
 import { parseText } from '../../api/json-value.ts'
 import { printFast, printSorted } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
-import { definitionPrefix, type OlderSpec, parameterPrefix, withPaths, withRefs } from './older-spec.ts'
+import {
+  definitionPrefix,
+  type OlderSpec,
+  parameterPrefix,
+  withPaths,
+  withRefs,
+} from './older-spec.ts'
 
 /** JSON texts by name. */
 export type OlderWhole = {
@@ -18,22 +24,36 @@ export type OlderWhole = {
 const kindsField = 'x-kubernetes-group-version-kind'
 
 /** `whole` is changed at the end, in one turn: if this fails it is as before. */
-export async function mergeOlder(whole: OlderWhole, given: OlderSpec, slices: Slices): Promise<void> {
+export async function mergeOlder(
+  whole: OlderWhole,
+  given: OlderSpec,
+  slices: Slices,
+): Promise<void> {
   const fresh = [...given.paths.keys()].filter((path) => !whole.paths.has(path))
   if (fresh.length === 0) return
   const isFresh = new Set(fresh)
-  const spec = fresh.length === given.paths.size ? given : await withPaths(given, (path) => isFresh.has(path))
+  const spec =
+    fresh.length === given.paths.size ? given : await withPaths(given, (path) => isFresh.has(path))
   const definitions = await newNames(whole.definitions, spec.definitions, slices)
   const parameters = await newNames(whole.parameters, spec.parameters, slices)
   const renamed = new Map([
-    ...[...definitions].map(([name, to]): [string, string] => [definitionPrefix + name, definitionPrefix + to]),
-    ...[...parameters].map(([name, to]): [string, string] => [parameterPrefix + name, parameterPrefix + to]),
+    ...[...definitions].map(([name, to]): [string, string] => [
+      definitionPrefix + name,
+      definitionPrefix + to,
+    ]),
+    ...[...parameters].map(([name, to]): [string, string] => [
+      parameterPrefix + name,
+      parameterPrefix + to,
+    ]),
   ])
   const print = async (parts: Parts, names?: ReadonlyMap<string, string>): Promise<Texts> => {
     const texts = new Map<string, string>()
     for (const [name, { text, refs }] of parts) {
       const isSame = !refs.some((ref) => renamed.has(ref))
-      texts.set(names?.get(name) ?? name, isSame ? text : printFast(withRefs(parseText(text), renamed)))
+      texts.set(
+        names?.get(name) ?? name,
+        isSame ? text : printFast(withRefs(parseText(text), renamed)),
+      )
       if (slices.isOver) await slices.turn()
     }
     return texts
@@ -51,8 +71,10 @@ export async function mergeOlder(whole: OlderWhole, given: OlderSpec, slices: Sl
     if (slices.isOver) await slices.turn()
   }
   for (const [name, text] of printed.paths) whole.paths.set(name, text)
-  for (const [name, text] of printed.definitions) if (!whole.definitions.has(name)) whole.definitions.set(name, text)
-  for (const [name, text] of printed.parameters) if (!whole.parameters.has(name)) whole.parameters.set(name, text)
+  for (const [name, text] of printed.definitions)
+    if (!whole.definitions.has(name)) whole.definitions.set(name, text)
+  for (const [name, text] of printed.parameters)
+    if (!whole.parameters.has(name)) whole.parameters.set(name, text)
   for (const [name, text] of changed) whole.definitions.set(name, text)
 }
 
@@ -74,7 +96,8 @@ async function newNames(taken: Texts, parts: Parts, slices: Slices): Promise<Map
     const isSame = (other: string): boolean => meaningOf(parseText(other)) === meaning
     if (isSame(known)) continue
     for (let count = 2; ; count++) {
-      if (count > SAME_NAMES_MAX) throw new Error(`more than ${SAME_NAMES_MAX} things have the name ${name}`)
+      if (count > SAME_NAMES_MAX)
+        throw new Error(`more than ${SAME_NAMES_MAX} things have the name ${name}`)
       const to = `${name}_v${count}`
       const other = taken.get(to)
       const isFree = other === undefined ? !used.has(to) && !parts.has(to) : isSame(other)
@@ -99,8 +122,12 @@ function meaningOf(part: Json): string {
 function withoutWords(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutWords)
   if (!isFields(value)) return value
-  const entries = Object.entries(value).filter(([name, inner]) => name !== 'description' || typeof inner !== 'string')
-  return Object.fromEntries(entries.map(([name, inner = null]): [string, Json] => [name, withoutWords(inner)]))
+  const entries = Object.entries(value).filter(
+    ([name, inner]) => name !== 'description' || typeof inner !== 'string',
+  )
+  return Object.fromEntries(
+    entries.map(([name, inner = null]): [string, Json] => [name, withoutWords(inner)]),
+  )
 }
 
 /** A definition with the kinds of both; undefined: it has them. */

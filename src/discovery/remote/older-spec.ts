@@ -34,7 +34,8 @@ export const definitionPrefix = '#/definitions/'
 export const parameterPrefix = '#/parameters/'
 
 /** Fails if it is not a JSON object. */
-export const readOlderSpec = (json: Buffer): Promise<OlderSpec> => inSlices(specSteps(json.toString()))
+export const readOlderSpec = (json: Buffer): Promise<OlderSpec> =>
+  inSlices(specSteps(json.toString()))
 
 function* specSteps(text: string): Steps<OlderSpec> {
   const spec = {
@@ -66,7 +67,8 @@ function* specSteps(text: string): Steps<OlderSpec> {
 export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
   let size = 0
   for (const parts of [paths, definitions, parameters])
-    for (const [name, { text, refs }] of parts) size += PART_CHARS + name.length + text.length + REF_CHARS * refs.length
+    for (const [name, { text, refs }] of parts)
+      size += PART_CHARS + name.length + text.length + REF_CHARS * refs.length
   return size
 }
 
@@ -82,7 +84,9 @@ function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): St
   const paths = new Map([...spec.paths].filter(([path]) => isKept(path)))
   const before = yield* neededBy(spec.paths, spec)
   const needed = yield* neededBy(paths, spec)
-  const definitions = new Map([...spec.definitions].filter(([name]) => needed.has(name) || !before.has(name)))
+  const definitions = new Map(
+    [...spec.definitions].filter(([name]) => needed.has(name) || !before.has(name)),
+  )
   return { ...spec, paths, definitions }
 }
 

@@ -42,7 +42,12 @@ export class Refresher implements AsyncDisposable {
 
   /** To be refreshed at once: it is new, or has changed. */
   mark(name: string): void {
-    const known = this.#known.get(name) ?? { timer: undefined, isRunning: false, isMarked: false, failures: 0 }
+    const known = this.#known.get(name) ?? {
+      timer: undefined,
+      isRunning: false,
+      isMarked: false,
+      failures: 0,
+    }
     this.#known.set(name, known)
     known.failures = 0
     known.timer?.close()

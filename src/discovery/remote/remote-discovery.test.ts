@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeServers, jsonAnswer, remoteService } from '../../../test/harness/fake-remote-servers.ts'
+import {
+  FakeServers,
+  jsonAnswer,
+  remoteService,
+} from '../../../test/harness/fake-remote-servers.ts'
 import { SteppedTime } from '../../../test/harness/stepped-time.ts'
 import { until } from '../../../test/harness/until.ts'
 import { silent } from '../../lib/log.ts'
@@ -17,14 +21,19 @@ const documentOf = (...versions: readonly object[]): object => ({
 })
 
 const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion, 'service'>> =>
-  Object.fromEntries(Array.from(discovery.versions(), ({ service, ...shown }) => [service.name, shown]))
+  Object.fromEntries(
+    Array.from(discovery.versions(), ({ service, ...shown }) => [service.name, shown]),
+  )
 
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
 test('one answer serves all APIServices of a server; what it does not list has no resources', async () => {
   const servers = new FakeServers()
-  servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), { type, etag: '"1"' })
+  servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
+    type,
+    etag: '"1"',
+  })
   servers.set(remoteService('v1.stable.example.com'), remoteService('v2.stable.example.com'))
   await using discovery = new RemoteDiscovery({ servers, log: silent })
   await discovery.start()
@@ -44,9 +53,15 @@ test('an APIService that comes later gets what the same answer says about it', a
   servers.set(remoteService('v1.stable.example.com'))
   await using discovery = new RemoteDiscovery({ servers, log: silent })
   await discovery.start()
-  servers.set(remoteService('v1.stable.example.com'), remoteService('v2.stable.example.com', { isAvailable: false }))
+  servers.set(
+    remoteService('v1.stable.example.com'),
+    remoteService('v2.stable.example.com', { isAvailable: false }),
+  )
   assert.equal(shownOf(discovery)['v2.stable.example.com']?.isStale, true)
-  await until(() => shownOf(discovery)['v2.stable.example.com']?.resources === jobsText, 'the resources of v2')
+  await until(
+    () => shownOf(discovery)['v2.stable.example.com']?.resources === jobsText,
+    'the resources of v2',
+  )
 })
 
 test('a server that cannot be asked is stale without resources, and current when it answers', async () => {
@@ -56,14 +71,19 @@ test('a server that cannot be asked is stale without resources, and current when
   await using discovery = new RemoteDiscovery({ servers, log: silent })
   await discovery.start()
   const before = discovery.changes
-  assert.deepEqual(shownOf(discovery), { 'v1.stable.example.com': { resources: undefined, isStale: true } })
+  assert.deepEqual(shownOf(discovery), {
+    'v1.stable.example.com': { resources: undefined, isStale: true },
+  })
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), { type })
   servers.set(remoteService('v1.stable.example.com'))
   await until(() => !shownOf(discovery)['v1.stable.example.com']?.isStale, 'the version is current')
   assert.ok(discovery.changes > before)
   servers.answers['/apis'] = { status: 503 }
   servers.set(remoteService('v1.stable.example.com'))
-  await until(() => shownOf(discovery)['v1.stable.example.com']?.isStale === true, 'the version is stale')
+  await until(
+    () => shownOf(discovery)['v1.stable.example.com']?.isStale === true,
+    'the version is stale',
+  )
   assert.equal(shownOf(discovery)['v1.stable.example.com']?.resources, undefined)
   servers.set()
   assert.deepEqual(shownOf(discovery), {})
@@ -95,7 +115,14 @@ test('a server with plain discovery only is converted', async () => {
         verbs: ['get', 'list'],
         categories: ['all'],
       },
-      { name: 'orphans/scale', namespaced: false, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get'] },
+      {
+        name: 'orphans/scale',
+        namespaced: false,
+        group: 'autoscaling',
+        version: 'v1',
+        kind: 'Scale',
+        verbs: ['get'],
+      },
     ],
   })
   servers.set(remoteService('v1.old.example.com'))
@@ -120,24 +147,42 @@ test('a server with plain discovery only is converted', async () => {
       singularResource: '',
       verbs: null,
       subresources: [
-        { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: ['get'] },
+        {
+          subresource: 'scale',
+          responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+          verbs: ['get'],
+        },
       ],
     },
   ])
 })
 
 test('a bad answer makes its own APIService stale and no other', async () => {
-  for (const body of ['', '[]', '{"kind":"Status"}', '{"items":[{"versions":7}]', '{"__proto__":{}}']) {
+  for (const body of [
+    '',
+    '[]',
+    '{"kind":"Status"}',
+    '{"items":[{"versions":7}]',
+    '{"__proto__":{}}',
+  ]) {
     const servers = new FakeServers()
     const fetch: FakeServers['fetch'] = (service, path, asked) =>
       service.group === 'bad.example.com'
         ? Promise.resolve({ status: 200, type, etag: '', body: Buffer.from(body) })
         : servers.fetch(service, path, asked)
-    servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), { type })
+    servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
+      type,
+    })
     const other = { service: { namespace: 'default', name: 'bad', port: 443 } }
-    servers.set(remoteService('v1.stable.example.com'), remoteService('v1.bad.example.com', { remote: other }))
+    servers.set(
+      remoteService('v1.stable.example.com'),
+      remoteService('v1.bad.example.com', { remote: other }),
+    )
     const { list, changes, onChange } = servers
-    await using discovery = new RemoteDiscovery({ servers: { list, changes, onChange, fetch }, log: silent })
+    await using discovery = new RemoteDiscovery({
+      servers: { list, changes, onChange, fetch },
+      log: silent,
+    })
     await discovery.start()
     const shown = shownOf(discovery)
     assert.deepEqual(

@@ -5,7 +5,12 @@
 import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
 import { Refresher } from './refresher.ts'
-import { isAggregatedType, readAggregated, readPlain, type RemoteResources } from './remote-resources.ts'
+import {
+  isAggregatedType,
+  readAggregated,
+  readPlain,
+  type RemoteResources,
+} from './remote-resources.ts'
 import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 
 /** As upstream. */
@@ -146,10 +151,12 @@ export class RemoteDiscovery implements AsyncDisposable {
     const found = await this.#find(known, signal)
     const now = this.#services.get(name)
     // Its server is another one now, and is asked next.
-    if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service)) return true
+    if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service))
+      return true
     const before = this.#found.get(name)
     this.#found.set(name, found)
-    if (before?.resources !== found.resources || before?.isStale !== found.isStale) this.#noteChange()
+    if (before?.resources !== found.resources || before?.isStale !== found.isStale)
+      this.#noteChange()
     this.#noteRound(name)
     return !found.isStale
   }
@@ -187,7 +194,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     if (document.status === UNAVAILABLE) throw new Error(`it answered ${UNAVAILABLE}`)
     if (document.status === OK && isAggregatedType(document.type)) {
       const names = new Set(this.#services.keys())
-      const resources = await readAggregated(document.body, (group, version) => names.has(`${version}.${group}`))
+      const resources = await readAggregated(document.body, (group, version) =>
+        names.has(`${version}.${group}`),
+      )
       this.#answered.set(keyOf(service), { resources, names, etag: document.etag, sinceMs })
       return resources.get(place)
     }

@@ -10,5 +10,9 @@ export type RemoteDocuments = {
   readonly discovery: RemoteDiscovery
   readonly openApi: RemoteOpenApi
   /** Hands a request on to the server of an APIService. */
-  readonly handOn: (service: ListedApiService, request: ApiRequest, context: RequestContext) => Promise<ApiResponse>
+  readonly handOn: (
+    service: ListedApiService,
+    request: ApiRequest,
+    context: RequestContext,
+  ) => Promise<ApiResponse>
 }

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeServers, jsonAnswer, remoteService } from '../../../test/harness/fake-remote-servers.ts'
+import {
+  FakeServers,
+  jsonAnswer,
+  remoteService,
+} from '../../../test/harness/fake-remote-servers.ts'
 import { until } from '../../../test/harness/until.ts'
 import { defaultGates } from '../../api/gates.ts'
 import { parseJson } from '../../api/json-value.ts'
@@ -19,13 +23,24 @@ const schema = { $ref: '#/definitions/com.example.Thing' }
 const swagger = {
   swagger: '2.0',
   paths: { [path]: { get: { responses: { 200: { description: 'OK', schema } } } }, '/version': {} },
-  definitions: { 'com.example.Thing': { type: 'object', properties: { limit: { type: 'integer', maximum: 'x' } } } },
+  definitions: {
+    'com.example.Thing': {
+      type: 'object',
+      properties: { limit: { type: 'integer', maximum: 'x' } },
+    },
+  },
 }
 
 function libraryWith(openApi: RemoteOpenApi): OpenApiLibrary {
   const registry = new Registry(builtInResources())
   const remote = { openApi }
-  return new OpenApiLibrary({ registry, hasIssuer: false, clock: systemClock, gates: defaultGates, remote })
+  return new OpenApiLibrary({
+    registry,
+    hasIssuer: false,
+    clock: systemClock,
+    gates: defaultGates,
+    remote,
+  })
 }
 
 const pathsOf = async (library: OpenApiLibrary): Promise<readonly string[]> =>
@@ -52,7 +67,13 @@ test('a document that cannot be read adds nothing, and the one before stays', as
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
   openApi.start()
-  for (const body of ['garbage', '[]', '{"paths":7}', '{"paths":{"/a":', `{"paths":${'['.repeat(5000)}`]) {
+  for (const body of [
+    'garbage',
+    '[]',
+    '{"paths":7}',
+    '{"paths":{"/a":',
+    `{"paths":${'['.repeat(5000)}`,
+  ]) {
     servers.answers['/openapi/v2'] = { body: Buffer.from(body) }
     const before = servers.asked.length
     servers.set(remoteService('v1.a.example.com'))
@@ -100,16 +121,26 @@ test('documents of all servers share one budget: who comes when it is used up ad
     return servers.fetch(service, asked, options)
   }
   const { list, changes, onChange } = servers
-  await using openApi = new RemoteOpenApi({ servers: { list, changes, onChange, fetch }, log, olderCharsMax: 1_900 })
+  await using openApi = new RemoteOpenApi({
+    servers: { list, changes, onChange, fetch },
+    log,
+    olderCharsMax: 1_900,
+  })
   openApi.start()
   servers.set(remoteService('v1.a.example.com'))
   await until(() => openApi.olderSpecs().length === 1, 'the first document is read')
   servers.set(remoteService('v1.a.example.com'), remoteService('v1.b.example.com'))
-  await until(() => told.some((fields) => /more than 1900 characters/.test(JSON.stringify(fields))), 'it is refused')
+  await until(
+    () => told.some((fields) => /more than 1900 characters/.test(JSON.stringify(fields))),
+    'it is refused',
+  )
   assert.deepEqual(
     openApi.olderSpecs().map(([{ name }]) => name),
     ['v1.a.example.com'],
   )
   servers.set(remoteService('v1.b.example.com'))
-  await until(() => openApi.olderSpecs()[0]?.[0].name === 'v1.b.example.com', 'there is room when the first has gone')
+  await until(
+    () => openApi.olderSpecs()[0]?.[0].name === 'v1.b.example.com',
+    'there is room when the first has gone',
+  )
 })

@@ -29,7 +29,11 @@ const WORKERS_MAX = 8
 const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
 
 /** A document that this server has made for a remote one which knows only 2.0. */
-export type ConvertedDocument = { readonly json: Buffer; readonly hash: string; readonly modifiedMs: number }
+export type ConvertedDocument = {
+  readonly json: Buffer
+  readonly hash: string
+  readonly modifiedMs: number
+}
 
 /** The documents of 3.0 of one APIService's server. */
 type Index = {
@@ -39,7 +43,12 @@ type Index = {
 }
 
 /** `digest`: of the document; not every server has tags. */
-type Older = { readonly etag: string; readonly digest: string; readonly spec: OlderSpec; readonly size: number }
+type Older = {
+  readonly etag: string
+  readonly digest: string
+  readonly spec: OlderSpec
+  readonly size: number
+}
 
 export type RemoteOpenApiParts = {
   readonly servers: RemoteServers
@@ -62,7 +71,10 @@ export class RemoteOpenApi implements AsyncDisposable {
   constructor(parts: RemoteOpenApiParts) {
     this.#parts = parts
     this.#time = parts.time ?? systemTime
-    const refresher = (version: string, refresh: (service: ListedApiService, signal: AbortSignal) => Promise<void>) =>
+    const refresher = (
+      version: string,
+      refresh: (service: ListedApiService, signal: AbortSignal) => Promise<void>,
+    ) =>
       new Refresher({
         refresh: (name, signal) => this.#tryTo(name, signal, { version, refresh }),
         workersMax: WORKERS_MAX,
@@ -102,14 +114,17 @@ export class RemoteOpenApi implements AsyncDisposable {
   urls(): ReadonlyMap<string, string> {
     const urls = new Map<string, string>()
     for (const [name, { urls: own }] of this.#sortedIndexes())
-      for (const [key, url] of own) if (!urls.has(key) || this.#isOwnKey(name, key)) urls.set(key, url)
+      for (const [key, url] of own)
+        if (!urls.has(key) || this.#isOwnKey(name, key)) urls.set(key, url)
     return urls
   }
 
   /** Where the document with this key is; undefined: no server has it. */
   find(
     key: string,
-  ): { readonly service: ListedApiService; readonly converted: ConvertedDocument | undefined } | undefined {
+  ):
+    | { readonly service: ListedApiService; readonly converted: ConvertedDocument | undefined }
+    | undefined {
     const all = this.#sortedIndexes().filter(([, { urls }]) => urls.has(key))
     const [name, index] = all.find(([one]) => this.#isOwnKey(one, key)) ?? all[0] ?? []
     const service = name === undefined ? undefined : this.#services.get(name)
@@ -173,8 +188,14 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   async #refreshIndex(service: ListedApiService, signal: AbortSignal): Promise<void> {
-    const document = await this.#fetch(service, '/openapi/v3', { signal, bytesMax: INDEX_BYTES_MAX })
-    const index = document.status === NOT_FOUND ? await this.#convertedIndex(service, signal) : readIndex(document)
+    const document = await this.#fetch(service, '/openapi/v3', {
+      signal,
+      bytesMax: INDEX_BYTES_MAX,
+    })
+    const index =
+      document.status === NOT_FOUND
+        ? await this.#convertedIndex(service, signal)
+        : readIndex(document)
     if (!this.#isKnown(service) || index === undefined) return
     const before = this.#indexes.get(service.name)
     if (before !== undefined && isSame(before.urls, index.urls)) return
@@ -182,8 +203,14 @@ export class RemoteOpenApi implements AsyncDisposable {
     this.#changes++
   }
 
-  async #convertedIndex(service: ListedApiService, signal: AbortSignal): Promise<Index | undefined> {
-    const document = await this.#fetch(service, '/openapi/v2', { signal, bytesMax: OLDER_BYTES_MAX })
+  async #convertedIndex(
+    service: ListedApiService,
+    signal: AbortSignal,
+  ): Promise<Index | undefined> {
+    const document = await this.#fetch(service, '/openapi/v2', {
+      signal,
+      bytesMax: OLDER_BYTES_MAX,
+    })
     if (document.status === NOT_FOUND) return undefined
     requireOk(document)
     const made = await convertOlder(await readOlderSpec(document.body))
@@ -197,18 +224,22 @@ export class RemoteOpenApi implements AsyncDisposable {
     const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
     const document = await this.#fetch(service, '/openapi/v2', options)
     // A server without the document has nothing to add; as upstream, what it had before stays.
-    if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined)) return
+    if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
+      return
     requireOk(document)
     const digest = hash('sha256', document.body)
     if (known?.digest === digest) return
     const prefix = `/${keyOf(service)}/`
-    const spec = await withPaths(await readOlderSpec(document.body), (path) => path.startsWith(prefix))
+    const spec = await withPaths(await readOlderSpec(document.body), (path) =>
+      path.startsWith(prefix),
+    )
     if (!this.#isKnown(service)) return
     const size = sizeOf(spec)
     let others = 0
     for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
     const { olderCharsMax = OLDER_CHARS_MAX } = this.#parts
-    if (others + size > olderCharsMax) throw new Error(`all of them have more than ${olderCharsMax} characters`)
+    if (others + size > olderCharsMax)
+      throw new Error(`all of them have more than ${olderCharsMax} characters`)
     this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
     this.#changes++
   }
@@ -216,9 +247,18 @@ export class RemoteOpenApi implements AsyncDisposable {
   #fetch(
     service: ListedApiService,
     path: string,
-    options: { readonly signal: AbortSignal; readonly bytesMax: number; readonly etag?: string | undefined },
+    options: {
+      readonly signal: AbortSignal
+      readonly bytesMax: number
+      readonly etag?: string | undefined
+    },
   ): Promise<RemoteDocument> {
-    const asked = { accept: 'application/json', user: aggregatorUser, timeoutMs: TIMEOUT_MS, ...options }
+    const asked = {
+      accept: 'application/json',
+      user: aggregatorUser,
+      timeoutMs: TIMEOUT_MS,
+      ...options,
+    }
     return this.#parts.servers.fetch(service, path, asked)
   }
 
@@ -238,8 +278,13 @@ const NOT_MODIFIED = 304
 const NOT_FOUND = 404
 
 /** This server itself, which would ask itself for what it has of it. */
-const isOwn = ({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean =>
-  namespace === 'default' && name === 'kubernetes'
+const isOwn = ({
+  namespace,
+  name,
+}: {
+  readonly namespace: string
+  readonly name: string
+}): boolean => namespace === 'default' && name === 'kubernetes'
 
 function requireOk({ status }: RemoteDocument): void {
   if (status !== OK) throw new Error(`it answered ${status}`)
@@ -249,8 +294,13 @@ function readIndex(document: RemoteDocument): Index {
   requireOk(document)
   const { paths } = fieldsOf(parseText(document.body.toString()))
   const entries = Object.entries(fieldsOf(paths))
-  if (entries.length > INDEX_KEYS_MAX) throw new Error(`the index has more than ${INDEX_KEYS_MAX} documents`)
-  return { urls: new Map(entries.map(([key, value]) => [key, textOf(fieldsOf(value)['serverRelativeURL'])])) }
+  if (entries.length > INDEX_KEYS_MAX)
+    throw new Error(`the index has more than ${INDEX_KEYS_MAX} documents`)
+  return {
+    urls: new Map(
+      entries.map(([key, value]) => [key, textOf(fieldsOf(value)['serverRelativeURL'])]),
+    ),
+  }
 }
 
 const keyOf = ({ group, version }: ListedApiService): string => `apis/${group}/${version}`

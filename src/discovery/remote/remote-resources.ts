@@ -24,7 +24,10 @@ export const readAggregated = (
   isWanted: (group: string, version: string) => boolean,
 ): Promise<RemoteResources> => inSlices(aggregatedSteps(json.toString(), isWanted))
 
-function* aggregatedSteps(text: string, isWanted: (group: string, version: string) => boolean): Steps<RemoteResources> {
+function* aggregatedSteps(
+  text: string,
+  isWanted: (group: string, version: string) => boolean,
+): Steps<RemoteResources> {
   const found = new Map<string, string>()
   const head = new Map<string, Json>()
   const into = (name: string) => (scanner: JsonScanner) => readInto(head, name, scanner)
@@ -59,7 +62,8 @@ function* groupSteps(
       }),
   })
   const group = textOf(fieldsOf(head.get('metadata'))['name'])
-  for (const [version, text] of versions) if (isWanted(group, version)) found.set(`${group}/${version}`, text)
+  for (const [version, text] of versions)
+    if (isWanted(group, version)) found.set(`${group}/${version}`, text)
 }
 
 function* resourceSteps(scanner: JsonScanner, resources: string[]): Steps<void> {
@@ -67,7 +71,8 @@ function* resourceSteps(scanner: JsonScanner, resources: string[]): Steps<void> 
   yield* eachItem(scanner, RESOURCES_MAX, function* (item) {
     const text = printOrdered(resourceFields(fieldsOf(yield* readPart(item))))
     length += text.length
-    if (length > TEXT_CHARS_MAX) throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+    if (length > TEXT_CHARS_MAX)
+      throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
     resources.push(text)
   })
 }
@@ -94,10 +99,14 @@ function* plainSteps(text: string): Steps<string> {
       }),
   })
   if (head.get('kind') !== 'APIResourceList') throw new Error('it is not an APIResourceList')
-  const parents = new Map<string, { readonly fields: Fields; readonly scope: string; readonly parts: Fields[] }>()
+  const parents = new Map<
+    string,
+    { readonly fields: Fields; readonly scope: string; readonly parts: Fields[] }
+  >()
   for (const { one, names } of all) {
     const [name = '', part] = names
-    if (part === undefined) parents.set(name, { fields: plainFields(one), scope: scopeOf(one), parts: [] })
+    if (part === undefined)
+      parents.set(name, { fields: plainFields(one), scope: scopeOf(one), parts: [] })
   }
   for (const { one, names } of all) {
     const [name = '', part] = names
@@ -111,9 +120,12 @@ function* plainSteps(text: string): Steps<string> {
   const resources: string[] = []
   let length = 0
   for (const [name, { fields, scope, parts }] of parents) {
-    const printed = printOrdered(resourceFields({ ...fields, resource: name, scope, subresources: parts }))
+    const printed = printOrdered(
+      resourceFields({ ...fields, resource: name, scope, subresources: parts }),
+    )
     length += printed.length
-    if (length > TEXT_CHARS_MAX) throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+    if (length > TEXT_CHARS_MAX)
+      throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
     resources.push(printed)
     yield
   }
@@ -122,7 +134,15 @@ function* plainSteps(text: string): Steps<string> {
 
 const scopeOf = ({ namespaced }: Fields): string => (namespaced === true ? 'Namespaced' : 'Cluster')
 
-const plainFields = ({ group, version, kind, verbs, shortNames, categories, singularName }: Fields): Fields => ({
+const plainFields = ({
+  group,
+  version,
+  kind,
+  verbs,
+  shortNames,
+  categories,
+  singularName,
+}: Fields): Fields => ({
   responseKind: { group, version, kind },
   verbs,
   shortNames,

@@ -50,7 +50,11 @@ export type RemoteServers = {
   /** Calls back with every change, also of a condition, and first with all that there are. */
   readonly onChange: (listener: OnListedApiService) => Disposable
   /** Asks the server of an APIService, available or not. Fails if it cannot be reached. */
-  readonly fetch: (service: ListedApiService, path: string, asked: AskedDocument) => Promise<RemoteDocument>
+  readonly fetch: (
+    service: ListedApiService,
+    path: string,
+    asked: AskedDocument,
+  ) => Promise<RemoteDocument>
 }
 
 /** For a server without aggregation. */

@@ -8,7 +8,11 @@ export type Permission = {
   readonly rangeEnd?: Uint8Array | undefined
 }
 
-const permissionTypes: Readonly<Record<Permission['type'], number>> = { read: 0, write: 1, readwrite: 2 }
+const permissionTypes: Readonly<Record<Permission['type'], number>> = {
+  read: 0,
+  write: 1,
+  readwrite: 2,
+}
 
 /** A request of one or two strings: name and password, user and role, or a name alone. */
 export function encodeNames(first: string, second = ''): Buffer {

@@ -62,7 +62,10 @@ test('a compressed message and one beyond the limit are refused', () => {
   })
   const head = Buffer.alloc(5)
   head.writeUInt32BE(MESSAGE_BYTES_MAX + 1, 1)
-  throws(() => new MessageFrames(() => undefined).push(head), { name: 'EtcdError', code: 'ResourceExhausted' })
+  throws(() => new MessageFrames(() => undefined).push(head), {
+    name: 'EtcdError',
+    code: 'ResourceExhausted',
+  })
 })
 
 test('a long message in many chunks is copied once', () => {

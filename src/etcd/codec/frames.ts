@@ -38,7 +38,8 @@ export class MessageFrames {
     let at = 0
     while (at < chunk.length) {
       if (this.#message !== undefined) at = this.#fill(this.#message, chunk, at)
-      else if (this.#head !== undefined || chunk.length - at < FRAME_HEAD_BYTES) at = this.#fillHead(chunk, at)
+      else if (this.#head !== undefined || chunk.length - at < FRAME_HEAD_BYTES)
+        at = this.#fillHead(chunk, at)
       else {
         const length = messageLength(chunk, at, this.#bytesMax)
         const from = at + FRAME_HEAD_BYTES
@@ -86,10 +87,14 @@ export class MessageFrames {
 
 /** The length of the message whose frame begins at `at`, after checks. */
 export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTES_MAX): number {
-  if (bytes[at] !== 0) throw new EtcdError('Internal', 'a message is compressed, which was not asked for')
+  if (bytes[at] !== 0)
+    throw new EtcdError('Internal', 'a message is compressed, which was not asked for')
   const length = bytes.readUInt32BE(at + 1)
   if (length > bytesMax) {
-    throw new EtcdError('ResourceExhausted', `a message of ${length} bytes is longer than ${bytesMax}`)
+    throw new EtcdError(
+      'ResourceExhausted',
+      `a message of ${length} bytes is longer than ${bytesMax}`,
+    )
   }
   return length
 }

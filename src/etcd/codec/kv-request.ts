@@ -106,7 +106,13 @@ export function encodeCompact(request: CompactRequest): Buffer {
   return writer.frame()
 }
 
-const sortTargets: Readonly<Record<SortTarget, number>> = { key: 0, version: 1, create: 2, mod: 3, value: 4 }
+const sortTargets: Readonly<Record<SortTarget, number>> = {
+  key: 0,
+  version: 1,
+  create: 2,
+  mod: 3,
+  value: 4,
+}
 
 function writeRange(writer: WireWriter, request: RangeRequest): void {
   writer.number(13, request.maxCreateRevision)
@@ -142,7 +148,8 @@ function writeDeleteRange(writer: WireWriter, request: DeleteRangeRequest): void
 }
 
 function writeTxn(writer: WireWriter, request: TxnRequest, depth: number): void {
-  if (depth > TXN_DEPTH_MAX) throw new EtcdError('InvalidArgument', `a txn is nested deeper than ${TXN_DEPTH_MAX}`)
+  if (depth > TXN_DEPTH_MAX)
+    throw new EtcdError('InvalidArgument', `a txn is nested deeper than ${TXN_DEPTH_MAX}`)
   writeOps(writer, 3, request.failure, depth)
   writeOps(writer, 2, request.success, depth)
   for (let index = request.compare.length - 1; index >= 0; index--) {
@@ -182,7 +189,12 @@ function writeOp(writer: WireWriter, op: Op, depth: number): void {
   }
 }
 
-const compareResults: Readonly<Record<Compare['result'], number>> = { '=': 0, '>': 1, '<': 2, '!=': 3 }
+const compareResults: Readonly<Record<Compare['result'], number>> = {
+  '=': 0,
+  '>': 1,
+  '<': 2,
+  '!=': 3,
+}
 const compareTargets: Readonly<Record<Compare['target'], number>> = {
   version: 0,
   create: 1,
@@ -209,12 +221,16 @@ const OP_SPARE_BYTES = 48
 function contentBytes(request: TxnRequest): number {
   let bytes = 0
   for (const compare of request.compare) {
-    bytes += compare.key.length + OP_SPARE_BYTES + (compare.target === 'value' ? compare.value.length : 0)
+    bytes +=
+      compare.key.length + OP_SPARE_BYTES + (compare.target === 'value' ? compare.value.length : 0)
   }
   for (const ops of [request.success, request.failure]) {
     for (const op of ops) {
       if (op.type === 'txn') continue
-      bytes += op.key.length + OP_SPARE_BYTES + (op.type === 'put' ? op.value.length : (op.rangeEnd?.length ?? 0))
+      bytes +=
+        op.key.length +
+        OP_SPARE_BYTES +
+        (op.type === 'put' ? op.value.length : (op.rangeEnd?.length ?? 0))
     }
   }
   return bytes

@@ -138,7 +138,10 @@ export function readSnapshotChunk(reader: WireReader): SnapshotChunk {
   return { remainingBytes, blob }
 }
 
-export function readMembers(reader: WireReader): { readonly revision: number; readonly members: readonly Member[] } {
+export function readMembers(reader: WireReader): {
+  readonly revision: number
+  readonly members: readonly Member[]
+} {
   let revision = 0
   const members: Member[] = []
   while (reader.more()) {

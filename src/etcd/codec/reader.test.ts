@@ -34,7 +34,9 @@ function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unkno
     return read(new WireReader(bytes))
   } catch (error) {
     ok(
-      error instanceof MalformedMessage || error instanceof NumberTooLarge || error instanceof EtcdError,
+      error instanceof MalformedMessage ||
+        error instanceof NumberTooLarge ||
+        error instanceof EtcdError,
       String(error),
     )
     return error
@@ -70,8 +72,20 @@ test('a range answer is read whole, unknown fields are stepped over', () => {
   equal(answer.more, true)
   equal(answer.count, 12)
   deepEqual(
-    answer.kvs.map((kv) => [kv.key.toString(), kv.value.toString(), kv.createRevision, kv.modRevision, kv.lease]),
-    ['a', 'b'].map((name) => [name, `value of ${name}`, Number.MAX_SAFE_INTEGER, 1_000_000_007, -5n]),
+    answer.kvs.map((kv) => [
+      kv.key.toString(),
+      kv.value.toString(),
+      kv.createRevision,
+      kv.modRevision,
+      kv.lease,
+    ]),
+    ['a', 'b'].map((name) => [
+      name,
+      `value of ${name}`,
+      Number.MAX_SAFE_INTEGER,
+      1_000_000_007,
+      -5n,
+    ]),
   )
 })
 
@@ -84,7 +98,10 @@ test('keys and values are views of the message', () => {
 test('random bytes never crash a reader or keep it busy', () => {
   for (const [name, read] of Object.entries(readers)) {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readSafely(read, Buffer.from(bytes))),
+      fc.property(
+        fc.uint8Array({ maxLength: 200 }),
+        (bytes) => void readSafely(read, Buffer.from(bytes)),
+      ),
       { numRuns: 300, ...(name === 'readTxn' && { numRuns: 1000 }) },
     )
   }

@@ -56,7 +56,8 @@ export class WireReader {
   }
 
   leave(outer: number): void {
-    if (this.#at !== this.#end) throw new MalformedMessage('a nested message was not read to its end')
+    if (this.#at !== this.#end)
+      throw new MalformedMessage('a nested message was not read to its end')
     this.#end = outer
   }
 
@@ -97,7 +98,9 @@ export class WireReader {
     const high = this.#high | 0
     const value = high * TWO_32 + this.#low
     if (!Number.isSafeInteger(value)) {
-      throw new NumberTooLarge(`${this.#big()} is beyond 2^53, which this client cannot hold exactly`)
+      throw new NumberTooLarge(
+        `${this.#big()} is beyond 2^53, which this client cannot hold exactly`,
+      )
     }
     return value
   }
@@ -140,12 +143,14 @@ export class WireReader {
 
   #length(): number {
     const length = this.#small()
-    if (length > this.#end - this.#at) throw new MalformedMessage('a field is longer than its message')
+    if (length > this.#end - this.#at)
+      throw new MalformedMessage('a field is longer than its message')
     return length
   }
 
   #step(bytes: number): void {
-    if (bytes > this.#end - this.#at) throw new MalformedMessage('a field is longer than its message')
+    if (bytes > this.#end - this.#at)
+      throw new MalformedMessage('a field is longer than its message')
     this.#at += bytes
   }
 

@@ -89,7 +89,8 @@ export class WireWriter {
     this.#start -= length
     let at = this.#start
     let rest = value
-    for (; rest > 0x7fffffff; rest = Math.floor(rest / 0x80)) this.#buffer[at++] = (rest % 0x80) | 0x80
+    for (; rest > 0x7fffffff; rest = Math.floor(rest / 0x80))
+      this.#buffer[at++] = (rest % 0x80) | 0x80
     for (; rest >= 0x80; rest >>>= 7) this.#buffer[at++] = (rest & 0x7f) | 0x80
     this.#buffer[at] = rest
   }

@@ -31,12 +31,22 @@ function certificate(
   return new X509Certificate(sequence(body, algorithm, bits(Buffer.alloc(8)))).raw
 }
 
-const namesIn = (raw: Buffer): unknown => Object.values(subjectPart).map((id) => readCertificateSubject(raw).get(id))
+const namesIn = (raw: Buffer): unknown =>
+  Object.values(subjectPart).map((id) => readCertificateSubject(raw).get(id))
 
 test('the common names, organizations and uids of a subject, in their order', () => {
   const one = part(organization, text('b'))
-  const several = set(sequence(objectId(organization), text('a')), sequence(objectId(commonName), text('first')))
-  const parts = [one, several, part([2, 5, 4, 6], text('DE')), part(commonName, text('last')), part(uid, text('u1'))]
+  const several = set(
+    sequence(objectId(organization), text('a')),
+    sequence(objectId(commonName), text('first')),
+  )
+  const parts = [
+    one,
+    several,
+    part([2, 5, 4, 6], text('DE')),
+    part(commonName, text('last')),
+    part(uid, text('u1')),
+  ]
   const wanted = [['first', 'last'], ['b', 'a'], ['u1']]
   assert.deepEqual(namesIn(certificate(parts)), wanted)
   // Version 1.
@@ -47,15 +57,22 @@ test('the common names, organizations and uids of a subject, in their order', ()
 test('attack: a key on a curve without a NIST name, with which Node itself would end the process', () => {
   for (const namedCurve of ['brainpoolP256r1', 'brainpoolP384r1', 'secp256k1']) {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve })
-    assert.deepEqual(namesIn(certificate([part(commonName, text('jane'))], publicKey)), [['jane'], [], []])
+    assert.deepEqual(namesIn(certificate([part(commonName, text('jane'))], publicKey)), [
+      ['jane'],
+      [],
+      [],
+    ])
   }
 })
 
 const read = (tag: number, content: Buffer): unknown =>
-  readCertificateSubject(certificate([part(commonName, der(tag, content))])).get(subjectPart.commonName)
+  readCertificateSubject(certificate([part(commonName, der(tag, content))])).get(
+    subjectPart.commonName,
+  )
 
 test('all types of text', () => {
-  for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16]) assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
+  for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16])
+    assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
   assert.deepEqual(read(0x0c, Buffer.from('ä€')), ['ä€'])
   assert.deepEqual(read(0x14, Buffer.from('ä', 'latin1')), ['ä'])
   assert.deepEqual(read(0x1e, Buffer.from('ä€', 'utf16le').swap16()), ['ä€'])
@@ -66,7 +83,8 @@ test('all types of text', () => {
 test('a name that is no text makes the whole subject unreadable', () => {
   const name = der(0x03, Buffer.from([0, 0x6a]))
   assert.throws(
-    () => readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
+    () =>
+      readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
     DerError,
   )
   // One of another kind does not.

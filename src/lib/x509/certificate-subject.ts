@@ -32,7 +32,8 @@ export function readCertificateSubject(raw: Buffer): CertificateSubject {
     for (const set = new DerReader(sets.any().content); !set.isAtEnd; ) {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
-      for (const known of Object.values(subjectPart)) if (known === id) found.get(known)?.push(textIn(part.any()))
+      for (const known of Object.values(subjectPart))
+        if (known === id) found.get(known)?.push(textIn(part.any()))
     }
   }
   return found
@@ -51,7 +52,8 @@ const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = n
   [0x1c, wide],
   [
     0x1e,
-    (content: Buffer) => (content.length % 2 === 0 ? Buffer.from(content).swap16().toString('utf16le') : undefined),
+    (content: Buffer) =>
+      content.length % 2 === 0 ? Buffer.from(content).swap16().toString('utf16le') : undefined,
   ],
 ])
 

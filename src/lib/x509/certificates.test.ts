@@ -36,14 +36,23 @@ test('what an authority issues is trusted by who trusts it, for its use alone', 
   const authority = createAuthority('keelson-ca', now)
   const root = new X509Certificate(authority.certificatePem)
   assert.ok(root.ca && root.verify(root.publicKey))
-  const wanted = { commonName: 'admin', organizations: ['system:masters', 'x, "y"'], hosts: [], nowMs: now } as const
-  const client = new X509Certificate(issue(authority, { ...wanted, usage: 'client' }).certificatePem)
+  const wanted = {
+    commonName: 'admin',
+    organizations: ['system:masters', 'x, "y"'],
+    hosts: [],
+    nowMs: now,
+  } as const
+  const client = new X509Certificate(
+    issue(authority, { ...wanted, usage: 'client' }).certificatePem,
+  )
   assert.ok(client.checkIssued(root) && client.verify(root.publicKey) && !client.ca)
   const subject = readCertificateSubject(client.raw)
   assert.deepEqual(subject.get(subjectPart.organization), ['system:masters', 'x, "y"'])
   assert.deepEqual(subject.get(subjectPart.commonName), ['admin'])
   assert.deepEqual(client.keyUsage, ['1.3.6.1.5.5.7.3.2'])
-  const server = new X509Certificate(issue(authority, { ...wanted, usage: 'server', hosts }).certificatePem)
+  const server = new X509Certificate(
+    issue(authority, { ...wanted, usage: 'server', hosts }).certificatePem,
+  )
   assert.equal(server.checkHost('localhost'), 'localhost')
   assert.deepEqual(server.keyUsage, ['1.3.6.1.5.5.7.3.1'])
 })

@@ -12,7 +12,20 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import { isIPv4 } from 'node:net'
-import { bits, context, der, integer, objectId, octets, pem, sequence, set, text, time, yes } from './der.ts'
+import {
+  bits,
+  context,
+  der,
+  integer,
+  objectId,
+  octets,
+  pem,
+  sequence,
+  set,
+  text,
+  time,
+  yes,
+} from './der.ts'
 
 export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
 
@@ -34,7 +47,11 @@ const oid = {
 } as const
 
 /** `hosts` are the DNS names and IP addresses of the server. The certificate is its own CA: clients can use it as a CA file. */
-export function createSelfSigned(commonName: string, hosts: readonly string[], nowMs: number): Certificate {
+export function createSelfSigned(
+  commonName: string,
+  hosts: readonly string[],
+  nowMs: number,
+): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
   // Digital signature, key encipherment, certificate signing: the first, third and sixth bit.
@@ -45,7 +62,14 @@ export function createSelfSigned(commonName: string, hosts: readonly string[], n
     keyIdentifier(keys.publicDer),
     alternativeNames(hosts),
   ]
-  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid: validFrom(nowMs) })
+  return build({
+    keys,
+    subject: name,
+    issuer: name,
+    signer: keys.privateKey,
+    extensions,
+    valid: validFrom(nowMs),
+  })
 }
 
 /** When a certificate is valid; both ends are. */
@@ -78,7 +102,10 @@ export function issue(authority: Certificate, wanted: Wanted): Certificate {
     keyUsage(5, 0b1010_0000),
     extendedUsage(usage === 'client' ? oid.clientAuth : oid.serverAuth),
     keyIdentifier(keys.publicDer),
-    sequence(objectId(oid.authorityKeyIdentifier), octets(sequence(der(0x80, digestOf(issuerPublicDer))))),
+    sequence(
+      objectId(oid.authorityKeyIdentifier),
+      octets(sequence(der(0x80, digestOf(issuerPublicDer)))),
+    ),
     ...(hosts.length === 0 ? [] : [alternativeNames(hosts)]),
   ]
   return build({
@@ -127,7 +154,10 @@ function build({ keys, subject, issuer, signer, extensions, valid }: Plan): Cert
     context(3, sequence(...extensions)),
   )
   return {
-    certificatePem: pem('CERTIFICATE', sequence(body, algorithm, bits(sign('sha256', body, signer)))),
+    certificatePem: pem(
+      'CERTIFICATE',
+      sequence(body, algorithm, bits(sign('sha256', body, signer))),
+    ),
     keyPem: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
 }
@@ -138,7 +168,8 @@ function distinguishedName(commonName: string, organizations: readonly string[])
   return sequence(...parts, ...(commonName === '' ? [] : [part(oid.commonName, commonName)]))
 }
 
-const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
+const part = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), text(value)))
 
 const isAuthority = sequence(objectId(oid.basicConstraints), yes, octets(sequence(yes)))
 
@@ -154,7 +185,10 @@ const keyIdentifier = (publicDer: Buffer): Buffer =>
   sequence(objectId(oid.subjectKeyIdentifier), octets(octets(digestOf(publicDer))))
 
 const alternativeNames = (hosts: readonly string[]): Buffer =>
-  sequence(objectId(oid.subjectAltName), octets(sequence(...[...new Set(hosts)].map(alternativeName))))
+  sequence(
+    objectId(oid.subjectAltName),
+    octets(sequence(...[...new Set(hosts)].map(alternativeName))),
+  )
 
 function alternativeName(host: string): Buffer {
   return isAddress(host) ? der(0x87, addressBytes(host)) : der(0x82, Buffer.from(host, 'ascii'))

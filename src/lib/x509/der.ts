@@ -12,7 +12,8 @@ export const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffe
 export const set = (...parts: readonly Buffer[]): Buffer => der(0x31, Buffer.concat(parts))
 export const context = (number: number, part: Buffer): Buffer => der(0xa0 | number, part)
 export const octets = (content: Buffer): Buffer => der(0x04, content)
-export const bits = (content: Buffer): Buffer => der(0x03, Buffer.concat([Buffer.from([0]), content]))
+export const bits = (content: Buffer): Buffer =>
+  der(0x03, Buffer.concat([Buffer.from([0]), content]))
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
 /** PrintableString: only of the characters that it allows. */
 export const printable = (content: string): Buffer => der(0x13, Buffer.from(content, 'latin1'))
@@ -27,7 +28,9 @@ export function integer(content: Buffer): Buffer {
 /** RFC 5280, section 4.1.2.5: UTCTime, with two digits of the year, until 2049. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`
-  return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits))
+  return date.getUTCFullYear() < 2050
+    ? der(0x17, Buffer.from(digits.slice(2)))
+    : der(0x18, Buffer.from(digits))
 }
 
 export function objectId(numbers: readonly number[]): Buffer {

@@ -1,6 +1,10 @@
 /** PEM blocks (RFC 7468, with the headers of RFC 1421 that some tools still write). */
 
-export type PemBlock = { readonly label: string; readonly hasHeaders: boolean; readonly bytes: Buffer }
+export type PemBlock = {
+  readonly label: string
+  readonly hasHeaders: boolean
+  readonly bytes: Buffer
+}
 
 const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
@@ -34,8 +38,11 @@ function labelIn(line: string, start: string): string | undefined {
 const DASHES = '-----'
 
 function blockOf(label: string, lines: readonly string[]): PemBlock[] {
-  const [, headers = '', body = ''] = headerLines.exec(lines.map((line) => `${line}\n`).join('')) ?? []
+  const [, headers = '', body = ''] =
+    headerLines.exec(lines.map((line) => `${line}\n`).join('')) ?? []
   const base64 = body.replace(/\s/g, '')
   const isBase64 = base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64)
-  return isBase64 ? [{ label, hasHeaders: headers !== '', bytes: Buffer.from(base64, 'base64') }] : []
+  return isBase64
+    ? [{ label, hasHeaders: headers !== '', bytes: Buffer.from(base64, 'base64') }]
+    : []
 }

@@ -18,7 +18,12 @@ const types: ReadonlyMap<string, KeyType> = new Map([
 ])
 
 /** P-224, P-256, P-384 and P-521. */
-const curves: ReadonlySet<string> = new Set(['2b81040021', '2a8648ce3d030107', '2b81040022', '2b81040023'])
+const curves: ReadonlySet<string> = new Set([
+  '2b81040021',
+  '2a8648ce3d030107',
+  '2b81040022',
+  '2b81040023',
+])
 
 /** Go's: shorter ones can be broken. */
 const RSA_BITS_MIN = 1024
@@ -30,7 +35,8 @@ export function readRequestKey(der: Buffer): RequestKey {
   const algorithm = new DerReader(der).sequence('publicKeyInfo').sequence('AlgorithmIdentifier')
   const type = types.get(algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex'))
   // To Go, a key of a type that it does not know is one with which no signature can be verified.
-  if (type === undefined) throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
+  if (type === undefined)
+    throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   checkParameters[type](algorithm)
   const publicKey = toKey(der)
   if (type === 'RSA') checkRsa(publicKey)
@@ -47,10 +53,12 @@ const checkParameters: { readonly [type in KeyType]: (parameters: DerReader) => 
     const curve = parameters.isAtEnd ? undefined : parameters.any()
     // A curve that is described instead of named.
     if (curve?.tag !== OBJECT_ID) throw new RequestError('x509: invalid ECDSA parameters')
-    if (!curves.has(curve.content.toString('hex'))) throw new RequestError('x509: unsupported elliptic curve')
+    if (!curves.has(curve.content.toString('hex')))
+      throw new RequestError('x509: unsupported elliptic curve')
   },
   Ed25519: (parameters) => {
-    if (!parameters.isAtEnd) throw new RequestError('x509: Ed25519 key encoded with illegal parameters')
+    if (!parameters.isAtEnd)
+      throw new RequestError('x509: Ed25519 key encoded with illegal parameters')
   },
 }
 
@@ -68,7 +76,9 @@ function checkRsa({ asymmetricKeyDetails }: KeyObject): void {
     const advice = 'see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size'
     throw new RequestError(`crypto/rsa: ${modulusLength}-bit keys are insecure (${advice})`)
   }
-  if (publicExponent < 2n) throw new RequestError('crypto/rsa: public exponent too small or negative')
+  if (publicExponent < 2n)
+    throw new RequestError('crypto/rsa: public exponent too small or negative')
   if (publicExponent % 2n === 0n) throw new RequestError('crypto/rsa: public exponent is even')
-  if (publicExponent > RSA_EXPONENT_MAX) throw new RequestError('crypto/rsa: public exponent too large')
+  if (publicExponent > RSA_EXPONENT_MAX)
+    throw new RequestError('crypto/rsa: public exponent too large')
 }

@@ -3,13 +3,29 @@ import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypt
 import { test } from 'node:test'
 import { bits, context, integer, objectId, octets, pem, sequence, set, text, yes } from './der.ts'
 import { decodePem } from './pem.ts'
-import { asksForNames, readPemRequest, readRequest, RequestError, type WholeRequest } from './request.ts'
+import {
+  asksForNames,
+  readPemRequest,
+  readRequest,
+  RequestError,
+  type WholeRequest,
+} from './request.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
-const subject = sequence(part([2, 5, 4, 10], 'a'), part([2, 5, 4, 10], 'b'), part([2, 5, 4, 3], 'somebody'))
+const part = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), text(value)))
+const subject = sequence(
+  part([2, 5, 4, 10], 'a'),
+  part([2, 5, 4, 10], 'b'),
+  part([2, 5, 4, 3], 'somebody'),
+)
 const version = integer(Buffer.from([1]))
-const info = sequence(version, subject, publicKey.export({ type: 'spki', format: 'der' }), context(0, Buffer.alloc(0)))
+const info = sequence(
+  version,
+  subject,
+  publicKey.export({ type: 'spki', format: 'der' }),
+  context(0, Buffer.alloc(0)),
+)
 const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]))
 const request = sequence(info, algorithm, bits(sign('sha256', info, privateKey)))
 
@@ -22,11 +38,17 @@ test('a request says who asks', () => {
 /** A request with a value of its own in the subject. */
 function signedWith(id: readonly number[], value: Buffer): Buffer {
   const names = sequence(part([2, 5, 4, 3], 'somebody'), set(sequence(objectId(id), value)))
-  const own = sequence(version, names, publicKey.export({ type: 'spki', format: 'der' }), context(0, Buffer.alloc(0)))
+  const own = sequence(
+    version,
+    names,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    context(0, Buffer.alloc(0)),
+  )
   return sequence(own, algorithm, bits(sign('sha256', own, privateKey)))
 }
 
-const typed = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.from([tag, content.length]), content])
+const typed = (tag: number, content: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([tag, content.length]), content])
 
 test('attack: a name of a type that the signer reads otherwise, or not at all', () => {
   const masters = Buffer.from('system:masters')
@@ -45,7 +67,9 @@ test('attack: a name of a type that the signer reads otherwise, or not at all', 
       assert.throws(() => readRequest(signedWith(id, typed(tag, content))), refused)
   }
   for (const tag of [0x0c, 0x13, 0x16])
-    assert.deepEqual(readRequest(signedWith([2, 5, 4, 10], typed(tag, masters))).organizations, ['system:masters'])
+    assert.deepEqual(readRequest(signedWith([2, 5, 4, 10], typed(tag, masters))).organizations, [
+      'system:masters',
+    ])
   // Of other parts of a subject nothing is asked.
   assert.equal(readRequest(signedWith([2, 5, 4, 7], typed(0x1e, wide))).commonName, 'somebody')
 })
@@ -55,14 +79,19 @@ const reading = (content: string) => () => readPemRequest(Buffer.from(content).t
 test('attack: two requests, of which the signer reads the other one', () => {
   const one = pem('CERTIFICATE REQUEST', request)
   assert.equal(reading(`text\n${one}`)().commonName, 'somebody')
-  for (const content of [`${one.trimEnd()}\f\n${one}`, one + one, one.replace('\n', '\nK: -----BEGIN x\n\n')])
+  for (const content of [
+    `${one.trimEnd()}\f\n${one}`,
+    one + one,
+    one.replace('\n', '\nK: -----BEGIN x\n\n'),
+  ])
     assert.throws(reading(content), /PEM block type must be CERTIFICATE REQUEST/)
 })
 
 const extensionRequest = [1, 2, 840, 113549, 1, 9, 14]
 const dnsNames = (...names: readonly string[]): Buffer =>
   sequence(...names.map((name) => typed(0x82, Buffer.from(name))))
-const extension = (id: readonly number[], value: Buffer): Buffer => sequence(objectId(id), octets(value))
+const extension = (id: readonly number[], value: Buffer): Buffer =>
+  sequence(objectId(id), octets(value))
 const named = (...names: readonly string[]): Buffer => extension([2, 5, 29, 17], dnsNames(...names))
 
 /** A request with these attributes, rightly signed. */
@@ -75,7 +104,9 @@ function withAttributes(...attributes: readonly Buffer[]): Buffer {
 test('a request that asks for more names than its subject is known', () => {
   const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
   const asking = (...extensions: readonly Buffer[]): WholeRequest =>
-    readRequest(withAttributes(other, sequence(objectId(extensionRequest), set(sequence(...extensions)))))
+    readRequest(
+      withAttributes(other, sequence(objectId(extensionRequest), set(sequence(...extensions)))),
+    )
   const usage = extension([2, 5, 29, 15], Buffer.from('x'))
   assert.deepEqual(asking(usage, named('a', 'b')).names.dns, ['a', 'b'])
   assert.ok(asksForNames(asking(usage, named('a'))))
@@ -96,10 +127,18 @@ test('attack: names that who signs reads, and who approves does not', () => {
     [twice, [sequence(id, set(one)), sequence(id, set(sequence(named('b'))))]],
     [twice, [sequence(id, set(sequence())), sequence(id, set(one))]],
     [twice, [sequence(id, set(sequence(named('a'), named('b'))))]],
-    [/malformed extension/, [sequence(id, set(sequence(sequence(objectId([2, 5, 29, 17]), dnsNames('a')))))]],
+    [
+      /malformed extension/,
+      [sequence(id, set(sequence(sequence(objectId([2, 5, 29, 17]), dnsNames('a')))))],
+    ],
     [
       /trailing data/,
-      [sequence(id, set(sequence(extension([2, 5, 29, 17], Buffer.concat([dnsNames(), dnsNames('a')])))))],
+      [
+        sequence(
+          id,
+          set(sequence(extension([2, 5, 29, 17], Buffer.concat([dnsNames(), dnsNames('a')])))),
+        ),
+      ],
     ],
   ]
   for (const [why, attributes] of refused) {
@@ -114,7 +153,10 @@ const namedBy = (tag: number, content: Buffer) => () => {
 }
 
 test('names of no form that there is are refused', () => {
-  assert.throws(namedBy(0x87, Buffer.alloc(5)), new RequestError('x509: cannot parse IP address of length 5'))
+  assert.throws(
+    namedBy(0x87, Buffer.alloc(5)),
+    new RequestError('x509: cannot parse IP address of length 5'),
+  )
   assert.throws(namedBy(0x82, Buffer.from('ä')), new RequestError('x509: SAN dNSName is malformed'))
   assert.equal(namedBy(0x87, Buffer.alloc(16))().names.addresses.length, 1)
 })
@@ -155,13 +197,20 @@ test('keys are those that Go knows', () => {
   for (const name of ['secp224r1', 'P-256', 'P-384', 'P-521'])
     assert.equal(readRequest(signedBy(ec(name), ecdsaId)).commonName, 'somebody')
   assert.equal(readRequest(signedBy(rsa(1024, 3), rsaId)).commonName, 'somebody')
-  assert.equal(readRequest(signedBy(generateKeyPairSync('ed25519'), ed25519, null)).commonName, 'somebody')
-  const weak = 'crypto/rsa: 512-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)'
+  assert.equal(
+    readRequest(signedBy(generateKeyPairSync('ed25519'), ed25519, null)).commonName,
+    'somebody',
+  )
+  const weak =
+    'crypto/rsa: 512-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)'
   assert.throws(() => readRequest(signedBy(rsa(512), rsaId)), new RequestError(weak))
   const large = new RequestError('crypto/rsa: public exponent too large')
   assert.throws(() => readRequest(signedBy(rsa(1024, 2 ** 32 - 5), rsaId)), large)
   for (const name of ['brainpoolP256r1', 'secp256k1'])
-    assert.throws(() => readRequest(signedBy(ec(name), ecdsaId)), new RequestError('x509: unsupported elliptic curve'))
+    assert.throws(
+      () => readRequest(signedBy(ec(name), ecdsaId)),
+      new RequestError('x509: unsupported elliptic curve'),
+    )
   const described = generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' })
   const unnamed = new RequestError('x509: invalid ECDSA parameters')
   assert.throws(() => readRequest(signedBy(described, ecdsaId)), unnamed)
@@ -172,8 +221,12 @@ test('keys are those that Go knows', () => {
 })
 
 test('the algorithm of the signature is one for the key', () => {
-  const other = 'x509: signature algorithm specifies an RSA public key, but have public key of type *ecdsa.PublicKey'
-  assert.throws(() => readRequest(signedBy({ publicKey, privateKey }, rsaId)), new RequestError(other))
+  const other =
+    'x509: signature algorithm specifies an RSA public key, but have public key of type *ecdsa.PublicKey'
+  assert.throws(
+    () => readRequest(signedBy({ publicKey, privateKey }, rsaId)),
+    new RequestError(other),
+  )
 })
 
 test('attack: a long request is refused before it is read', () => {
@@ -183,12 +236,17 @@ test('attack: a long request is refused before it is read', () => {
   assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(66_000))), long)
   // The longest one that is read.
   const longest = sequence(info, algorithm, bits(Buffer.alloc(65_000)))
-  assert.throws(reading(pem('CERTIFICATE REQUEST', longest)), new RequestError('x509: ECDSA verification failure'))
+  assert.throws(
+    reading(pem('CERTIFICATE REQUEST', longest)),
+    new RequestError('x509: ECDSA verification failure'),
+  )
 })
 
 test('blocks of PEM are found between other text', () => {
   const block = pem('A', Buffer.from('one'))
-  const blocks = decodePem(`text\n${block}more\n${block.replace('-----\n', '-----\nK: v\n\n')}-----BEGIN B-----\nx`)
+  const blocks = decodePem(
+    `text\n${block}more\n${block.replace('-----\n', '-----\nK: v\n\n')}-----BEGIN B-----\nx`,
+  )
   assert.deepEqual(
     blocks.map(({ label, hasHeaders, bytes }) => [label, hasHeaders, bytes.toString()]),
     [
@@ -209,7 +267,14 @@ type Digest = keyof typeof digestIds
 
 const small = (value: number): Buffer => Buffer.from([2, 1, value])
 
-type Pss = { digest: Digest; mask?: Digest; told?: number; saltLength?: number; trailer?: number; isBare?: boolean }
+type Pss = {
+  digest: Digest
+  mask?: Digest
+  told?: number
+  saltLength?: number
+  trailer?: number
+  isBare?: boolean
+}
 
 /** A request that is signed by RSASSA-PSS, whose parameters may say something else than what was done. */
 function signedByPss({
@@ -232,7 +297,11 @@ function signedByPss({
   )
   const padding = constants.RSA_PKCS1_PSS_PADDING
   const signature = sign(digest, own, { key: pss.privateKey, padding, saltLength })
-  return sequence(own, sequence(objectId([1, 2, 840, 113549, 1, 1, 10]), parameters), bits(signature))
+  return sequence(
+    own,
+    sequence(objectId([1, 2, 840, 113549, 1, 1, 10]), parameters),
+    bits(signature),
+  )
 }
 
 test('signatures by RSASSA-PSS are those that Go knows', () => {
@@ -243,7 +312,10 @@ test('signatures by RSASSA-PSS are those that Go knows', () => {
   ] as const) {
     for (const isBare of [false, true]) {
       assert.equal(readRequest(signedByPss({ digest, saltLength, isBare })).commonName, 'somebody')
-      assert.equal(readRequest(signedByPss({ digest, saltLength, isBare, trailer: 1 })).commonName, 'somebody')
+      assert.equal(
+        readRequest(signedByPss({ digest, saltLength, isBare, trailer: 1 })).commonName,
+        'somebody',
+      )
     }
   }
   for (const other of [
@@ -254,7 +326,10 @@ test('signatures by RSASSA-PSS are those that Go knows', () => {
     { digest: 'sha512', saltLength: 32 },
     { digest: 'sha256', trailer: 2 },
   ] as const) {
-    assert.throws(() => readRequest(signedByPss(other)), /cannot verify signature: algorithm unimplemented/)
+    assert.throws(
+      () => readRequest(signedByPss(other)),
+      /cannot verify signature: algorithm unimplemented/,
+    )
   }
   // What the parameters say is not what was done.
   const lying = signedByPss({ digest: 'sha256', saltLength: 20, told: 32 })

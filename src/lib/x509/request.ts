@@ -11,7 +11,10 @@ import { type KeyType, readRequestKey, type RequestKey } from './request-key.ts'
 
 export { RequestError } from './request-error.ts'
 
-export type CertificateRequest = { readonly organizations: readonly string[]; readonly commonName: string }
+export type CertificateRequest = {
+  readonly organizations: readonly string[]
+  readonly commonName: string
+}
 
 /** All of a request that a certificate can have. */
 export type WholeRequest = CertificateRequest & {
@@ -40,7 +43,11 @@ const OBJECT_ID = 0x06
 const BOOLEAN = 0x01
 const OCTETS = 0x04
 
-type Algorithm = { readonly type: KeyType; readonly digest: string | null; readonly pssSaltBytes?: number }
+type Algorithm = {
+  readonly type: KeyType
+  readonly digest: string | null
+  readonly pssSaltBytes?: number
+}
 
 /** By the DER of their object ids, in hex. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
@@ -71,7 +78,8 @@ export const readPemRequest = (base64: string): WholeRequest => readRequest(bloc
 function blockIn(base64: string): Buffer {
   if (base64.length > REQUEST_CHARACTERS_MAX) throw new RequestError(tooLong)
   const block = onlyBlock(base64)
-  if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
+  if (block?.label !== 'CERTIFICATE REQUEST')
+    throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
   return block.bytes
 }
 
@@ -98,12 +106,17 @@ function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
   let isKnown = false
   while (!attributes.isAtEnd) {
     const attribute = attributes.sequence('Attribute')
-    if (attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') !== extensionRequestId) continue
-    if (isKnown) throw new RequestError('x509: certificate request contains duplicate requested extensions')
+    if (
+      attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') !== extensionRequestId
+    )
+      continue
+    if (isKnown)
+      throw new RequestError('x509: certificate request contains duplicate requested extensions')
     isKnown = true
     const values = new DerReader(attribute.expect(SET, 'AttributeSet').content)
     names = alternativeNamesAmong(values.sequence('Extensions'))
-    if (!values.isAtEnd || !attribute.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
+    if (!values.isAtEnd || !attribute.isAtEnd)
+      throw new RequestError('asn1: syntax error: trailing data')
   }
   return names
 }
@@ -113,11 +126,13 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
   while (!extensions.isAtEnd) {
     const extension = extensions.sequence('Extension')
     const id = extension.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
-    if (values.has(id)) throw new RequestError('x509: certificate request contains duplicate requested extensions')
+    if (values.has(id))
+      throw new RequestError('x509: certificate request contains duplicate requested extensions')
     const next = extension.any()
     // Whether it is critical may stand before the value.
     const value = next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString') : next
-    if (value.tag !== OCTETS || !extension.isAtEnd) throw new RequestError('x509: malformed extension')
+    if (value.tag !== OCTETS || !extension.isAtEnd)
+      throw new RequestError('x509: malformed extension')
     values.set(id, value.content)
   }
   return values.get(alternativeNamesId)
@@ -126,11 +141,20 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
 /** The tags of the types of names: context-specific, by number. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
 /** As Go names them. */
-const nameTypes = { 0x81: 'rfc822Name', 0x82: 'dNSName', 0x86: 'uniformResourceIdentifier' } as const
+const nameTypes = {
+  0x81: 'rfc822Name',
+  0x82: 'dNSName',
+  0x86: 'uniformResourceIdentifier',
+} as const
 
 /** Undefined: none are asked for. */
 function readNames(value: Buffer | undefined): AlternativeNames {
-  const names = { dns: [] as string[], emails: [] as string[], addresses: [] as Buffer[], uris: [] as string[] }
+  const names = {
+    dns: [] as string[],
+    emails: [] as string[],
+    addresses: [] as Buffer[],
+    uris: [] as string[],
+  }
   if (value === undefined) return names
   const outer = new DerReader(value)
   const all = outer.sequence('GeneralNames')
@@ -144,7 +168,8 @@ function readNames(value: Buffer | undefined): AlternativeNames {
       names.addresses.push(content)
     } else if (tag === nameTags.dns || tag === nameTags.email || tag === nameTags.uri) {
       if (!isAscii(content)) throw new RequestError(`x509: SAN ${nameTypes[tag]} is malformed`)
-      const list = tag === nameTags.dns ? names.dns : tag === nameTags.email ? names.emails : names.uris
+      const list =
+        tag === nameTags.dns ? names.dns : tag === nameTags.email ? names.emails : names.uris
       list.push(content.toString('latin1'))
     }
   }
@@ -152,7 +177,8 @@ function readNames(value: Buffer | undefined): AlternativeNames {
 }
 
 /** Fails with a RequestError, also if the signature was not made with the request's key. */
-export const readRequest = (der: Buffer): WholeRequest => faultsAsRequestError(() => readSigned(der))
+export const readRequest = (der: Buffer): WholeRequest =>
+  faultsAsRequestError(() => readSigned(der))
 
 function faultsAsRequestError<T>(read: () => T): T {
   try {
@@ -173,7 +199,8 @@ function readSigned(der: Buffer): WholeRequest {
   const algorithmId = algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
   const signature = request.expect(BIT_STRING, 'BitString').content
   // The first byte is the number of unused bits; a signature has none.
-  if (signature[0] !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
+  if (signature[0] !== 0)
+    throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   const fields = new DerReader(info.content)
   fields.expect(INTEGER, 'int')
   const subject = readSubject(fields.any().content)
@@ -186,7 +213,9 @@ function readSigned(der: Buffer): WholeRequest {
 
 /** They may be absent. */
 function attributesAfter(fields: DerReader): DerReader {
-  const attributes = new DerReader(fields.isAtEnd ? Buffer.alloc(0) : fields.expect(ATTRIBUTES, 'RawValue').content)
+  const attributes = new DerReader(
+    fields.isAtEnd ? Buffer.alloc(0) : fields.expect(ATTRIBUTES, 'RawValue').content,
+  )
   if (!fields.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   return attributes
 }
@@ -198,19 +227,30 @@ type Signer = {
   readonly algorithm: Algorithm | undefined
 }
 
-function checkSignature(signed: Buffer, signature: Buffer, { key, algorithmId, algorithm: known }: Signer): void {
+function checkSignature(
+  signed: Buffer,
+  signature: Buffer,
+  { key, algorithmId, algorithm: known }: Signer,
+): void {
   const { type, publicKey } = key
-  if (algorithmId === md5WithRsa) throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
-  if (known === undefined) throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
+  if (algorithmId === md5WithRsa)
+    throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
+  if (known === undefined)
+    throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   if (known.type !== type) {
     const found = `have public key of type ${goTypes[type]}`
-    throw new RequestError(`x509: signature algorithm specifies an ${known.type} public key, but ${found}`)
+    throw new RequestError(
+      `x509: signature algorithm specifies an ${known.type} public key, but ${found}`,
+    )
   }
   const { digest, pssSaltBytes } = known
   const padding = constants.RSA_PKCS1_PSS_PADDING
-  const verifying = pssSaltBytes === undefined ? publicKey : { key: publicKey, padding, saltLength: pssSaltBytes }
+  const verifying =
+    pssSaltBytes === undefined ? publicKey : { key: publicKey, padding, saltLength: pssSaltBytes }
   if (verify(digest, signed, verifying, signature)) return
-  throw new RequestError(type === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${type} verification failure`)
+  throw new RequestError(
+    type === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${type} verification failure`,
+  )
 }
 
 /** RSASSA-PSS, whose digest is in its parameters (RFC 4055, 3.1). */
@@ -259,7 +299,11 @@ const isTrailer = (parameters: DerReader): boolean => {
   return content.length === 1 && content[0] === 1 && parameters.isAtEnd
 }
 
-const goTypes = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const
+const goTypes = {
+  RSA: '*rsa.PublicKey',
+  ECDSA: '*ecdsa.PublicKey',
+  Ed25519: 'ed25519.PublicKey',
+} as const
 
 const commonNameId = '550403'
 const organizationId = '55040a'
@@ -298,5 +342,7 @@ const isText = ({ tag, content }: DerValue): boolean => textTags.get(tag)?.(cont
 
 function textIn(value: DerValue): string {
   if (isText(value)) return value.content.toString('utf8')
-  throw new RequestError('the names of a subject must be of type UTF8String, PrintableString or IA5String')
+  throw new RequestError(
+    'the names of a subject must be of type UTF8String, PrintableString or IA5String',
+  )
 }

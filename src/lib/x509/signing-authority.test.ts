@@ -20,7 +20,11 @@ const issue = {
 type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 
 /** A request with these parts of a subject and these alternative names, in base64. */
-function requestOf({ publicKey, privateKey }: Keys, parts: readonly Buffer[], names: readonly Buffer[] = []): string {
+function requestOf(
+  { publicKey, privateKey }: Keys,
+  parts: readonly Buffer[],
+  names: readonly Buffer[] = [],
+): string {
   const extension = sequence(objectId([2, 5, 29, 17]), octets(sequence(...names)))
   const attribute = sequence(objectId([1, 2, 840, 113549, 1, 9, 14]), set(sequence(extension)))
   const key = publicKey.export({ type: 'spki', format: 'der' })
@@ -32,7 +36,8 @@ function requestOf({ publicKey, privateKey }: Keys, parts: readonly Buffer[], na
   ).toString('base64')
 }
 
-const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
+const part = (id: readonly number[], value: string): Buffer =>
+  set(sequence(objectId(id), text(value)))
 const commonName = (value: string): Buffer => part([2, 5, 4, 3], value)
 const organization = (value: string): Buffer => part([2, 5, 4, 10], value)
 
@@ -46,7 +51,11 @@ test('a certificate has the subject, key and names of its request, and is truste
     der(0x87, Buffer.from([10, 0, 0, 1])),
     der(0x88, Buffer.from([42])),
   ]
-  const asked = requestOf(keys, [commonName('jane'), organization('dev'), organization('äö')], names)
+  const asked = requestOf(
+    keys,
+    [commonName('jane'), organization('dev'), organization('äö')],
+    names,
+  )
   const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
@@ -73,7 +82,10 @@ test('keys of all types that Go signs with sign', async () => {
     // A CA with this key, issued by the other one.
     const request = { ...asked, publicKey }
     const certificatePem = await authority.issue(request, issue)
-    const own = new SigningAuthority(certificatePem, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    const own = new SigningAuthority(
+      certificatePem,
+      privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    )
     const issued = new X509Certificate(await own.issue(asked, issue))
     assert.ok(issued.verify(publicKey), publicKey.asymmetricKeyType)
   }
@@ -81,7 +93,10 @@ test('keys of all types that Go signs with sign', async () => {
 
 test('files that do not belong together are no CA', () => {
   const other = createAuthority('ca', nowMs)
-  assert.throws(() => new SigningAuthority(authorityPems.certificatePem, other.keyPem), /does not match/)
+  assert.throws(
+    () => new SigningAuthority(authorityPems.certificatePem, other.keyPem),
+    /does not match/,
+  )
   const both = authorityPems.certificatePem + other.certificatePem
   assert.throws(() => new SigningAuthority(both, other.keyPem), /expected 1 certificate, found 2/)
   assert.throws(() => new SigningAuthority('', other.keyPem), /expected 1 certificate, found 0/)

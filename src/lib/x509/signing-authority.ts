@@ -2,9 +2,30 @@
  * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager: of the request it takes the subject, the
  * public key and the alternative names; extensions and their order are decided here.
  */
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 import { promisify } from 'node:util'
-import { bits, context, der, integer, objectId, octets, pem, printable, sequence, set, text, time, yes } from './der.ts'
+import {
+  bits,
+  context,
+  der,
+  integer,
+  objectId,
+  octets,
+  pem,
+  printable,
+  sequence,
+  set,
+  text,
+  time,
+  yes,
+} from './der.ts'
 import { DerReader } from './der-reader.ts'
 import { decodePem } from './pem.ts'
 import type { AlternativeNames, WholeRequest } from './request.ts'
@@ -29,18 +50,21 @@ const oid = {
 } as const
 
 /** The parts of a subject that Go knows, in the order in which it writes them, by the hex of their ids. */
-const subjectParts: readonly { readonly id: string; readonly numbers: readonly number[]; readonly isSingle?: true }[] =
-  [
-    { id: '550406', numbers: [2, 5, 4, 6] },
-    { id: '550408', numbers: [2, 5, 4, 8] },
-    { id: '550407', numbers: [2, 5, 4, 7] },
-    { id: '550409', numbers: [2, 5, 4, 9] },
-    { id: '550411', numbers: [2, 5, 4, 17] },
-    { id: '55040a', numbers: [2, 5, 4, 10] },
-    { id: '55040b', numbers: [2, 5, 4, 11] },
-    { id: '550403', numbers: [2, 5, 4, 3], isSingle: true },
-    { id: '550405', numbers: [2, 5, 4, 5], isSingle: true },
-  ]
+const subjectParts: readonly {
+  readonly id: string
+  readonly numbers: readonly number[]
+  readonly isSingle?: true
+}[] = [
+  { id: '550406', numbers: [2, 5, 4, 6] },
+  { id: '550408', numbers: [2, 5, 4, 8] },
+  { id: '550407', numbers: [2, 5, 4, 7] },
+  { id: '550409', numbers: [2, 5, 4, 9] },
+  { id: '550411', numbers: [2, 5, 4, 17] },
+  { id: '55040a', numbers: [2, 5, 4, 10] },
+  { id: '55040b', numbers: [2, 5, 4, 11] },
+  { id: '550403', numbers: [2, 5, 4, 3], isSingle: true },
+  { id: '550405', numbers: [2, 5, 4, 5], isSingle: true },
+]
 
 export class SigningAuthority {
   /** Its certificate is valid until then. */
@@ -54,10 +78,12 @@ export class SigningAuthority {
   constructor(certificatePem: string, keyPem: string) {
     const blocks = decodePem(certificatePem).filter(({ label }) => label === 'CERTIFICATE')
     const [block] = blocks
-    if (block === undefined || blocks.length > 1) throw new Error(`expected 1 certificate, found ${blocks.length}`)
+    if (block === undefined || blocks.length > 1)
+      throw new Error(`expected 1 certificate, found ${blocks.length}`)
     const certificate = new X509Certificate(block.bytes)
     this.#key = createPrivateKey(keyPem)
-    if (!certificate.checkPrivateKey(this.#key)) throw new Error('tls: private key does not match public key')
+    if (!certificate.checkPrivateKey(this.#key))
+      throw new Error('tls: private key does not match public key')
     this.#algorithm = algorithmOf(this.#key)
     this.notAfterMs = certificate.validToDate.getTime()
     const { name, keyId } = readAuthority(certificate.raw)
@@ -80,18 +106,31 @@ export class SigningAuthority {
       sequence(time(new Date(issue.notBeforeMs)), time(new Date(issue.notAfterMs))),
       subject,
       request.publicKey.export({ type: 'spki', format: 'der' }),
-      context(3, sequence(...this.#extensions(request.names, issue, subject.length === EMPTY_LENGTH))),
+      context(
+        3,
+        sequence(...this.#extensions(request.names, issue, subject.length === EMPTY_LENGTH)),
+      ),
     )
     // In a thread: an RSA signature takes milliseconds.
     const signature = await signAsync(this.#algorithm.digest, body, this.#key)
     return pem('CERTIFICATE', sequence(body, algorithm, bits(signature)))
   }
 
-  #extensions(names: AlternativeNames, { usageBits, extendedUsages }: Issue, isNameless: boolean): Buffer[] {
+  #extensions(
+    names: AlternativeNames,
+    { usageBits, extendedUsages }: Issue,
+    isNameless: boolean,
+  ): Buffer[] {
     const all: Buffer[] = []
     if (usageBits !== 0) all.push(extension(oid.keyUsage, true, bitString(usageBits)))
     if (extendedUsages.length > 0) {
-      all.push(extension(oid.extendedKeyUsage, false, sequence(...extendedUsages.map((id) => objectId(id)))))
+      all.push(
+        extension(
+          oid.extendedKeyUsage,
+          false,
+          sequence(...extendedUsages.map((id) => objectId(id))),
+        ),
+      )
     }
     // No CA.
     all.push(extension(oid.basicConstraints, true, sequence()))
@@ -100,7 +139,8 @@ export class SigningAuthority {
     }
     const general = generalNames(names)
     // Of a subject without a name, only they say whose it is.
-    if (general.length > 0) all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
+    if (general.length > 0)
+      all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
     return all
   }
 }
@@ -114,22 +154,29 @@ const EMPTY_LENGTH = 2
 const extension = (id: readonly number[], isCritical: boolean, value: Buffer): Buffer =>
   sequence(objectId(id), ...(isCritical ? [yes] : []), octets(value))
 
-type Algorithm = { readonly id: readonly number[]; readonly digest: string | null; readonly hasNull: boolean }
+type Algorithm = {
+  readonly id: readonly number[]
+  readonly digest: string | null
+  readonly hasNull: boolean
+}
 
 function algorithmOf(key: KeyObject): Algorithm {
-  if (key.asymmetricKeyType === 'rsa') return { id: [1, 2, 840, 113549, 1, 1, 11], digest: 'sha256', hasNull: true }
-  if (key.asymmetricKeyType === 'ed25519') return { id: [1, 3, 101, 112], digest: null, hasNull: false }
+  if (key.asymmetricKeyType === 'rsa')
+    return { id: [1, 2, 840, 113549, 1, 1, 11], digest: 'sha256', hasNull: true }
+  if (key.asymmetricKeyType === 'ed25519')
+    return { id: [1, 3, 101, 112], digest: null, hasNull: false }
   const curve = createPublicKey(key).asymmetricKeyDetails?.namedCurve
   const ecdsa = ecdsaOf.get(curve ?? '')
   if (ecdsa === undefined) throw new Error('x509: only RSA, ECDSA and Ed25519 keys supported')
   return { ...ecdsa, hasNull: false }
 }
 
-const ecdsaOf: ReadonlyMap<string, { readonly id: readonly number[]; readonly digest: string }> = new Map([
-  ['prime256v1', { id: [1, 2, 840, 10045, 4, 3, 2], digest: 'sha256' }],
-  ['secp384r1', { id: [1, 2, 840, 10045, 4, 3, 3], digest: 'sha384' }],
-  ['secp521r1', { id: [1, 2, 840, 10045, 4, 3, 4], digest: 'sha512' }],
-])
+const ecdsaOf: ReadonlyMap<string, { readonly id: readonly number[]; readonly digest: string }> =
+  new Map([
+    ['prime256v1', { id: [1, 2, 840, 10045, 4, 3, 2], digest: 'sha256' }],
+    ['secp384r1', { id: [1, 2, 840, 10045, 4, 3, 3], digest: 'sha384' }],
+    ['secp521r1', { id: [1, 2, 840, 10045, 4, 3, 4], digest: 'sha512' }],
+  ])
 
 /** Its subject as it stands there, and its key id. */
 function readAuthority(raw: Buffer): { readonly name: Buffer; readonly keyId: Buffer | undefined } {
@@ -170,7 +217,8 @@ function subjectOf({ subject }: WholeRequest): Buffer {
 }
 
 /** Go's choice: PrintableString if all of its characters can be in one. */
-const textOf = (value: string): Buffer => (/^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? printable(value) : text(value))
+const textOf = (value: string): Buffer =>
+  /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? printable(value) : text(value)
 
 const generalNames = ({ dns, emails, addresses, uris }: AlternativeNames): Buffer[] => [
   ...dns.map((name) => der(0x82, Buffer.from(name, 'latin1'))),

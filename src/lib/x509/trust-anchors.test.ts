@@ -12,7 +12,13 @@ const authority = createAuthority('ca', nowMs)
 function certificateOf(publicKey: KeyObject): Promise<string> {
   const names = { dns: [], emails: [], addresses: [], uris: [] }
   return new SigningAuthority(authority.certificatePem, authority.keyPem).issue(
-    { commonName: 'x', organizations: [], subject: [{ id: '550403', text: 'x' }], names, publicKey },
+    {
+      commonName: 'x',
+      organizations: [],
+      subject: [{ id: '550403', text: 'x' }],
+      names,
+      publicKey,
+    },
     { notBeforeMs: nowMs, notAfterMs: nowMs + 3_600_000, usageBits: 1, extendedUsages: [] },
   )
 }
@@ -21,7 +27,10 @@ const ec = (namedCurve: string): KeyObject => generateKeyPairSync('ec', { namedC
 
 test('attack: an authority with a key on a curve for which Node ends the process is no anchor', async () => {
   const known = [ec('secp224r1'), ec('P-256'), ec('P-384'), ec('P-521')]
-  known.push(generateKeyPairSync('ed25519').publicKey, generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey)
+  known.push(
+    generateKeyPairSync('ed25519').publicKey,
+    generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey,
+  )
   for (const key of known) assert.equal(serverTrustAnchors(await certificateOf(key)).ca.length, 1)
   for (const key of [ec('brainpoolP256r1'), ec('brainpoolP512t1'), ec('secp256k1')]) {
     const { ca } = serverTrustAnchors((await certificateOf(key)) + authority.certificatePem)

@@ -29,7 +29,9 @@ export function isCertificate(block: Buffer): boolean {
 
 /** DER. */
 export const certificateBlocks = (text: string): Buffer[] =>
-  decodePem(text).flatMap(({ label, hasHeaders, bytes }) => (label === 'CERTIFICATE' && !hasHeaders ? [bytes] : []))
+  decodePem(text).flatMap(({ label, hasHeaders, bytes }) =>
+    label === 'CERTIFICATE' && !hasHeaders ? [bytes] : [],
+  )
 
 /**
  * For a TLS client: the servers that it trusts. As in Go, any certificate of the bundle is an anchor, be it an intermediate or the server's
@@ -43,7 +45,12 @@ export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
   allowPartialTrustChain: true,
 })
 
-const curves: ReadonlySet<string | undefined> = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1'])
+const curves: ReadonlySet<string | undefined> = new Set([
+  'secp224r1',
+  'prime256v1',
+  'secp384r1',
+  'secp521r1',
+])
 
 /** Whether Go can use the key of a certificate (DER or PEM). Node may crash with others: see serverTrustAnchors. */
 export function hasKnownKey(block: Buffer | string): boolean {
@@ -64,6 +71,8 @@ export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialT
  */
 export function clientTrustAnchors(text: string): string {
   const trust = sequence(sequence(objectId(clientAuth)))
-  const anchors = parseCertificates(text).map(({ raw }) => pem('TRUSTED CERTIFICATE', Buffer.concat([raw, trust])))
+  const anchors = parseCertificates(text).map(({ raw }) =>
+    pem('TRUSTED CERTIFICATE', Buffer.concat([raw, trust])),
+  )
   return anchors.join('')
 }

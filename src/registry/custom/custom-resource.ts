@@ -20,14 +20,25 @@ import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
 /** In the order in which discovery lists them. */
-const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const verbs: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+]
 /** The verbs in discovery while the CRD is being deleted; updates are still served, so that finalizers can be removed. */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 /** One for each version, including those that are not served: objects may be stored in them. */
 export function customResources(definition: Definition): readonly CustomResource[] {
-  const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
+  const schemas = new Map(
+    definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]),
+  )
   const made = new Map<string, CustomResource>()
   const inVersion = (name: string): Resource | undefined => made.get(name)
   for (const version of definition.versions) {
@@ -85,7 +96,12 @@ function customResource(
       schema: () => structuralOf(version.schema()),
       isOpen: definition.keepsUnknown,
       get mark() {
-        return JSON.stringify([definition.uid, definition.generation, definition.isTerminating, names])
+        return JSON.stringify([
+          definition.uid,
+          definition.generation,
+          definition.isTerminating,
+          names,
+        ])
       },
     },
     get selectableFields() {
@@ -109,12 +125,15 @@ function customResource(
     validate: () => [],
     validateUpdate: () => [],
     validateInSlices: async (object, current, tools) => [
-      ...(await (current === undefined ? own.validate(object, tools) : own.validateUpdate(object, current, tools))),
+      ...(await (current === undefined
+        ? own.validate(object, tools)
+        : own.validateUpdate(object, current, tools))),
       ...validateScale(object, scale),
     ],
     warnings: finalizerWarnings,
     subresourceRules: hasStatus ? { status: statusRules(own, scale) } : {},
-    resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
+    resetPaths: (subresource) =>
+      subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : [],
     get table() {
       return (table ??= customTable(version.columns))
     },
@@ -134,10 +153,15 @@ const newSet = (): Set<string> => new Set()
 /** Warns about finalizers without a domain. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
   const known = keysOf(current?.metadata.finalizers ?? [], (name) => name)
-  const warned = eachItem('finalizers to warn about', metadata.finalizers ?? [], newSet, (names, name) => {
-    if (!known.has(name) && !name.includes('/') && !isStandardFinalizer(name)) names.add(name)
-    return names.size < WARNED_FINALIZERS_MAX
-  })
+  const warned = eachItem(
+    'finalizers to warn about',
+    metadata.finalizers ?? [],
+    newSet,
+    (names, name) => {
+      if (!known.has(name) && !name.includes('/') && !isStandardFinalizer(name)) names.add(name)
+      return names.size < WARNED_FINALIZERS_MAX
+    },
+  )
   return [...warned].toSorted().map((name) => {
     const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
     return `metadata.finalizers: ${shownValue(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
@@ -145,22 +169,42 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
 }
 
 /** Whether objects may be stored in another version than this one. */
-const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: DefinitionVersion): boolean =>
-  storageVersion !== name || storedVersions.some((stored) => stored !== name)
+const mayDiffer = (
+  { storageVersion, storedVersions }: Definition,
+  { name }: DefinitionVersion,
+): boolean => storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 
 /** In the order of discovery. */
-function subresourcesOf({ group, names }: Definition, version: DefinitionVersion): readonly Subresource[] {
+function subresourcesOf(
+  { group, names }: Definition,
+  version: DefinitionVersion,
+): readonly Subresource[] {
   const { name, hasStatus, scale } = version
-  const status: Subresource = { name: 'status', kind: names.kind, group, version: name, verbs: partVerbs }
+  const status: Subresource = {
+    name: 'status',
+    kind: names.kind,
+    group,
+    version: name,
+    verbs: partVerbs,
+  }
   return [...(hasStatus ? [status] : []), ...(scale === undefined ? [] : [scalePart])]
 }
 
-const scalePart: Subresource = { name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: partVerbs }
+const scalePart: Subresource = {
+  name: 'scale',
+  kind: 'Scale',
+  group: 'autoscaling',
+  version: 'v1',
+  verbs: partVerbs,
+}
 
 /** The server's own text recommends the best version that is not deprecated. */
-function deprecationOf({ group, names, versions }: Definition, version: DefinitionVersion): string | undefined {
+function deprecationOf(
+  { group, names, versions }: Definition,
+  version: DefinitionVersion,
+): string | undefined {
   if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
   const better = versions
     .filter(
@@ -172,11 +216,16 @@ function deprecationOf({ group, names, versions }: Definition, version: Definiti
   return `${group}/${version.name} ${names.kind} is deprecated${hint}`
 }
 
-function selectableFields({ selectableFields: paths }: DefinitionVersion): Resource['selectableFields'] {
+function selectableFields({
+  selectableFields: paths,
+}: DefinitionVersion): Resource['selectableFields'] {
   return Object.fromEntries(
     paths.map((path) => {
       const names = readPath(path)
-      return [path.replace(/^\./, ''), (object: KubeObject): string => selectableText(valueAtPath(object, names))]
+      return [
+        path.replace(/^\./, ''),
+        (object: KubeObject): string => selectableText(valueAtPath(object, names)),
+      ]
     }),
   )
 }
@@ -189,7 +238,14 @@ function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): U
   return {
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
-      const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
+      const metadata = present({
+        ...current.metadata,
+        name,
+        namespace,
+        uid,
+        resourceVersion,
+        managedFields,
+      })
       // A null is no status if there was none before.
       const isNone = object['status'] === null && current['status'] === undefined
       return withField({ ...current, metadata }, 'status', isNone ? undefined : object['status'])
@@ -206,7 +262,9 @@ function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): U
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
   // limit: callers ignore a few fields
-  const isChanged = names.some((name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]))
+  const isChanged = names.some(
+    (name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]),
+  )
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
 }
 
@@ -221,7 +279,10 @@ function isSameExactly(one: Json | undefined, other: Json | undefined): boolean 
     )
   }
   if (!isFields(one) || !isFields(other)) return false
-  const hasAsMany = once('number of fields', () => Object.keys(one).length === Object.keys(other).length)
+  const hasAsMany = once(
+    'number of fields',
+    () => Object.keys(one).length === Object.keys(other).length,
+  )
   return hasAsMany && everyKey('exactly equal fields', one, (key) => hasSame(one, other, key))
 }
 

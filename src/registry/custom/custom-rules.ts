@@ -44,7 +44,8 @@ export class CustomRules {
   readonly #compiled: Remade<Promise<RuleNode | undefined>>
 
   constructor(schema: () => Fields, unusedMs: number) {
-    const compile = () => inTurns((slice) => compileRules(schema(), { isRoot: true, slice }), { answer: isAccepted })
+    const compile = () =>
+      inTurns((slice) => compileRules(schema(), { isRoot: true, slice }), { answer: isAccepted })
     this.#compiled = new Remade(compile, unusedMs)
   }
 

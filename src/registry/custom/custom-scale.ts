@@ -2,7 +2,15 @@
 import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
-import { fieldsOf, isFields, isNumber, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  fieldsOf,
+  isFields,
+  isNumber,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import type { HiddenView, View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
@@ -35,7 +43,10 @@ export function customScaleView(paths: ScalePaths): View {
     change: (object, scale) => {
       const [fault] = scaleFaults(object, paths)
       if (fault !== undefined) throw unclassified(fault)
-      return { ...withReplicas(object, spec, scale), metadata: withVersionOf(object.metadata, scale.metadata) }
+      return {
+        ...withReplicas(object, spec, scale),
+        metadata: withVersionOf(object.metadata, scale.metadata),
+      }
     },
     validate: () => [],
   }
@@ -69,7 +80,10 @@ function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefi
 }
 
 /** The values of an object that do not fit into a scale. */
-const scaleFaults = (object: KubeObject, { spec, status, selector }: ScalePaths): readonly string[] =>
+const scaleFaults = (
+  object: KubeObject,
+  { spec, status, selector }: ScalePaths,
+): readonly string[] =>
   [
     ...accessFaults(object, spec, 'int64'),
     ...accessFaults(object, status, 'int64'),
@@ -78,11 +92,16 @@ const scaleFaults = (object: KubeObject, { spec, status, selector }: ScalePaths)
 
 /** On any write, replicas must not be negative, and a selector must be a string. */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
-  return paths === undefined ? [] : [...validateReplicas(object, paths.spec), ...validateScaleStatus(object, paths)]
+  return paths === undefined
+    ? []
+    : [...validateReplicas(object, paths.spec), ...validateScaleStatus(object, paths)]
 }
 
 /** The same for the part in the status. */
-export function validateScaleStatus(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
+export function validateScaleStatus(
+  object: KubeObject,
+  paths: ScalePaths | undefined,
+): FieldFault[] {
   if (paths === undefined) return []
   const selectorFaults = paths.selector === '' ? [] : accessFaults(object, paths.selector, 'string')
   return [...validateReplicas(object, paths.status), ...selectorFaults]
@@ -96,7 +115,8 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
   const value = valueAtPath(object, readPath(path))
   if (faults.length > 0 || !isNumber(value)) return faults
   if (value < 0) return [invalidValue(path, value, 'should be a non-negative integer')]
-  if (value > REPLICAS_MAX) return [invalidValue(path, value, `should be less than or equal to ${REPLICAS_MAX}`)]
+  if (value > REPLICAS_MAX)
+    return [invalidValue(path, value, `should be less than or equal to ${REPLICAS_MAX}`)]
   return []
 }
 
@@ -110,7 +130,8 @@ function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'strin
   const names = readPath(path)
   for (const [at, name] of names.entries()) {
     if (value === null) return []
-    if (!isFields(value)) return refuse(value, 'map[string]interface{}', `.${names.slice(0, at + 1).join('.')}`)
+    if (!isFields(value))
+      return refuse(value, 'map[string]interface{}', `.${names.slice(0, at + 1).join('.')}`)
     value = Object.hasOwn(value, name) ? value[name] : undefined
     if (value === undefined) return []
   }

@@ -10,7 +10,9 @@ import { readDefinition } from './definition.ts'
 const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
 
 function wheels(spec: Fields) {
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...spec } } } }
+  const schema = {
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...spec } } },
+  }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
   const [made] = customResources(
     readDefinition({
@@ -33,7 +35,10 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
 
 test('rules are not looked at while something that they rely on is missing, in the metadata too', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
-  const { validateInSlices } = wheels({ properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [rule] })
+  const { validateInSlices } = wheels({
+    properties: { size: { type: 'integer' } },
+    'x-kubernetes-validations': [rule],
+  })
   const messages = async (object: KubeObject) => {
     const faults = (await validateInSlices?.(object, undefined)) ?? []
     return faults.map(({ message }) => message)
@@ -47,15 +52,33 @@ test('rules are not looked at while something that they rely on is missing, in t
 test('what a body is not is told after all else that is wrong with it', () => {
   const { group, version, kind, shape } = wheels({ properties: {} })
   const decode = (body: Fields, validation: FieldValidation = 'Warn') =>
-    decodeBody({ bytes: Buffer.from(JSON.stringify(body)) }, { group, version, kind, shape }, validation)
-  const other = { apiVersion: 'example.com/v1', kind: 'Cart', metadata: { name: 'w', size: 1 }, spec: { size: 1 } }
+    decodeBody(
+      { bytes: Buffer.from(JSON.stringify(body)) },
+      { group, version, kind, shape },
+      validation,
+    )
+  const other = {
+    apiVersion: 'example.com/v1',
+    kind: 'Cart',
+    metadata: { name: 'w', size: 1 },
+    spec: { size: 1 },
+  }
   const { refusal, warnings } = decode(other)
   assert.match(refusal?.message ?? '', /kind: Invalid value: "Cart": must be Wheel/)
   assert.deepEqual(warnings, ['unknown field "metadata.size"'])
-  assert.throws(() => decode({ ...other, metadata: { name: 1 } }), /^ApiError: Cart in version "v1" cannot be handled/)
+  assert.throws(
+    () => decode({ ...other, metadata: { name: 1 } }),
+    /^ApiError: Cart in version "v1" cannot be handled/,
+  )
   const { kind: _kind, ...nameless } = other
-  assert.throws(() => decode(nameless), /the object provided is unrecognized .*Object 'Kind' is missing/)
-  assert.throws(() => decode(nameless, 'Ignore'), /Wheel in version "v1" cannot be handled as a Wheel: Object 'Kind'/)
+  assert.throws(
+    () => decode(nameless),
+    /the object provided is unrecognized .*Object 'Kind' is missing/,
+  )
+  assert.throws(
+    () => decode(nameless, 'Ignore'),
+    /Wheel in version "v1" cannot be handled as a Wheel: Object 'Kind'/,
+  )
 })
 
 const embedded = {
@@ -87,13 +110,21 @@ test('an object that is stored with malformed metadata can be read', () => {
 
 test('embedded metadata that is null becomes empty', () => {
   const { shape } = wheels({ properties: { inner: embedded } })
-  const stored = { ...wheel({ name: 'w' }), spec: { inner: { kind: 'Hub', apiVersion: 'v1', metadata: null } } }
+  const stored = {
+    ...wheel({ name: 'w' }),
+    spec: { inner: { kind: 'Hub', apiVersion: 'v1', metadata: null } },
+  }
   const { spec } = decodeStored(Buffer.from(JSON.stringify(stored)), shape, 7)
-  assert.deepEqual(JSON.parse(JSON.stringify(spec)), { inner: { kind: 'Hub', apiVersion: 'v1', metadata: {} } })
+  assert.deepEqual(JSON.parse(JSON.stringify(spec)), {
+    inner: { kind: 'Hub', apiVersion: 'v1', metadata: {} },
+  })
 })
 
 test('defaults of embedded metadata hold only what metadata can hold', () => {
-  const inner = { ...embedded, default: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h', unknown: 'x' } } }
+  const inner = {
+    ...embedded,
+    default: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h', unknown: 'x' } },
+  }
   const { shape } = wheels({ properties: { inner } })
   const { spec } = shape.setDefaults({ ...wheel({ name: 'w' }), spec: {} })
   assert.deepEqual(JSON.parse(JSON.stringify(spec)), {
@@ -112,7 +143,12 @@ test('numbers of replicas beyond those of a scale are refused, however long', as
         group: 'example.com',
         names,
         versions: [
-          { name: 'v1', storage: true, subresources: { scale }, schema: { openAPIV3Schema: { type: 'object' } } },
+          {
+            name: 'v1',
+            storage: true,
+            subresources: { scale },
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
         ],
       },
     }),

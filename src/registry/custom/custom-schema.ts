@@ -71,7 +71,10 @@ export class CustomSchema {
   /** Old CRDs may have no schema at all. */
   #given(): { readonly schema: Fields; readonly keepsUnknown: boolean } {
     const schema = this.#version.schema()
-    return { schema, keepsUnknown: this.#definition.keepsUnknown || Object.keys(schema).length === 0 }
+    return {
+      schema,
+      keepsUnknown: this.#definition.keepsUnknown || Object.keys(schema).length === 0,
+    }
   }
 
   get apiVersion(): string {
@@ -155,18 +158,36 @@ export class CustomSchema {
     const { isNamespaced } = this.#definition
     const metadataFaults = (): FieldFault[] =>
       validateMetadata(object.metadata, { isNamespaced, checkName: checkDnsSubdomain })
-    return this.#validate(object, { metadataFaults }, { tools, values: (slice) => this.#valuesOf(object, slice) })
+    return this.#validate(
+      object,
+      { metadataFaults },
+      { tools, values: (slice) => this.#valuesOf(object, slice) },
+    )
   }
 
-  validateUpdate(object: KubeObject, current: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
+  validateUpdate(
+    object: KubeObject,
+    current: KubeObject,
+    tools?: ValidateTools,
+  ): Promise<FieldFault[]> {
     const context = { current, metadataFaults: () => updateFaults(object, current) }
-    return this.#validate(object, context, { tools, values: (slice) => this.#valuesOf(object, slice, current) })
+    return this.#validate(object, context, {
+      tools,
+      values: (slice) => this.#valuesOf(object, slice, current),
+    })
   }
 
   /** Validates only the status: the stored spec is not validated again. */
-  validateStatus(object: KubeObject, current: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
+  validateStatus(
+    object: KubeObject,
+    current: KubeObject,
+    tools?: ValidateTools,
+  ): Promise<FieldFault[]> {
     const context = { current, metadataFaults: () => updateFaults(object, current) }
-    return this.#validate(object, context, { tools, values: (slice) => this.#statusOf(object, slice, current) })
+    return this.#validate(object, context, {
+      tools,
+      values: (slice) => this.#statusOf(object, slice, current),
+    })
   }
 
   *#valuesOf(object: KubeObject, slice: Slice, current?: KubeObject): Turns<FieldFault[]> {
@@ -187,18 +208,31 @@ export class CustomSchema {
     return [...faults, ...ofLists.map((fault) => ({ ...fault, path: `status.${fault.path}` }))]
   }
 
-  async #validate(object: KubeObject, context: Context, { tools, values }: Work): Promise<FieldFault[]> {
+  async #validate(
+    object: KubeObject,
+    context: Context,
+    { tools, values }: Work,
+  ): Promise<FieldFault[]> {
     const rules = this.#rules
     const root = await rules.compiled()
     const schema = this.structural
     return await inTurns(function* (slice) {
-      return yield* rules.validate(object, yield* values(slice), { ...context, root, schema, slice, warn: tools?.warn })
+      return yield* rules.validate(object, yield* values(slice), {
+        ...context,
+        root,
+        schema,
+        slice,
+        warn: tools?.warn,
+      })
     }, tools)
   }
 }
 
 type Context = Omit<RuleContext, 'root' | 'schema' | 'slice' | 'warn'>
-type Work = { readonly tools: ValidateTools | undefined; readonly values: (slice: Slice) => Turns<FieldFault[]> }
+type Work = {
+  readonly tools: ValidateTools | undefined
+  readonly values: (slice: Slice) => Turns<FieldFault[]>
+}
 
 const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>
   validateMetadataUpdate(metadata, current.metadata)
@@ -238,7 +272,8 @@ const known = new Map<string, readonly Field[]>()
 
 /** Created once for all custom kinds. */
 function headFields(): readonly Field[] {
-  const made = known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
+  const made =
+    known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
   known.set('head', made)
   return made
 }
@@ -251,8 +286,11 @@ const sortedField = (field: Field): Field => ({
 })
 
 function sortedSchema(schema: Schema): Schema {
-  if (schema.type === 'list' || schema.type === 'map') return { ...schema, of: sortedSchema(schema.of) }
+  if (schema.type === 'list' || schema.type === 'map')
+    return { ...schema, of: sortedSchema(schema.of) }
   if (schema.type !== 'struct') return schema
-  const fields = schema.fields.map(sortedField).toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const fields = schema.fields
+    .map(sortedField)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
   return { ...schema, fields, byName: new Map(fields.map((field) => [field.name, field])) }
 }

@@ -8,8 +8,20 @@ import { Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { customTable } from './custom-table.ts'
 
-const column = (path: string) => ({ name: path, type: 'string', format: '', description: '', priority: 0, path })
-const object = (spec: Json): KubeObject => ({ apiVersion: 'ex.io/v1', kind: 'Blob', metadata: { name: 'b' }, spec })
+const column = (path: string) => ({
+  name: path,
+  type: 'string',
+  format: '',
+  description: '',
+  priority: 0,
+  path,
+})
+const object = (spec: Json): KubeObject => ({
+  apiVersion: 'ex.io/v1',
+  kind: 'Blob',
+  metadata: { name: 'b' },
+  spec,
+})
 
 test('a cell shows a list or a map as JSON', () => {
   const { cells } = customTable(['.spec', '.spec.b', '.spec.c', '.spec.d'].map(column))
@@ -26,12 +38,21 @@ test('a cell shows a list or a map as JSON', () => {
 const hostile: { readonly [name: string]: Json } = {
   numbers: Array.from({ length: 600_000 }, () => 0),
   objects: Array.from({ length: 150_000 }, () => ({ x: '1' })),
-  keys: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${(at * 7919) % 60_000}`, ''])),
+  keys: Object.fromEntries(
+    Array.from({ length: 60_000 }, (_, at) => [`k${(at * 7919) % 60_000}`, '']),
+  ),
   text: '<'.repeat(1_000_000),
 }
 for (const [name, a] of Object.entries(hostile)) {
   test(`the cells of an object with many ${name} are short, and made in short turns`, async () => {
-    const paths = ['.spec.a', '.spec.a[*]', '.spec.a[*].y', '.spec.a[?(@.x=="2")].x', '..y', '.spec']
+    const paths = [
+      '.spec.a',
+      '.spec.a[*]',
+      '.spec.a[*].y',
+      '.spec.a[?(@.x=="2")].x',
+      '..y',
+      '.spec',
+    ]
     const { cells } = customTable(Array.from({ length: 10 }, () => paths.map(column)).flat())
     const large = object({ a })
     let made: readonly Cell[] = []
@@ -46,7 +67,9 @@ for (const [name, a] of Object.entries(hostile)) {
 }
 
 test('a column whose value is printed in parts is found once', () => {
-  const keys = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${(at * 7919) % 1000}`, at]))
+  const keys = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, at) => [`k${(at * 7919) % 1000}`, at]),
+  )
   const { cells } = customTable([column('.spec[?(@.x=="y")]')])
   const large = object([...Array.from({ length: 30_000 }, () => 0), { ...keys, x: 'y' }])
   const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }

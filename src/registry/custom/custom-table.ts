@@ -54,8 +54,17 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
 const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
 
 function columnOf({ name, type, format, description, priority, path }: PrinterColumn): Column {
-  const told = description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description
-  return { name, type: types.find((one) => one === type) ?? 'string', format, description: told, priority }
+  const told =
+    description === ''
+      ? `Custom resource definition column (in JSONPath format): ${path}`
+      : description
+  return {
+    name,
+    type: types.find((one) => one === type) ?? 'string',
+    format,
+    description: told,
+    priority,
+  }
 }
 
 /** How many characters the cells of a row may still have. */
@@ -95,7 +104,12 @@ function dateCell(text: string): Cell {
 }
 
 function textOf(value: Json, room: Room): string {
-  const text = value === null ? '<no value>' : typeof value === 'object' ? sortedJson(value, room.left) : goPlain(value)
+  const text =
+    value === null
+      ? '<no value>'
+      : typeof value === 'object'
+        ? sortedJson(value, room.left)
+        : goPlain(value)
   const shown = text.length > room.left ? `${text.slice(0, room.left)}...` : text
   room.left = Math.max(0, room.left - text.length)
   return shown

@@ -1,5 +1,13 @@
 /** The parts of a CustomResourceDefinition that are needed to serve its objects. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 
 export type Definition = {
   /** `widgets.example.com`. */
@@ -43,7 +51,11 @@ export type DefinitionVersion = {
   readonly schema: () => Fields
 }
 
-export type ScalePaths = { readonly spec: string; readonly status: string; readonly selector: string }
+export type ScalePaths = {
+  readonly spec: string
+  readonly status: string
+  readonly selector: string
+}
 
 export type PrinterColumn = {
   readonly name: string
@@ -55,7 +67,10 @@ export type PrinterColumn = {
 }
 
 /** With the accepted names. `again` returns the object when its schemas are needed, so that it need not be kept in memory. */
-export function readDefinition(object: KubeObject, again: () => KubeObject = () => object): Definition {
+export function readDefinition(
+  object: KubeObject,
+  again: () => KubeObject = () => object,
+): Definition {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
   const versions = itemsOf(spec['versions'])
@@ -95,7 +110,9 @@ export const readNames = (names: Fields): Names => ({
 })
 
 const schemaOf = (object: KubeObject, at: number): Fields =>
-  fieldsOf(fieldsOf(itemsOf(fieldsOf(object['spec'])['versions'])[at]?.['schema'])['openAPIV3Schema'])
+  fieldsOf(
+    fieldsOf(itemsOf(fieldsOf(object['spec'])['versions'])[at]?.['schema'])['openAPIV3Schema'],
+  )
 
 function readVersion(version: Fields, schema: () => Fields): DefinitionVersion {
   const { status, scale } = fieldsOf(version['subresources'])

@@ -25,7 +25,11 @@ export type Coerced = {
 export type Malformed = 'refused' | 'dropped'
 
 /** Coerces all embedded resources of a custom object. */
-export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
+export function coerceEmbedded(
+  object: Fields,
+  schema: Structural,
+  malformed: Malformed = 'refused',
+): Coerced {
   const found: Found = { unknown: newUnknown(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
   const [refusal] = found.refusals
@@ -46,9 +50,18 @@ export function embeddedFault(
 
 const newUnknown = (): BoundedTexts => new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
 
-type Found = { readonly unknown: BoundedTexts; readonly refusals: FieldFault[]; readonly malformed: Malformed }
+type Found = {
+  readonly unknown: BoundedTexts
+  readonly refusals: FieldFault[]
+  readonly malformed: Malformed
+}
 /** `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields, without brackets. */
-type Place = { readonly path: string; readonly at: string; readonly found: Found; readonly isObject: boolean }
+type Place = {
+  readonly path: string
+  readonly at: string
+  readonly found: Found
+  readonly isObject: boolean
+}
 
 function coerce(value: Json, schema: Structural, { path, at, found, isObject }: Place): Json {
   if (!schema.holds.embedded && !isObject) return value
@@ -101,7 +114,8 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
       })
     : reading.refuse(metadata, 'Go value of type v1.ObjectMeta')
   if (reading.fault === undefined) return read === metadata ? object : { ...object, metadata: read }
-  if (malformed === 'dropped') return { ...object, metadata: isFields(metadata) ? wellFormed(metadata) : {} }
+  if (malformed === 'dropped')
+    return { ...object, metadata: isFields(metadata) ? wellFormed(metadata) : {} }
   refusals.push(invalidShown(`${at}.metadata`, goShown(metadata), reading.fault))
   return object
 }
@@ -118,7 +132,11 @@ function wellFormed(metadata: Fields): Json {
   return kept
 }
 
-type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goName: string; readonly path: string }
+type StructPlace = {
+  readonly fields: ReadonlyMap<string, Field>
+  readonly goName: string
+  readonly path: string
+}
 
 /** Decodes one metadata. Null and unknown fields are dropped. */
 class Reading {
@@ -140,7 +158,8 @@ class Reading {
     for (const [name, value = null] of Object.entries(given)) {
       const field = fields.get(name)
       const place = { goName: `${goName}.${name}`, path: `${path}.${name}` }
-      const kept = field === undefined || value === null ? undefined : this.#value(value, field.schema, place)
+      const kept =
+        field === undefined || value === null ? undefined : this.#value(value, field.schema, place)
       if (field === undefined) this.#unknown.add(() => place.path)
       if (kept !== value) isSame = false
       if (kept !== undefined) read[name] = kept
@@ -148,12 +167,18 @@ class Reading {
     return isSame ? given : read
   }
 
-  #value(value: Json, schema: Schema, place: { readonly goName: string; readonly path: string }): Json {
-    const refuse = (): Json => this.refuse(value, `Go struct field ${place.goName} of type ${schema.goName}`)
+  #value(
+    value: Json,
+    schema: Schema,
+    place: { readonly goName: string; readonly path: string },
+  ): Json {
+    const refuse = (): Json =>
+      this.refuse(value, `Go struct field ${place.goName} of type ${schema.goName}`)
     if (schema.type === 'struct') {
       return isFields(value) ? this.struct(value, { fields: schema.byName, ...place }) : refuse()
     }
-    if (schema.type === 'list') return Array.isArray(value) ? this.#items(value, schema.of, place) : refuse()
+    if (schema.type === 'list')
+      return Array.isArray(value) ? this.#items(value, schema.of, place) : refuse()
     if (schema.type === 'map') {
       if (!isFields(value)) return refuse()
       for (const item of Object.values(value)) this.#value(item ?? null, schema.of, place)
@@ -163,8 +188,14 @@ class Reading {
     return typeof value === scalarTypes[schema.type] ? value : refuse()
   }
 
-  #items(items: readonly Json[], of: Schema, place: { readonly goName: string; readonly path: string }): Json {
-    return mapItems(items, (item, at) => this.#value(item, of, { ...place, path: `${place.path}[${at}]` }))
+  #items(
+    items: readonly Json[],
+    of: Schema,
+    place: { readonly goName: string; readonly path: string },
+  ): Json {
+    return mapItems(items, (item, at) =>
+      this.#value(item, of, { ...place, path: `${place.path}[${at}]` }),
+    )
   }
 }
 

@@ -39,7 +39,8 @@ for (const [path, values] of cases) {
 }
 
 test('what cannot be read is no path', () => {
-  for (const path of ['.spec[', '.spec[?(@.a', '.spec]', '.a'.repeat(200)]) assert.equal(readJsonPath(path), undefined)
+  for (const path of ['.spec[', '.spec[?(@.a', '.spec]', '.a'.repeat(200)])
+    assert.equal(readJsonPath(path), undefined)
 })
 
 test('all paths of an object together look at so many values and no more', () => {

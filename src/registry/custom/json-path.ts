@@ -38,7 +38,10 @@ export function readJsonPath(path: string): JsonPath | undefined {
   }
   if (steps.length === 0) return () => []
   return (object, budget = pathBudget()) =>
-    steps.reduce<Iterable<Json>>((values, step) => step(affordable(values, budget), budget), [object])
+    steps.reduce<Iterable<Json>>(
+      (values, step) => step(affordable(values, budget), budget),
+      [object],
+    )
 }
 
 function* affordable(values: Iterable<Json>, budget: PathBudget): Iterable<Json> {
@@ -80,7 +83,10 @@ function tokenAt(path: string, at: number): Token | undefined {
   return path.slice(at) === '.' ? { length: 1, step: undefined } : undefined
 }
 
-const make = (found: RegExpExecArray, step: Step | undefined): Token => ({ length: found[0].length, step })
+const make = (found: RegExpExecArray, step: Step | undefined): Token => ({
+  length: found[0].length,
+  step,
+})
 
 const unescape = (name: string): string => name.replace(/\\(.)/g, '$1')
 
@@ -88,7 +94,8 @@ const quotedField = (name: string): Step => (name.includes('.') ? () => [] : fie
 
 const field = (name: string): Step =>
   function* (values) {
-    for (const value of values) if (isFields(value) && Object.hasOwn(value, name)) yield value[name] ?? null
+    for (const value of values)
+      if (isFields(value) && Object.hasOwn(value, name)) yield value[name] ?? null
   }
 
 /** To list the values of a larger map again for each column would take long. */
@@ -113,7 +120,11 @@ function* childrenOfAll(values: Iterable<Json>, budget: PathBudget): Iterable<Js
 function recurse(name: string): Step {
   const find = field(name)
   return function* (values, budget) {
-    for (let level = [...values]; level.length > 0; level = [...affordable(childrenOfAll(level, budget), budget)]) {
+    for (
+      let level = [...values];
+      level.length > 0;
+      level = [...affordable(childrenOfAll(level, budget), budget)]
+    ) {
       yield* find(level, budget)
     }
   }
@@ -130,7 +141,10 @@ function items([, first = '', colon, last = '', stride = '1']: RegExpExecArray):
         if (item !== undefined) yield item
         continue
       }
-      const part = list.slice(first === '' ? 0 : Number(first), last === '' ? undefined : Number(last))
+      const part = list.slice(
+        first === '' ? 0 : Number(first),
+        last === '' ? undefined : Number(last),
+      )
       for (let at = 0; at < part.length; at += step) yield part[at] ?? null
     }
   }
@@ -138,22 +152,29 @@ function items([, first = '', colon, last = '', stride = '1']: RegExpExecArray):
 
 function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
   const names = path.split('.').slice(1).map(unescape)
-  const wanted: Json = /^["']/.test(literal) ? literal.slice(1, -1) : literal === '' ? '' : JSON.parse(literal)
+  const wanted: Json = /^["']/.test(literal)
+    ? literal.slice(1, -1)
+    : literal === ''
+      ? ''
+      : JSON.parse(literal)
   const isSelected = (item: Json): boolean => {
     let value: Json | undefined = item
-    for (const name of names) value = isFields(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : undefined
+    for (const name of names)
+      value = isFields(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : undefined
     if (value === undefined) return false
     return operator === undefined || compare(value, operator, wanted)
   }
   return function* (values, budget) {
-    for (const item of affordable(childrenOfAll(values, budget), budget)) if (isSelected(item)) yield item
+    for (const item of affordable(childrenOfAll(values, budget), budget))
+      if (isSelected(item)) yield item
   }
 }
 
 function compare(one: Json, operator: string, other: Json): boolean {
   if (operator === '==') return one === other
   if (operator === '!=') return one !== other
-  if (typeof one !== typeof other || typeof one === 'object' || one === null || other === null) return false
+  if (typeof one !== typeof other || typeof one === 'object' || one === null || other === null)
+    return false
   switch (operator) {
     case '<':
       return one < other

@@ -5,7 +5,8 @@ export const readPath = (path: string): readonly string[] => path.replace(/^\./,
 
 export function valueAtPath(object: Fields, names: readonly string[]): Json | undefined {
   let value: Json | undefined = object
-  for (const name of names) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  for (const name of names)
+    value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
   return value
 }
 
@@ -14,5 +15,8 @@ export function withValueAt(object: Fields, names: readonly string[], value: Jso
   const [name, ...rest] = names
   if (name === undefined) return object
   const below = Object.hasOwn(object, name) ? object[name] : undefined
-  return { ...object, [name]: rest.length === 0 ? value : withValueAt(isFields(below) ? below : {}, rest, value) }
+  return {
+    ...object,
+    [name]: rest.length === 0 ? value : withValueAt(isFields(below) ? below : {}, rest, value),
+  }
 }

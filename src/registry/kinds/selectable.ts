@@ -2,13 +2,15 @@
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import type { KindRules } from '../kind-rules.ts'
 
-const at = (object: KubeObject, part: string, field: string): Json | undefined => fieldsOf(object[part])[field]
+const at = (object: KubeObject, part: string, field: string): Json | undefined =>
+  fieldsOf(object[part])[field]
 
 const text = (part: string, field: string) => (object: KubeObject) => {
   const value = at(object, part, field)
   return typeof value === 'string' ? value : ''
 }
-const flag = (part: string, field: string) => (object: KubeObject) => `${at(object, part, field) === true}`
+const flag = (part: string, field: string) => (object: KubeObject) =>
+  `${at(object, part, field) === true}`
 const count = (part: string, field: string) => (object: KubeObject) => {
   const value = at(object, part, field)
   return typeof value === 'number' ? `${value}` : '0'

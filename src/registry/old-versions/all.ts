@@ -7,9 +7,22 @@ import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import { toStored as eventToStored } from '../kinds/events/event.ts'
 import { autoscaler, endpointSlice, oldPriorityLevel, priorityLevel } from './cluster.ts'
-import { budget, certificateRequest, role, roleBinding, runtimeClass, webhooks } from './policies.ts'
+import {
+  budget,
+  certificateRequest,
+  role,
+  roleBinding,
+  runtimeClass,
+  webhooks,
+} from './policies.ts'
 import { ingress } from './ingress.ts'
-import { daemonSet, deployment, extensionsDeployment, replicaSet, statefulSet } from './workloads.ts'
+import {
+  daemonSet,
+  deployment,
+  extensionsDeployment,
+  replicaSet,
+  statefulSet,
+} from './workloads.ts'
 
 export type FromOldVersion = (object: KubeObject) => KubeObject
 

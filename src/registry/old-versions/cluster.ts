@@ -25,7 +25,10 @@ export function autoscaler(object: KubeObject): KubeObject {
   const { currentMetrics } = status
   return {
     ...object,
-    spec: present({ ...spec, metrics: Array.isArray(metrics) ? itemsOf(metrics).map(newTarget) : undefined }),
+    spec: present({
+      ...spec,
+      metrics: Array.isArray(metrics) ? itemsOf(metrics).map(newTarget) : undefined,
+    }),
     status: present({
       ...status,
       currentMetrics: Array.isArray(currentMetrics)
@@ -39,7 +42,8 @@ export function autoscaler(object: KubeObject): KubeObject {
 function newTarget(metric: Fields): Fields {
   const converted = toNewMetric(metric, 'target')
   const container = converted['containerResource']
-  if (isFields(container)) return { ...converted, containerResource: { ...container, container: '' } }
+  if (isFields(container))
+    return { ...converted, containerResource: { ...container, container: '' } }
   const object = converted['object']
   if (!isFields(object)) return converted
   const { targetValue = '0' } = fieldsOf(metric['object'])
@@ -56,7 +60,8 @@ export function endpointSlice(object: KubeObject): KubeObject {
 
 function newEndpoint({ topology, ...endpoint }: Fields): Fields {
   if (!isFields(topology)) return endpoint
-  const isNodeTwice = topology[hostLabel] !== undefined && topology[hostLabel] === endpoint['nodeName']
+  const isNodeTwice =
+    topology[hostLabel] !== undefined && topology[hostLabel] === endpoint['nodeName']
   const rest = omit(topology, zoneLabel, ...(isNodeTwice ? [hostLabel] : []))
   return present({
     ...endpoint,

@@ -1,6 +1,18 @@
 /** PodDisruptionBudgets, RBAC, RuntimeClasses, webhook configurations and CertificateSigningRequests. */
-import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, present, textOf } from '../../api/object.ts'
-import { emptySelectorLabel, matchesNone, withoutOldLabel } from '../kinds/policy/pod-disruption-budget.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  present,
+  textOf,
+} from '../../api/object.ts'
+import {
+  emptySelectorLabel,
+  matchesNone,
+  withoutOldLabel,
+} from '../kinds/policy/pod-disruption-budget.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
@@ -18,7 +30,10 @@ function newSelector(selector: Fields): Fields {
   if (hasLabels) return withoutOldLabel(selector)
   if (expressions.length === 0) return matchesNone
   const [first, second] = expressions
-  const isAll = second === undefined && first?.['key'] === emptySelectorLabel && first['operator'] === 'DoesNotExist'
+  const isAll =
+    second === undefined &&
+    first?.['key'] === emptySelectorLabel &&
+    first['operator'] === 'DoesNotExist'
   return isAll ? {} : withoutOldLabel(selector)
 }
 
@@ -50,7 +65,13 @@ export function runtimeClass(object: KubeObject): KubeObject {
   const { spec, ...rest } = object
   const { runtimeHandler = '', overhead, scheduling } = fieldsOf(spec)
   const { kind, apiVersion, metadata } = object
-  return { ...rest, ...present({ handler: runtimeHandler, overhead, scheduling }), kind, apiVersion, metadata }
+  return {
+    ...rest,
+    ...present({ handler: runtimeHandler, overhead, scheduling }),
+    kind,
+    apiVersion,
+    metadata,
+  }
 }
 
 const webhookDefaults = {
@@ -64,14 +85,20 @@ const webhookDefaults = {
 export function webhooks(object: KubeObject): KubeObject {
   const list = object['webhooks']
   if (!Array.isArray(list)) return object
-  return { ...object, webhooks: itemsOf(list).map((webhook) => ({ ...webhookDefaults, ...present(webhook) })) }
+  return {
+    ...object,
+    webhooks: itemsOf(list).map((webhook) => ({ ...webhookDefaults, ...present(webhook) })),
+  }
 }
 
 /** v1beta1 had defaults for signerName and usages, and for the status of conditions. */
 export function certificateRequest(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
-  const conditions = itemsOf(status['conditions']).map((one) => ({ ...one, status: textOf(one['status']) || 'True' }))
+  const conditions = itemsOf(status['conditions']).map((one) => ({
+    ...one,
+    status: textOf(one['status']) || 'True',
+  }))
   return {
     ...object,
     spec: {

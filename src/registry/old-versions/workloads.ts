@@ -1,5 +1,12 @@
 /** Workloads before apps/v1: their selectors and labels defaulted to the labels of their templates, and other defaults were different. */
-import { type Fields, fieldsOf, type KubeObject, numberOf, present, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type KubeObject,
+  numberOf,
+  present,
+  textOf,
+} from '../../api/object.ts'
 
 const rollbackAnnotation = 'deprecated.deployment.rollback.to'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
@@ -14,11 +21,16 @@ export function extensionsDeployment(object: KubeObject): KubeObject {
   const { type, rollingUpdate } = fieldsOf(fieldsOf(object['spec'])['strategy'])
   const isRolling = textOf(type) === '' || type === 'RollingUpdate'
   const strategy = isRolling
-    ? { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 1, ...fieldsOf(rollingUpdate) } }
+    ? {
+        type: 'RollingUpdate',
+        rollingUpdate: { maxUnavailable: 1, maxSurge: 1, ...fieldsOf(rollingUpdate) },
+      }
     : { type, ...(rollingUpdate === undefined ? {} : { rollingUpdate }) }
   const limits = { revisionHistoryLimit: UNLIMITED, progressDeadlineSeconds: UNLIMITED }
   const defaulted = withSpec(object, limits)
-  return withRollback(withLabels({ ...defaulted, spec: { ...fieldsOf(defaulted['spec']), strategy } }))
+  return withRollback(
+    withLabels({ ...defaulted, spec: { ...fieldsOf(defaulted['spec']), strategy } }),
+  )
 }
 
 export function daemonSet(object: KubeObject): KubeObject {

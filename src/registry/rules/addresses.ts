@@ -3,7 +3,15 @@
  * canonical form only.
  */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
-import { type Cidr, cidrOf, formatCidr, formatIp, type Ip, parseCidr, parseIp } from '../../api/ip.ts'
+import {
+  type Cidr,
+  cidrOf,
+  formatCidr,
+  formatIp,
+  type Ip,
+  parseCidr,
+  parseIp,
+} from '../../api/ip.ts'
 import { quote } from '../../api/quote.ts'
 
 const notAnIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
@@ -12,7 +20,8 @@ const notACidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64
 /** Accepts any spelling. */
 export const checkIp = (text: string): string[] => (parseIp(text) === undefined ? [notAnIp] : [])
 
-export const checkCidr = (text: string): string[] => (parseCidr(text) === undefined ? [notACidr] : [])
+export const checkCidr = (text: string): string[] =>
+  parseCidr(text) === undefined ? [notACidr] : []
 
 /** Accepts any spelling that all parsers read alike. A text that is not an address is reported by other rules. */
 export function checkStrictIp(text: string): string[] {
@@ -29,9 +38,12 @@ export function checkStrictCidr(text: string): string[] {
 
 /** The ambiguities of a CIDR that parsers read differently. */
 function misread(cidr: Cidr, text: string): string[] {
-  if (hasLeadingZeros(text, cidr.address)) return ['must not have leading 0s in IP or prefix length']
+  if (hasLeadingZeros(text, cidr.address))
+    return ['must not have leading 0s in IP or prefix length']
   if (cidr.address.isMapped) return ['must not have an IPv4-mapped IPv6 address']
-  return cidr.address.value === cidr.first ? [] : ['must not have bits set beyond the prefix length']
+  return cidr.address.value === cidr.first
+    ? []
+    : ['must not have bits set beyond the prefix length']
 }
 
 /** Accepts the canonical form of an address only. */
@@ -41,7 +53,11 @@ export function checkCanonicalIp(text: string): string[] {
   if (ip.isMapped) return ['must not be an IPv4-mapped IPv6 address']
   const canonical = formatIp(ip)
   if (canonical === text) return []
-  return [ip.family === 'IPv4' ? 'must not have leading 0s' : `must be in canonical form (${quote(canonical)})`]
+  return [
+    ip.family === 'IPv4'
+      ? 'must not have leading 0s'
+      : `must be in canonical form (${quote(canonical)})`,
+  ]
 }
 
 /** Accepts the canonical form of a CIDR only. */
@@ -57,7 +73,8 @@ export function checkCanonicalCidr(text: string): string[] {
 /** An address with a prefix length, of which host bits may be set, in canonical form. */
 export function checkInterfaceAddress(text: string): string[] {
   const cidr = parseCidr(text)
-  if (cidr === undefined) return ['must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)']
+  if (cidr === undefined)
+    return ['must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)']
   const canonical = `${formatIp(cidr.address)}/${cidr.prefixBits}`
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
@@ -83,9 +100,13 @@ export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)
   if (ip === undefined) return [invalidValue(path, text, 'must be a valid IP address')]
   const faults = reserved
-    .filter(([range]) => range?.family === ip.family && ip.value >= range.first && ip.value <= range.last)
+    .filter(
+      ([range]) => range?.family === ip.family && ip.value >= range.first && ip.value <= range.last,
+    )
     .map(([, why]) => invalidValue(path, text, why))
-  return ip.value === 0n ? [invalidValue(path, text, `may not be unspecified (${text})`), ...faults] : faults
+  return ip.value === 0n
+    ? [invalidValue(path, text, `may not be unspecified (${text})`), ...faults]
+    : faults
 }
 
 /** The warning about an address that is not in canonical form. */
@@ -95,7 +116,9 @@ export function warnOfIp(path: string, text: string): string[] {
   const canonical = formatIp(ip)
   if (canonical === text) return []
   if (ip.family === 'IPv4') return [nonStandard(path, `IP address ${quote(text)}`, canonical)]
-  return [`${path}: IPv6 address ${quote(text)} should be in RFC 5952 canonical format (${quote(canonical)})`]
+  return [
+    `${path}: IPv6 address ${quote(text)} should be in RFC 5952 canonical format (${quote(canonical)})`,
+  ]
 }
 
 /** The warning about a CIDR that is not in canonical form, or that is ambiguous. */
@@ -112,7 +135,9 @@ export function warnOfCidr(path: string, text: string): string[] {
     return [`${path}: CIDR value ${quote(text)} is ambiguous in this context ${either}`]
   }
   if (canonical === text) return []
-  return [`${path}: IPv6 CIDR value ${quote(text)} should be in RFC 5952 canonical format (${quote(canonical)})`]
+  return [
+    `${path}: IPv6 CIDR value ${quote(text)} should be in RFC 5952 canonical format (${quote(canonical)})`,
+  ]
 }
 
 const nonStandard = (path: string, what: string, canonical: string): string =>

@@ -21,6 +21,8 @@ function jsonOf(value: Json): string {
     return JSON.stringify(value)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? `${inner}` : inner))
+    return JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'bigint' ? `${inner}` : inner,
+    )
   }
 }

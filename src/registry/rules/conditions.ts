@@ -40,7 +40,8 @@ function validateCondition(condition: Fields, path: string): FieldFault[] {
     const why = 'must be greater than or equal to zero'
     faults.push(invalidValue(`${path}.observedGeneration`, observedGeneration, why))
   }
-  if (textOf(lastTransitionTime) === '') faults.push(required(`${path}.lastTransitionTime`, 'must be set'))
+  if (textOf(lastTransitionTime) === '')
+    faults.push(required(`${path}.lastTransitionTime`, 'must be set'))
   faults.push(...validateReason(textOf(condition['reason']), `${path}.reason`))
   if (Buffer.byteLength(textOf(condition['message'])) > MESSAGE_BYTES_MAX) {
     faults.push(tooLong(`${path}.message`, MESSAGE_BYTES_MAX))
@@ -51,5 +52,7 @@ function validateCondition(condition: Fields, path: string): FieldFault[] {
 function validateReason(reason: string, path: string): FieldFault[] {
   if (reason === '') return [required(path, 'must be set')]
   const faults = isReason.test(reason) ? [] : [invalidValue(path, reason, reasonRule)]
-  return Buffer.byteLength(reason) > REASON_BYTES_MAX ? [...faults, tooLong(path, REASON_BYTES_MAX)] : faults
+  return Buffer.byteLength(reason) > REASON_BYTES_MAX
+    ? [...faults, tooLong(path, REASON_BYTES_MAX)]
+    : faults
 }

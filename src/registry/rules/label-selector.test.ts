@@ -37,7 +37,9 @@ test('a selector selects what keeps all of its terms', () => {
 })
 
 const faults = (expression: Fields): string[] =>
-  validateLabelSelector({ matchExpressions: [expression] }, 's').map(({ path, message }) => `${path}: ${message}`)
+  validateLabelSelector({ matchExpressions: [expression] }, 's').map(
+    ({ path, message }) => `${path}: ${message}`,
+  )
 
 test('each part of a selector is checked', () => {
   assert.deepEqual(validateLabelSelector(rich, 's'), [])
@@ -64,18 +66,32 @@ test('messages show a selector as Go dumps it', () => {
 test('property: a selector selects as its requirements do, and an invalid one nothing', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', '-')
   const expression = fc.record(
-    { key: word, operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is'), values: fc.array(word) },
+    {
+      key: word,
+      operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is'),
+      values: fc.array(word),
+    },
     { requiredKeys: ['key', 'operator'] },
   )
   const selector = fc.record(
-    { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(expression, { maxLength: 3 }) },
+    {
+      matchLabels: fc.dictionary(word, word),
+      matchExpressions: fc.array(expression, { maxLength: 3 }),
+    },
     { requiredKeys: [] },
   )
   fc.assert(
-    fc.property(selector, fc.option(fc.dictionary(word, word), { nil: undefined }), (given, labels) => {
-      const requirements = requirementsOf(given)
-      assert.equal(selects(given, labels), requirements !== undefined && matchesLabels(requirements, labels))
-    }),
+    fc.property(
+      selector,
+      fc.option(fc.dictionary(word, word), { nil: undefined }),
+      (given, labels) => {
+        const requirements = requirementsOf(given)
+        assert.equal(
+          selects(given, labels),
+          requirements !== undefined && matchesLabels(requirements, labels),
+        )
+      },
+    ),
     { numRuns: 1000 },
   )
 })

@@ -10,7 +10,16 @@ import {
 import { shownItems } from '../../api/go-value.ts'
 import type { Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { addAll, keysOf } from '../../lib/long-lists.ts'
 import { everyItem, everyKey, mapEach, once } from '../../lib/parts.ts'
 import { sortInParts } from '../../lib/sort-in-parts.ts'
@@ -65,12 +74,19 @@ function validateOperator(operator: string, valueCount: number, path: string): F
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return valueCount > 0 ? [] : [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")]
+      return valueCount > 0
+        ? []
+        : [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")]
     case 'Exists':
     case 'DoesNotExist':
       return valueCount === 0
         ? []
-        : [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
+        : [
+            forbiddenField(
+              `${path}.values`,
+              "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            ),
+          ]
     default:
       return [invalidValue(`${path}.operator`, operator, 'not a valid selector operator')]
   }
@@ -92,13 +108,17 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
       entriesOf(selector['matchLabels']),
       ([key, value]): Requirement => ({ key, operator: 'in', values: new Set([value]) }),
     ),
-    ...mapEach('requirements of expressions', itemsOf(selector['matchExpressions']), (expression): Requirement => {
-      const key = textOf(expression['key'])
-      const operator = operators[textOf(expression['operator'])] ?? 'exists'
-      return operator === 'in' || operator === 'notin'
-        ? { key, operator, values: keysOf(valuesOf(expression), (value) => value) }
-        : { key, operator }
-    }),
+    ...mapEach(
+      'requirements of expressions',
+      itemsOf(selector['matchExpressions']),
+      (expression): Requirement => {
+        const key = textOf(expression['key'])
+        const operator = operators[textOf(expression['operator'])] ?? 'exists'
+        return operator === 'in' || operator === 'notin'
+          ? { key, operator, values: keysOf(valuesOf(expression), (value) => value) }
+          : { key, operator }
+      },
+    ),
   ]
 }
 
@@ -114,7 +134,8 @@ export function selects(selector: Json | undefined, labels: Fields | undefined):
 
 function matches({ matchLabels, matchExpressions }: Fields, labels: Fields): boolean {
   const wanted = fieldsOf(matchLabels)
-  const isWanted = (key: string): boolean => Object.hasOwn(labels, key) && labels[key] === textOf(wanted[key])
+  const isWanted = (key: string): boolean =>
+    Object.hasOwn(labels, key) && labels[key] === textOf(wanted[key])
   if (!everyKey('matched labels', wanted, isWanted)) return false
   return everyItem('matched expressions', listOf(matchExpressions), (expression) => {
     const { key, operator, values } = fieldsOf(expression)
@@ -141,7 +162,9 @@ export function printLabelSelector(selector: Fields): string {
     ...Object.entries(fieldsOf(selector['matchLabels'])).map(
       ([key, value]) => [key, `${key}=${textOf(value)}`] as const,
     ),
-    ...itemsOf(selector['matchExpressions']).map((one) => [textOf(one['key']), printExpression(one)] as const),
+    ...itemsOf(selector['matchExpressions']).map(
+      (one) => [textOf(one['key']), printExpression(one)] as const,
+    ),
   ]
   return terms
     .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
@@ -162,12 +185,16 @@ export function goLabelSelector(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector
   const list = '[]v1.LabelSelectorRequirement'
   const isGiven = Array.isArray(matchExpressions)
-  const shown = isGiven ? `${list}{${shownItems(itemsOf(matchExpressions), goRequirement)}}` : `${list}(nil)`
+  const shown = isGiven
+    ? `${list}{${shownItems(itemsOf(matchExpressions), goRequirement)}}`
+    : `${list}(nil)`
   return `v1.LabelSelector{MatchLabels:${goLabels(matchLabels)}, MatchExpressions:${shown}}`
 }
 
 function goRequirement(one: Fields): string {
-  const values = Array.isArray(one['values']) ? `[]string{${shownItems(valuesOf(one), shownValue)}}` : '[]string(nil)'
+  const values = Array.isArray(one['values'])
+    ? `[]string{${shownItems(valuesOf(one), shownValue)}}`
+    : '[]string(nil)'
   const [key, operator] = [shownValue(textOf(one['key'])), shownValue(textOf(one['operator']))]
   return `v1.LabelSelectorRequirement{Key:${key}, Operator:${operator}, Values:${values}}`
 }
@@ -175,8 +202,11 @@ function goRequirement(one: Fields): string {
 /** `map[string]string{"a":"b"}`, sorted by key. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
-  const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) => (one < other ? -1 : 1))
-  const member = ([key, value]: (typeof entries)[number]): string => `${shownValue(key)}:${shownValue(value)}`
+  const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) =>
+    one < other ? -1 : 1,
+  )
+  const member = ([key, value]: (typeof entries)[number]): string =>
+    `${shownValue(key)}:${shownValue(value)}`
   return `map[string]string{${shownItems(entries, member)}}`
 }
 

@@ -1,5 +1,11 @@
 /** The ingress points of a load balancer, in the status of Services and Ingresses. */
-import { checked, type FieldFault, forbiddenField, invalidValue, notSupported } from '../../api/field-fault.ts'
+import {
+  checked,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+} from '../../api/field-fault.ts'
 import { parseIp } from '../../api/ip.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, textOf } from '../../api/object.ts'
@@ -14,7 +20,9 @@ export function validateIngressPoint(path: string, point: Fields): FieldFault[] 
     ...(ip === '' ? [] : checked(`${path}.ip`, ip, checkIp)),
     ...validateIpMode(`${path}.ipMode`, point['ipMode'], ip),
     ...(hostname === '' ? [] : checked(`${path}.hostname`, hostname, checkDnsSubdomain)),
-    ...(parseIp(hostname) === undefined ? [] : [invalidValue(`${path}.hostname`, hostname, notAName)]),
+    ...(parseIp(hostname) === undefined
+      ? []
+      : [invalidValue(`${path}.hostname`, hostname, notAName)]),
   ]
 }
 
@@ -22,5 +30,7 @@ export function validateIngressPoint(path: string, point: Fields): FieldFault[] 
 function validateIpMode(path: string, ipMode: Fields[string], ip: string): FieldFault[] {
   if (ipMode === undefined || ipMode === null) return []
   if (ip === '') return [forbiddenField(path, 'may not be specified when `ip` is not set')]
-  return ipMode === 'VIP' || ipMode === 'Proxy' ? [] : [notSupported(path, textOf(ipMode), ['Proxy', 'VIP'])]
+  return ipMode === 'VIP' || ipMode === 'Proxy'
+    ? []
+    : [notSupported(path, textOf(ipMode), ['Proxy', 'VIP'])]
 }

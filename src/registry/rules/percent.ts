@@ -17,7 +17,8 @@ function percentOf(value: Json | undefined): number | undefined {
 
 export const countOrPercent: Rule = (value, path, check) => {
   if (typeof value !== 'string') return nonNegative(value, path, check)
-  if (!percentForm.test(value)) check.faults.push(invalidShown(path, goIntOrString(value), percentFault))
+  if (!percentForm.test(value))
+    check.faults.push(invalidShown(path, goIntOrString(value), percentFault))
 }
 
 export const atMostHundredPercent: Rule = (value, path, { faults }) => {

@@ -13,8 +13,10 @@ export const checkPortNumber = (value: number): string[] =>
 /** A service name (RFC 6335, section 5.1). */
 export function checkPortName(name: string): string[] {
   const faults: string[] = []
-  if (name.length > PORT_NAME_CHARACTERS_MAX) faults.push(`must be no more than ${PORT_NAME_CHARACTERS_MAX} characters`)
-  if (!/^[-a-z0-9]+$/.test(name)) faults.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  if (name.length > PORT_NAME_CHARACTERS_MAX)
+    faults.push(`must be no more than ${PORT_NAME_CHARACTERS_MAX} characters`)
+  if (!/^[-a-z0-9]+$/.test(name))
+    faults.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
   if (!/[a-z]/.test(name)) faults.push('must contain at least one letter (a-z)')
   if (name.includes('--')) faults.push('must not contain consecutive hyphens')
   if (/^-|-$/.test(name)) faults.push('must not begin or end with a hyphen')

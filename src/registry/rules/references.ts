@@ -10,9 +10,14 @@ export function validateSegment(path: string, value: Json | undefined, missing =
 }
 
 /** A reference to an object of any kind in the same namespace; the group may be absent, but not empty. */
-export function validateTypedReference(path: string, { apiGroup, kind, name }: Fields): FieldFault[] {
+export function validateTypedReference(
+  path: string,
+  { apiGroup, kind, name }: Fields,
+): FieldFault[] {
   return [
-    ...(typeof apiGroup === 'string' ? checked(`${path}.apiGroup`, apiGroup, checkDnsSubdomain) : []),
+    ...(typeof apiGroup === 'string'
+      ? checked(`${path}.apiGroup`, apiGroup, checkDnsSubdomain)
+      : []),
     ...validateSegment(`${path}.kind`, kind, 'kind is required'),
     ...validateSegment(`${path}.name`, name, 'name is required'),
   ]

@@ -5,7 +5,15 @@ import { checkContainerResourceName, resourceRequirements } from './resources.ts
 import { faultsOf } from './rule.ts'
 
 test('containers have some resources of Kubernetes, and any of others', () => {
-  const names = ['cpu', 'hugepages-2Mi', 'example.com/gpu', 'kubernetes.io/thing', 'pods', 'gpu', 'requests.a.b/c']
+  const names = [
+    'cpu',
+    'hugepages-2Mi',
+    'example.com/gpu',
+    'kubernetes.io/thing',
+    'pods',
+    'gpu',
+    'requests.a.b/c',
+  ]
   assert.deepEqual(
     names.map((name) => checkContainerResourceName(name).length),
     [0, 0, 0, 0, 1, 2, 1],

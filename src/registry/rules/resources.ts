@@ -1,5 +1,11 @@
 /** Resource lists: the names of resources, and the rules for their amounts. */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../api/field-fault.ts'
 import { goQuantity } from '../../api/go-value.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -32,7 +38,9 @@ const isNative = (name: string): boolean => !name.includes('/') || name.includes
 
 /** Extended resources: `example.com/gpu`. */
 export const isExtended = (name: string): boolean =>
-  !isNative(name) && !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0
+  !isNative(name) &&
+  !name.startsWith('requests.') &&
+  checkQualifiedName(`requests.${name}`).length === 0
 
 const isStandard = (name: string): boolean =>
   standard.has(name) || isHugePages(name) || name.startsWith(`requests.${hugePages}`)
@@ -101,7 +109,8 @@ export const requirementsOf =
     }
   }
 
-const hasHugePages = (list: Fields): boolean => !everyKey('huge pages', list, (name) => !isHugePages(name))
+const hasHugePages = (list: Fields): boolean =>
+  !everyKey('huge pages', list, (name) => !isHugePages(name))
 
 /** For a container. */
 export const resourceRequirements: Rule = requirementsOf(resourceList(checkContainerResourceName))
@@ -112,7 +121,13 @@ function hugePagesFit(list: Fields, path: string, check: Check): void {
     const size = parseQuantity(name.slice(hugePages.length))
     const isFit = !('fault' in size) && size.nanos > 0n && nanosOf(amount) % size.nanos === 0n
     if (isFit) return
-    faults.push(invalidValue(`${path}[${name}]`, amount, `${amount} is not positive integer multiple of ${name}`))
+    faults.push(
+      invalidValue(
+        `${path}[${name}]`,
+        amount,
+        `${amount} is not positive integer multiple of ${name}`,
+      ),
+    )
   })
 }
 
@@ -131,17 +146,29 @@ function requestFaults(
     return [invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)]
   }
   if (asked <= most) return []
-  return [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
+  return [
+    invalidValue(
+      `${path}.requests`,
+      amount,
+      `must be less than or equal to ${name} limit of ${limit}`,
+    ),
+  ]
 }
 
 const byteResources = ['memory', 'ephemeral-storage', 'storage']
 
 /** Warns about amounts in bytes that are not integers. */
-export function fractionWarnings(list: Fields, path: string, names: readonly string[] = byteResources): string[] {
+export function fractionWarnings(
+  list: Fields,
+  path: string,
+  names: readonly string[] = byteResources,
+): string[] {
   return names.flatMap((name) => {
     const amount = textOf(list[name])
     if (amount === '' || !hasFraction(amount)) return []
-    return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]
+    return [
+      `${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`,
+    ]
   })
 }
 

@@ -10,10 +10,19 @@ import { isDivided } from '../../lib/parts.ts'
 /** What a rule may know besides the value. Families of rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
-export type Rule<C extends Check = Check> = (value: Json | undefined, path: string, check: C) => void
+export type Rule<C extends Check = Check> = (
+  value: Json | undefined,
+  path: string,
+  check: C,
+) => void
 
 /** Rules that depend on gates need `gates`. */
-export function faultsOf(rule: Rule, value: Json | undefined, path: string, gates: Gates = defaultGates): FieldFault[] {
+export function faultsOf(
+  rule: Rule,
+  value: Json | undefined,
+  path: string,
+  gates: Gates = defaultGates,
+): FieldFault[] {
   return collectFaults((faults) => rule(value, path, { faults, gates }))
 }
 
@@ -50,7 +59,8 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
-    if (isDivided()) return eachIn<Json, C>(value, check, (item, at, own) => rule(item, `${path}[${at}]`, own))
+    if (isDivided())
+      return eachIn<Json, C>(value, check, (item, at, own) => rule(item, `${path}[${at}]`, own))
     for (let at = 0; at < value.length; at++) rule(value[at], `${path}[${at}]`, check)
   }
 }
@@ -69,7 +79,9 @@ export function eachIn<T, C extends Check>(
     for (const [at, item] of items.entries()) visit(item, at, check)
     return
   }
-  const found = faultsOfEach(items, (item, at) => collectFaults((faults) => visit(item, at, { ...check, faults })))
+  const found = faultsOfEach(items, (item, at) =>
+    collectFaults((faults) => visit(item, at, { ...check, faults })),
+  )
   for (const fault of found) check.faults.push(fault)
 }
 
@@ -107,6 +119,9 @@ export function neededFields(...names: readonly string[]): Rule {
 
 /** Absent, or the zero value of its type. */
 export function isEmpty(value: Json | undefined): boolean {
-  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
-  return Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0
+  if (value === undefined || value === null || value === '' || value === 0 || value === false)
+    return true
+  return Array.isArray(value)
+    ? value.length === 0
+    : isFields(value) && Object.keys(value).length === 0
 }

@@ -1,6 +1,12 @@
 /** Rules for single values: names, enumerations, numbers, addresses, paths. */
 import { isIP } from 'node:net'
-import { forbiddenField, invalidValue, notSupported, shownValue, tooLong } from '../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  shownValue,
+  tooLong,
+} from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
 import { numberOf, textOf } from '../../api/object.ts'
 import type { Rule } from './rule.ts'
@@ -49,14 +55,18 @@ const FILE_MODE_MAX = 0o777
 export const fileMode: Rule = (value, path, { faults }) => {
   const mode = numberOf(value)
   if (mode >= 0 && mode <= FILE_MODE_MAX) return
-  faults.push(invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive'))
+  faults.push(
+    invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive'),
+  )
 }
 
 /** An address in any form that was ever accepted, including leading zeros in IPv4. */
 export const ipAddress: Rule = (value, path, { faults }) => {
   const address = textOf(value)
   if (isIpAddress(address)) return
-  faults.push(invalidValue(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'))
+  faults.push(
+    invalidValue(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'),
+  )
 }
 
 const isIpAddress = (address: string): boolean =>
@@ -103,4 +113,5 @@ export function forbidden(detail: string): Rule {
 }
 
 /** As Go prints a []string with %#v. */
-export const goTexts = (texts: readonly string[]): string => `[]string{${shownItems(texts, shownValue)}}`
+export const goTexts = (texts: readonly string[]): string =>
+  `[]string{${shownItems(texts, shownValue)}}`

@@ -1,5 +1,11 @@
 /** Names of certificate signers. */
-import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 
@@ -19,13 +25,25 @@ export function validateSigner(signer: string, path: string): FieldFault[] {
     const shown = quote(text)
     return text
       .split('.', PARTS_MAX)
-      .flatMap((part) => check(part).map((why) => invalidShown(path, shown, `validating label "${part}": ${why}`)))
+      .flatMap((part) =>
+        check(part).map((why) => invalidShown(path, shown, `validating label "${part}": ${why}`)),
+      )
   }
   const isPlain = !domain.includes('.')
   return [
-    ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX ? [tooLong(path, SIGNER_NAME_BYTES_MAX)] : []),
+    ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX
+      ? [tooLong(path, SIGNER_NAME_BYTES_MAX)]
+      : []),
     ...checkParts(domain, checkDnsLabel),
-    ...(isPlain ? [invalidValue(path, domain, 'should be a domain with at least two segments separated by dots')] : []),
+    ...(isPlain
+      ? [
+          invalidValue(
+            path,
+            domain,
+            'should be a domain with at least two segments separated by dots',
+          ),
+        ]
+      : []),
     ...checkParts(name, checkDnsSubdomain),
   ]
 }

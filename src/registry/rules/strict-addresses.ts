@@ -9,9 +9,17 @@ import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
 /** `[]` stands for every item. `shown` maps to the path in faults, if it is another one. */
-type Place = { readonly path: string; readonly check: Check; readonly shown?: (path: string) => string }
+type Place = {
+  readonly path: string
+  readonly check: Check
+  readonly shown?: (path: string) => string
+}
 
-const ip = (path: string, shown?: Place['shown']): Place => ({ path, check: checkStrictIp, ...(shown && { shown }) })
+const ip = (path: string, shown?: Place['shown']): Place => ({
+  path,
+  check: checkStrictIp,
+  ...(shown && { shown }),
+})
 const cidr = (path: string, shown?: Place['shown']): Place => ({
   path,
   check: checkStrictCidr,
@@ -27,7 +35,10 @@ const places: ReadonlyMap<string, readonly Place[]> = new Map([
   ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
   ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
   ['Ingress.networking.k8s.io', [points]],
-  ['NetworkPolicy.networking.k8s.io', peers.flatMap((path) => [cidr(`${path}.cidr`), cidr(`${path}.except[]`)])],
+  [
+    'NetworkPolicy.networking.k8s.io',
+    peers.flatMap((path) => [cidr(`${path}.cidr`), cidr(`${path}.except[]`)]),
+  ],
   ['Node', [cidr('spec.podCIDRs[]')]],
   ['Pod', [ip('status.podIPs[].ip', withoutField), ip('status.hostIPs[].ip', withoutField)]],
   [
@@ -46,7 +57,11 @@ const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 
 /** `current`: the stored object; undefined for a new one. */
-export function strictAddressFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
+export function strictAddressFaults(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  kind: string,
+): FieldFault[] {
   // Other address types have rules of their own.
   const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
   const own = isOther ? [] : (places.get(kind) ?? [])
@@ -54,22 +69,35 @@ export function strictAddressFaults(object: KubeObject, current: KubeObject | un
 }
 
 /** For a Pod or a pod template. */
-export function strictPodFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
+export function strictPodFaults(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  kind: string,
+): FieldFault[] {
   const pods = kind === unlooked ? undefined : podSpecOf(object, kind)
   if (pods === undefined) return []
-  const before = kind === 'Pod' || current === undefined ? undefined : podSpecOf(current, kind)?.spec
-  return faultsOfEach(ofPods, (place) => faultsAt(pods.spec, place, { current: before, prefix: `${pods.path}.` }))
+  const before =
+    kind === 'Pod' || current === undefined ? undefined : podSpecOf(current, kind)?.spec
+  return faultsOfEach(ofPods, (place) =>
+    faultsAt(pods.spec, place, { current: before, prefix: `${pods.path}.` }),
+  )
 }
 
 type Around = { readonly current: Fields | undefined; readonly prefix: string }
 
-function faultsAt(value: Fields, { path, check, shown = same }: Place, { current, prefix }: Around): FieldFault[] {
+function faultsAt(
+  value: Fields,
+  { path, check, shown = same }: Place,
+  { current, prefix }: Around,
+): FieldFault[] {
   const segments = path.split('.')
   const found = [...textsAt(value, segments, '')]
   if (found.length === 0) return []
   const known = new Set([...textsAt(current, segments, '')].map(([, text]) => text))
   return faultsOfEach(found, ([at, text]) =>
-    known.has(text) ? [] : check(text.trim()).map((why) => invalidValue(`${prefix}${shown(at)}`, text.trim(), why)),
+    known.has(text)
+      ? []
+      : check(text.trim()).map((why) => invalidValue(`${prefix}${shown(at)}`, text.trim(), why)),
   )
 }
 

@@ -17,7 +17,9 @@ test('warnings of each item come in its order, and not more than headers could h
 })
 
 test('warnings about a Pod with many host aliases are made in parts', async () => {
-  const hostAliases = Array.from({ length: 150_000 }, (_, at) => ({ ip: `10.0.${at >> 8}.${at & 255}` }))
+  const hostAliases = Array.from({ length: 150_000 }, (_, at) => ({
+    ip: `10.0.${at >> 8}.${at & 255}`,
+  }))
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { hostAliases } }
   const longestMs = await longestTurnMs(async () => {
     assert.deepEqual(await inParts(() => podWarnings(pod, defaultGates), new Slices()), [])

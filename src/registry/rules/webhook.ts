@@ -23,18 +23,31 @@ function validateUrl(url: string, path: string): FieldFault[] {
     return [required(path, `url must be a valid URL: parse ${quote(url)}: ${unreadable}${form}`)]
   }
   const [, scheme = '', authority = '', query = '', fragment = ''] =
-    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(url) ?? []
+    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(
+      url,
+    ) ?? []
   const userEnd = authority.lastIndexOf('@')
   const faults: FieldFault[] = []
   if (scheme.toLowerCase() !== 'https') {
-    faults.push(invalidValue(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`))
+    faults.push(
+      invalidValue(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`),
+    )
   }
-  if (authority.slice(userEnd + 1) === '') faults.push(invalidValue(path, '', `host must be specified${form}`))
+  if (authority.slice(userEnd + 1) === '')
+    faults.push(invalidValue(path, '', `host must be specified${form}`))
   if (userEnd >= 0) {
-    faults.push(invalidValue(path, authority.slice(0, userEnd), 'user information is not permitted in the URL'))
+    faults.push(
+      invalidValue(
+        path,
+        authority.slice(0, userEnd),
+        'user information is not permitted in the URL',
+      ),
+    )
   }
-  if (fragment !== '') faults.push(invalidValue(path, fragment, 'fragments are not permitted in the URL'))
-  if (query !== '') faults.push(invalidValue(path, query, 'query parameters are not permitted in the URL'))
+  if (fragment !== '')
+    faults.push(invalidValue(path, fragment, 'fragments are not permitted in the URL'))
+  if (query !== '')
+    faults.push(invalidValue(path, query, 'query parameters are not permitted in the URL'))
   return faults
 }
 
@@ -44,19 +57,33 @@ function urlFault(url: string): string | undefined {
   if (/[\x00-\x1f\x7f]/.test(url)) return 'net/url: invalid control character in URL'
   if (url.startsWith(':')) return 'missing protocol scheme'
   const escape = /%(?![0-9A-Fa-f]{2})/.exec(url)
-  if (escape !== null) return `invalid URL escape ${quote(url.slice(escape.index, escape.index + 3))}`
-  if (/^(?![A-Za-z][A-Za-z0-9+.-]*:)[^/?#]*:/.test(url)) return 'first path segment in URL cannot contain colon'
+  if (escape !== null)
+    return `invalid URL escape ${quote(url.slice(escape.index, escape.index + 3))}`
+  if (/^(?![A-Za-z][A-Za-z0-9+.-]*:)[^/?#]*:/.test(url))
+    return 'first path segment in URL cannot contain colon'
   const port = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#:[]*(:[^/?#]*)/.exec(url)?.[1]
-  return port === undefined || /^:[0-9]*$|@/.test(port) ? undefined : `invalid port ${quote(port)} after host`
+  return port === undefined || /^:[0-9]*$|@/.test(port)
+    ? undefined
+    : `invalid port ${quote(port)} after host`
 }
 
 /** As upstream, the fault of a missing namespace is reported for the name, and vice versa. */
-function validateService({ name, namespace, path: urlPath, port }: Fields, path: string): FieldFault[] {
+function validateService(
+  { name, namespace, path: urlPath, port }: Fields,
+  path: string,
+): FieldFault[] {
   const faults: FieldFault[] = []
   if (textOf(namespace) === '') faults.push(required(`${path}.name`, 'service name is required'))
-  if (textOf(name) === '') faults.push(required(`${path}.namespace`, 'service namespace is required'))
+  if (textOf(name) === '')
+    faults.push(required(`${path}.namespace`, 'service namespace is required'))
   if (typeof port === 'number' && (port < 1 || port > PORT_MAX)) {
-    faults.push(invalidValue(`${path}.port`, port, `port is not valid: must be between 1 and ${PORT_MAX}, inclusive`))
+    faults.push(
+      invalidValue(
+        `${path}.port`,
+        port,
+        `port is not valid: must be between 1 and ${PORT_MAX}, inclusive`,
+      ),
+    )
   }
   return [...faults, ...validatePath(textOf(urlPath), `${path}.path`)]
 }

@@ -1,5 +1,12 @@
 /** The table of HorizontalPodAutoscalers, the same for both versions: `cpu: 45%/60%` is the current value and the target. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import { toStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import { createdAgo, nameOf, shownOf, specOf, statusOf, table } from './columns.ts'
@@ -64,7 +71,11 @@ function target(metric: Fields, status: Fields): string {
 const orUnknown = (text: string): string => (text === '' ? '<unknown>' : text)
 
 /** Metrics of pods are always averages; for objects and external metrics an average is marked. */
-function measured({ averageUtilization, averageValue, value }: Fields, now: Fields, source: string): string {
+function measured(
+  { averageUtilization, averageValue, value }: Fields,
+  now: Fields,
+  source: string,
+): string {
   if (averageUtilization !== undefined) {
     const { averageUtilization: used } = now
     return `${used === undefined ? '<unknown>' : `${shownOf(used)}%`}/${shownOf(averageUtilization)}%`

@@ -1,5 +1,13 @@
 /** Tables of nodes, namespaces, configuration and access control. */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import { ageOf, durationText, type TableKind } from '../../api/table.ts'
 import {
   columnsOf,
@@ -52,7 +60,8 @@ const rolePrefix = 'node-role.kubernetes.io/'
 function rolesOf({ metadata }: KubeObject): readonly string[] {
   const labels = Object.entries(metadata.labels ?? {})
   const roles = labels.flatMap(([key, value]) => {
-    if (key.startsWith(rolePrefix) && key.length > rolePrefix.length) return [key.slice(rolePrefix.length)]
+    if (key.startsWith(rolePrefix) && key.length > rolePrefix.length)
+      return [key.slice(rolePrefix.length)]
     return key === 'kubernetes.io/role' && value !== '' ? [value] : []
   })
   return [...new Set(roles)].toSorted()
@@ -121,13 +130,16 @@ const roleBindings = table('Name | Role | Age | Users* | Groups* | ServiceAccoun
   ]
 })
 
-const priorityClasses = table('Name | Value:integer | Global-Default:boolean | Age | PreemptionPolicy', (object) => [
-  nameOf(object),
-  numberOf(object['value']),
-  object['globalDefault'] === true,
-  createdAgo(object),
-  textOf(object['preemptionPolicy']),
-])
+const priorityClasses = table(
+  'Name | Value:integer | Global-Default:boolean | Age | PreemptionPolicy',
+  (object) => [
+    nameOf(object),
+    numberOf(object['value']),
+    object['globalDefault'] === true,
+    createdAgo(object),
+    textOf(object['preemptionPolicy']),
+  ],
+)
 
 const runtimeClasses = table('Name | Handler | Age', (object) => [
   nameOf(object),
@@ -141,10 +153,19 @@ const leases = table('Name | Holder | Age', (object) => [
   createdAgo(object),
 ])
 
-const leaseCandidates = table('Name | LeaseName | BinaryVersion | EmulationVersion | Age', (object) => {
-  const { leaseName, binaryVersion, emulationVersion } = specOf(object)
-  return [nameOf(object), textOf(leaseName), textOf(binaryVersion), textOf(emulationVersion), createdAgo(object)]
-})
+const leaseCandidates = table(
+  'Name | LeaseName | BinaryVersion | EmulationVersion | Age',
+  (object) => {
+    const { leaseName, binaryVersion, emulationVersion } = specOf(object)
+    return [
+      nameOf(object),
+      textOf(leaseName),
+      textOf(binaryVersion),
+      textOf(emulationVersion),
+      createdAgo(object),
+    ]
+  },
+)
 
 const trustBundles = table('Name | SignerName', (object) => [
   nameOf(object),
@@ -156,7 +177,12 @@ const storageVersions = table('Name | CommonEncodingVersion | StorageVersions | 
   const shown = itemsOf(servers).map(
     ({ apiServerID, encodingVersion }) => `${textOf(apiServerID)}=${textOf(encodingVersion)}`,
   )
-  return [nameOf(object), orUnset(textOf(commonEncodingVersion)), orUnset(shortened(shown)), createdAgo(object)]
+  return [
+    nameOf(object),
+    orUnset(textOf(commonEncodingVersion)),
+    orUnset(shortened(shown)),
+    createdAgo(object),
+  ]
 })
 
 const storageVersionMigrations: TableKind = {
@@ -169,20 +195,31 @@ const storageVersionMigrations: TableKind = {
 
 const namesAndAges = table('Name | Age', (object) => [nameOf(object), createdAgo(object)])
 
-const resourceClaims = table('Name | State | Age', (object) => [nameOf(object), claimState(object), createdAgo(object)])
+const resourceClaims = table('Name | State | Age', (object) => [
+  nameOf(object),
+  claimState(object),
+  createdAgo(object),
+])
 
 function claimState(claim: KubeObject): string {
   const { allocation, reservedFor } = statusOf(claim)
   const isDeleted = claim.metadata.deletionTimestamp !== undefined
   const states = isDeleted ? ['deleted'] : []
-  if (allocation !== undefined) states.push('allocated', ...(itemsOf(reservedFor).length > 0 ? ['reserved'] : []))
+  if (allocation !== undefined)
+    states.push('allocated', ...(itemsOf(reservedFor).length > 0 ? ['reserved'] : []))
   else if (!isDeleted) states.push('pending')
   return states.join(',')
 }
 
 const resourceSlices = table('Name | Node | Driver | Pool | Age', (object) => {
   const { nodeName, driver, pool } = specOf(object)
-  return [nameOf(object), textOf(nodeName), textOf(driver), textOf(fieldsOf(pool)['name']), createdAgo(object)]
+  return [
+    nameOf(object),
+    textOf(nodeName),
+    textOf(driver),
+    textOf(fieldsOf(pool)['name']),
+    createdAgo(object),
+  ]
 })
 
 const deviceTaintRules = table('Name | Key | Value | Effect | TimeAdded | Age', (object) => {
@@ -194,7 +231,9 @@ const deviceTaintRules = table('Name | Key | Value | Effect | TimeAdded | Age', 
 const apiServices = table('Name | Service | Available | Age', (object) => {
   const { service } = specOf(object)
   const { namespace, name } = fieldsOf(service)
-  const available = itemsOf(statusOf(object)['conditions']).find((one) => one['type'] === 'Available')
+  const available = itemsOf(statusOf(object)['conditions']).find(
+    (one) => one['type'] === 'Available',
+  )
   const isAvailable = available?.['status'] === 'True'
   const why = isAvailable || available === undefined ? '' : ` (${textOf(available['reason'])})`
   return [
@@ -205,22 +244,29 @@ const apiServices = table('Name | Service | Available | Age', (object) => {
   ]
 })
 
-const certificateRequests = table('Name | Age | SignerName | Requestor | RequestedDuration | Condition', (object) => {
-  const { signerName, username, expirationSeconds } = specOf(object)
-  return [
-    nameOf(object),
-    createdAgo(object),
-    textOf(signerName),
-    textOf(username),
-    expirationSeconds === undefined ? '<none>' : durationText(numberOf(expirationSeconds) * 1000),
-    requestState(object),
-  ]
-})
+const certificateRequests = table(
+  'Name | Age | SignerName | Requestor | RequestedDuration | Condition',
+  (object) => {
+    const { signerName, username, expirationSeconds } = specOf(object)
+    return [
+      nameOf(object),
+      createdAgo(object),
+      textOf(signerName),
+      textOf(username),
+      expirationSeconds === undefined ? '<none>' : durationText(numberOf(expirationSeconds) * 1000),
+      requestState(object),
+    ]
+  },
+)
 
 function requestState(request: KubeObject): string {
   const { conditions, certificate } = statusOf(request)
   const types = itemsOf(conditions).map((one) => one['type'])
-  const decision = types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending'
+  const decision = types.includes('Denied')
+    ? 'Denied'
+    : types.includes('Approved')
+      ? 'Approved'
+      : 'Pending'
   const isFailed = types.includes('Failed')
   const isIssued = textOf(certificate) !== ''
   return [decision, ...(isFailed ? ['Failed'] : []), ...(isIssued ? ['Issued'] : [])].join(',')
@@ -246,7 +292,12 @@ const policies = (column: string, list: string): TableKind =>
 
 const policyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
   const { policyName, paramRef } = specOf(object)
-  return [nameOf(object), textOf(policyName), orUnset(printParamRef(fieldsOf(paramRef))), createdAgo(object)]
+  return [
+    nameOf(object),
+    textOf(policyName),
+    orUnset(printParamRef(fieldsOf(paramRef))),
+    createdAgo(object),
+  ]
 })
 
 /** A selector is printed as Go's String() does. */
@@ -254,7 +305,9 @@ function printParamRef({ name, namespace, selector }: Fields): string {
   if (name !== undefined) return `${textOf(namespace) || '*'}/${textOf(name)}`
   if (selector === undefined) return ''
   const { matchLabels, matchExpressions } = fieldsOf(selector)
-  const labels = Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `${key}: ${textOf(value)},`)
+  const labels = Object.entries(fieldsOf(matchLabels)).map(
+    ([key, value]) => `${key}: ${textOf(value)},`,
+  )
   const expressions = itemsOf(matchExpressions).map(({ key, operator, values }) => {
     const list = Array.isArray(values) ? values.map(textOf) : []
     return `LabelSelectorRequirement{Key:${textOf(key)},Operator:${textOf(operator)},Values:[${list.join(' ')}],},`
@@ -266,23 +319,29 @@ function printParamRef({ name, namespace, selector }: Fields): string {
 const precedenceOf = (schema: KubeObject): number => numberOf(specOf(schema)['matchingPrecedence'])
 
 const flowSchemas: TableKind = {
-  ...table('Name | PriorityLevel | MatchingPrecedence | DistinguisherMethod | Age | MissingPL', (object) => {
-    const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = specOf(object)
-    const dangling = itemsOf(statusOf(object)['conditions']).find((one) => one['type'] === 'Dangling')
-    return [
-      nameOf(object),
-      textOf(fieldsOf(priorityLevelConfiguration)['name']),
-      numberOf(matchingPrecedence),
-      orNone(textOf(fieldsOf(distinguisherMethod)['type'])),
-      createdAgo(object),
-      dangling === undefined ? '?' : textOf(dangling['status']),
-    ]
-  }),
+  ...table(
+    'Name | PriorityLevel | MatchingPrecedence | DistinguisherMethod | Age | MissingPL',
+    (object) => {
+      const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = specOf(object)
+      const dangling = itemsOf(statusOf(object)['conditions']).find(
+        (one) => one['type'] === 'Dangling',
+      )
+      return [
+        nameOf(object),
+        textOf(fieldsOf(priorityLevelConfiguration)['name']),
+        numberOf(matchingPrecedence),
+        orNone(textOf(fieldsOf(distinguisherMethod)['type'])),
+        createdAgo(object),
+        dangling === undefined ? '?' : textOf(dangling['status']),
+      ]
+    },
+  ),
   /** The first schema that matches a request applies, so they are listed in the order of precedence. */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 
-const numberOrNone = (value: Json | undefined): string | number => (typeof value === 'number' ? value : '<none>')
+const numberOrNone = (value: Json | undefined): string | number =>
+  typeof value === 'number' ? value : '<none>'
 
 const priorityLevels = table(
   'Name | Type | NominalConcurrencyShares | Queues | HandSize | QueueLengthLimit | Age',
@@ -330,7 +389,10 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],
   ['MutatingAdmissionPolicy.admissionregistration.k8s.io', policies('Mutations', 'mutations')],
   ['MutatingAdmissionPolicyBinding.admissionregistration.k8s.io', policyBindings],
-  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', policies('Validations', 'validations')],
+  [
+    'ValidatingAdmissionPolicy.admissionregistration.k8s.io',
+    policies('Validations', 'validations'),
+  ],
   ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', policyBindings],
   ['FlowSchema.flowcontrol.apiserver.k8s.io', flowSchemas],
   ['PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io', priorityLevels],

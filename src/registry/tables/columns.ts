@@ -74,9 +74,11 @@ export function printLabels(labels: Json | undefined): string {
   return orNone(sortInParts('sorted labels of a row', entries, compareTexts).join(','))
 }
 
-const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+const compareTexts = (one: string, other: string): number =>
+  one < other ? -1 : one > other ? 1 : 0
 
-export const printSelector = (selector: Json | undefined): string => orNone(printLabelSelector(fieldsOf(selector)))
+export const printSelector = (selector: Json | undefined): string =>
+  orNone(printLabelSelector(fieldsOf(selector)))
 
 /** How many items of a list are printed. */
 export const SHOWN_MAX = 3

@@ -1,5 +1,13 @@
 /** The table of events, the same for both groups: when, how severe, and about which object. */
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import { ageOf, type Cell, type TableKind } from '../../api/table.ts'
 import { nameOf, table } from './columns.ts'
 
@@ -28,7 +36,8 @@ function printObject({ kind, name }: Fields): string {
 }
 
 /** A field that the two groups name differently. */
-const either = (event: KubeObject, name: string, other: string): Json | undefined => event[name] ?? event[other]
+const either = (event: KubeObject, name: string, other: string): Json | undefined =>
+  event[name] ?? event[other]
 
 function sourceOf(event: KubeObject): string {
   const { component, host } = fieldsOf(either(event, 'source', 'deprecatedSource'))

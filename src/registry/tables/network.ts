@@ -1,5 +1,14 @@
 /** Tables of network resources. */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, listOf, numberOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  listOf,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import {
   createdAgo,
@@ -20,18 +29,21 @@ import { keysOf } from '../../lib/long-lists.ts'
 import { eachItem, mapEach } from '../../lib/parts.ts'
 import { sortInParts } from '../../lib/sort-in-parts.ts'
 
-const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*', (object) => {
-  const { type, clusterIP, ports, selector } = specOf(object)
-  return [
-    nameOf(object),
-    textOf(type),
-    orNone(textOf(clusterIP)),
-    externalAddresses(object),
-    orNone(mapEach('ports of a row', itemsOf(ports), printPort).join(',')),
-    createdAgo(object),
-    printLabels(selector),
-  ]
-})
+const services = table(
+  'Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*',
+  (object) => {
+    const { type, clusterIP, ports, selector } = specOf(object)
+    return [
+      nameOf(object),
+      textOf(type),
+      orNone(textOf(clusterIP)),
+      externalAddresses(object),
+      orNone(mapEach('ports of a row', itemsOf(ports), printPort).join(',')),
+      createdAgo(object),
+      printLabels(selector),
+    ]
+  },
+)
 
 function printPort({ port, nodePort, protocol }: Fields): string {
   const outside = numberOf(nodePort) > 0 ? `:${numberOf(nodePort)}` : ''
@@ -49,7 +61,10 @@ function externalAddresses(service: KubeObject): string {
 
 /** The addresses of a load balancer: sorted, without duplicates. */
 function addressesOf({ loadBalancer }: Fields): readonly string[] {
-  const all = keysOf(itemsOf(fieldsOf(loadBalancer)['ingress']), ({ ip, hostname }) => textOf(ip) || textOf(hostname))
+  const all = keysOf(
+    itemsOf(fieldsOf(loadBalancer)['ingress']),
+    ({ ip, hostname }) => textOf(ip) || textOf(hostname),
+  )
   return sortInParts('addresses of a row', [...all], (one, other) => (one < other ? -1 : 1))
 }
 
@@ -62,15 +77,23 @@ const endpoints = table('Name | Endpoints | Age', (object) => [
 /** If there are subsets but no ready address, the cell is empty. */
 function printEndpoints(subsets: readonly Fields[]): string {
   if (subsets.length === 0) return '<none>'
-  const { first, count } = eachItem('endpoints of a row', subsets, noEndpoints, (found, { addresses, ports }) => {
-    const [ips, numbers] = [listOf(addresses), listOf(ports)]
-    const hosts = itemsOf(ips.slice(0, SHOWN_MAX)).map(({ ip }) => textOf(ip))
-    const some = itemsOf(numbers.slice(0, SHOWN_MAX)).map(({ port }) => numberOf(port))
-    const shown = numbers.length === 0 ? hosts : some.flatMap((port) => hosts.map((host) => hostPort({ host, port })))
-    for (const text of shown) if (found.first.length < SHOWN_MAX) found.first.push(text)
-    found.count += ips.length * Math.max(numbers.length, 1)
-    return true
-  })
+  const { first, count } = eachItem(
+    'endpoints of a row',
+    subsets,
+    noEndpoints,
+    (found, { addresses, ports }) => {
+      const [ips, numbers] = [listOf(addresses), listOf(ports)]
+      const hosts = itemsOf(ips.slice(0, SHOWN_MAX)).map(({ ip }) => textOf(ip))
+      const some = itemsOf(numbers.slice(0, SHOWN_MAX)).map(({ port }) => numberOf(port))
+      const shown =
+        numbers.length === 0
+          ? hosts
+          : some.flatMap((port) => hosts.map((host) => hostPort({ host, port })))
+      for (const text of shown) if (found.first.length < SHOWN_MAX) found.first.push(text)
+      found.count += ips.length * Math.max(numbers.length, 1)
+      return true
+    },
+  )
   return shortened(first, count)
 }
 
@@ -78,8 +101,14 @@ function printEndpoints(subsets: readonly Fields[]): string {
 const noEndpoints = (): { readonly first: string[]; count: number } => ({ first: [], count: 0 })
 
 const endpointSlices = table('Name | AddressType | Ports | Endpoints | Age', (object) => {
-  const ports = mapEach('ports of a slice', itemsOf(object['ports']), ({ port, name }) => shownOf(port) || textOf(name))
-  const addresses = mapEach('addresses of a slice', itemsOf(object['endpoints']), (one) => textsOf(one['addresses']))
+  const ports = mapEach(
+    'ports of a slice',
+    itemsOf(object['ports']),
+    ({ port, name }) => shownOf(port) || textOf(name),
+  )
+  const addresses = mapEach('addresses of a slice', itemsOf(object['endpoints']), (one) =>
+    textsOf(one['addresses']),
+  )
   return [
     nameOf(object),
     textOf(object['addressType']),
@@ -106,12 +135,19 @@ function printHosts(rules: readonly Fields[]): string {
   const hosts = mapEach('hosts of a row', rules, ({ host }) => textOf(host))
   const named = hosts.filter((host) => host !== '')
   if (named.length === 0) return '*'
-  return shortened(named.length > SHOWN_MAX ? [...named, ...hosts.filter((host) => host === '')] : named)
+  return shortened(
+    named.length > SHOWN_MAX ? [...named, ...hosts.filter((host) => host === '')] : named,
+  )
 }
 
 const ingressClasses = table('Name | Controller | Parameters | Age', (object) => {
   const { controller, parameters } = specOf(object)
-  return [nameOf(object), textOf(controller), printParameters(fieldsOf(parameters)), createdAgo(object)]
+  return [
+    nameOf(object),
+    textOf(controller),
+    printParameters(fieldsOf(parameters)),
+    createdAgo(object),
+  ]
 })
 
 function printParameters({ apiGroup, kind, name }: Fields): string {
@@ -128,7 +164,9 @@ const networkPolicies = table('Name | Pod-Selector | Age', (object) => [
 /** As upstream, rows have the age as a third cell, for which there is no column. */
 const ipAddresses = table('Name | ParentRef', (object) => {
   const { group, resource, namespace, name } = fieldsOf(specOf(object)['parentRef'])
-  const what = (textOf(group) === '' ? textOf(resource) : `${textOf(resource)}.${textOf(group)}`).toLowerCase()
+  const what = (
+    textOf(group) === '' ? textOf(resource) : `${textOf(resource)}.${textOf(group)}`
+  ).toLowerCase()
   const parent = [what, textOf(namespace), textOf(name)].filter((part) => part !== '').join('/')
   return [nameOf(object), parent, createdAgo(object)]
 })

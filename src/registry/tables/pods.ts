@@ -1,10 +1,20 @@
 /** The table of Pods: how many containers are ready, and the status in one word. */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import type { Cell, TableKind } from '../../api/table.ts'
 import { columnsOf, createdAgo, hasCondition, nameOf, orNone, specOf, statusOf } from './columns.ts'
 
 export const podTable: TableKind = {
-  columns: columnsOf('Name | Ready | Status | Restarts | Age | IP* | Node* | Nominated Node* | Readiness Gates*'),
+  columns: columnsOf(
+    'Name | Ready | Status | Restarts | Age | IP* | Node* | Nominated Node* | Readiness Gates*',
+  ),
   cells: (pod) => {
     const spec = specOf(pod)
     const status = statusOf(pod)
@@ -24,33 +34,54 @@ export const podTable: TableKind = {
   },
   conditions: (pod) => {
     const { phase } = statusOf(pod)
-    if (phase === 'Succeeded') return [completed('Succeeded', 'The pod has completed successfully.')]
+    if (phase === 'Succeeded')
+      return [completed('Succeeded', 'The pod has completed successfully.')]
     return phase === 'Failed' ? [completed('Failed', 'The pod failed.')] : []
   },
 }
 
-const completed = (reason: string, message: string): Fields => ({ type: 'Completed', status: 'True', reason, message })
+const completed = (reason: string, message: string): Fields => ({
+  type: 'Completed',
+  status: 'True',
+  reason,
+  message,
+})
 
 function gates(spec: Fields, { conditions }: Fields): string {
   const types = itemsOf(spec['readinessGates']).map((gate) => textOf(gate['conditionType']))
   if (types.length === 0) return '<none>'
-  const held = new Set(itemsOf(conditions).flatMap(({ type, status }) => (status === 'True' ? [textOf(type)] : [])))
+  const held = new Set(
+    itemsOf(conditions).flatMap(({ type, status }) => (status === 'True' ? [textOf(type)] : [])),
+  )
   return `${types.filter((type) => held.has(type)).length}/${types.length}`
 }
 
-type Summary = { readonly word: string; readonly ready: number; readonly total: number; readonly restarts: Cell }
+type Summary = {
+  readonly word: string
+  readonly ready: number
+  readonly total: number
+  readonly restarts: Cell
+}
 
 /** While init containers run, only they count; after that, only the sidecars among them, beside the containers. */
 function summary(pod: KubeObject): Summary {
   const spec = specOf(pod)
   const status = statusOf(pod)
   const initContainers = itemsOf(spec['initContainers'])
-  const sidecars = new Set(initContainers.filter((one) => one['restartPolicy'] === 'Always').map(containerName))
+  const sidecars = new Set(
+    initContainers.filter((one) => one['restartPolicy'] === 'Always').map(containerName),
+  )
   const total = itemsOf(spec['containers']).length + sidecars.size
-  const begin = initialisation(itemsOf(status['initContainerStatuses']), sidecars, initContainers.length)
+  const begin = initialisation(
+    itemsOf(status['initContainerStatuses']),
+    sidecars,
+    initContainers.length,
+  )
   const isThrough = begin.word === undefined || hasCondition(status['conditions'], 'Initialized')
   const base = begin.word ?? phaseWord(status)
-  const main = isThrough ? mainContainers(status, base) : { word: base, ready: 0, restarts: noRestarts }
+  const main = isThrough
+    ? mainContainers(status, base)
+    : { word: base, ready: 0, restarts: noRestarts }
   const restarts = isThrough ? sum(begin.sidecarRestarts, main.restarts) : begin.restarts
   return {
     word: deletionWord(pod, main.word),
@@ -140,7 +171,8 @@ function mainContainers({ containerStatuses, conditions }: Fields, base: string)
     else if (terminated !== undefined) word = endWord(fieldsOf(terminated))
     else if (status['ready'] === true && running !== undefined) ready++
   }
-  if (word === 'Completed' && ready > 0) word = hasCondition(conditions, 'Ready') ? 'Running' : 'NotReady'
+  if (word === 'Completed' && ready > 0)
+    word = hasCondition(conditions, 'Ready') ? 'Running' : 'NotReady'
   return { word, ready, restarts }
 }
 

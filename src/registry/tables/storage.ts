@@ -1,5 +1,13 @@
 /** Tables of volumes, claims and storage classes. */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import { createdAgo, nameOf, orUnset, specOf, statusOf, table } from './columns.ts'
 
@@ -23,7 +31,9 @@ const classOf = ({ metadata, ...object }: KubeObject): string =>
   metadata.annotations?.[classAnnotation] ?? textOf(fieldsOf(object['spec'])['storageClassName'])
 
 const phaseOf = (object: KubeObject): string =>
-  object.metadata.deletionTimestamp === undefined ? textOf(statusOf(object)['phase']) : 'Terminating'
+  object.metadata.deletionTimestamp === undefined
+    ? textOf(statusOf(object)['phase'])
+    : 'Terminating'
 
 const storageOf = (amounts: Json | undefined): string => textOf(fieldsOf(amounts)['storage']) || '0'
 
@@ -77,7 +87,9 @@ const defaultAnnotations = [
 const storageClasses = table(
   'Name | Provisioner | ReclaimPolicy | VolumeBindingMode | AllowVolumeExpansion | Age',
   (object) => {
-    const isDefault = defaultAnnotations.some((name) => object.metadata.annotations?.[name] === 'true')
+    const isDefault = defaultAnnotations.some(
+      (name) => object.metadata.annotations?.[name] === 'true',
+    )
     return [
       `${nameOf(object)}${isDefault ? ' (default)' : ''}`,
       textOf(object['provisioner']),
@@ -97,17 +109,20 @@ const volumeAttributesClasses = table('Name | DriverName | Age', (object) => [
   createdAgo(object),
 ])
 
-const volumeAttachments = table('Name | Attacher | PV | Node | Attached:boolean | Age', (object) => {
-  const { attacher, source, nodeName } = specOf(object)
-  return [
-    nameOf(object),
-    textOf(attacher),
-    textOf(fieldsOf(source)['persistentVolumeName']),
-    textOf(nodeName),
-    statusOf(object)['attached'] === true,
-    createdAgo(object),
-  ]
-})
+const volumeAttachments = table(
+  'Name | Attacher | PV | Node | Attached:boolean | Age',
+  (object) => {
+    const { attacher, source, nodeName } = specOf(object)
+    return [
+      nameOf(object),
+      textOf(attacher),
+      textOf(fieldsOf(source)['persistentVolumeName']),
+      textOf(nodeName),
+      statusOf(object)['attached'] === true,
+      createdAgo(object),
+    ]
+  },
+)
 
 const csiDrivers = table(
   'Name | AttachRequired:boolean | PodInfoOnMount:boolean | StorageCapacity:boolean | TokenRequests | RequiresRepublish:boolean | Modes | Age',

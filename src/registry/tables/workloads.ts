@@ -82,18 +82,21 @@ const statefulSets = table('Name | Ready | Age | Containers* | Images*', (object
   ]
 })
 
-const jobs = table('Name | Status | Completions | Duration | Age | Containers* | Images* | Selector*', (object) => {
-  const { template, selector } = specOf(object)
-  return [
-    nameOf(object),
-    jobState(object),
-    jobCompletions(object),
-    jobDuration(object),
-    createdAgo(object),
-    ...containerColumns(template),
-    printSelector(selector),
-  ]
-})
+const jobs = table(
+  'Name | Status | Completions | Duration | Age | Containers* | Images* | Selector*',
+  (object) => {
+    const { template, selector } = specOf(object)
+    return [
+      nameOf(object),
+      jobState(object),
+      jobCompletions(object),
+      jobDuration(object),
+      createdAgo(object),
+      ...containerColumns(template),
+      printSelector(selector),
+    ]
+  },
+)
 
 function jobState(job: KubeObject): string {
   const { conditions } = statusOf(job)
@@ -149,7 +152,9 @@ const controllerRevisions = table('Name | Controller | Revision | Age', (object)
 function controllerOf({ metadata }: KubeObject): string {
   const owner = itemsOf(metadata['ownerReferences']).find((one) => one['controller'] === true)
   if (owner === undefined) return '<none>'
-  const [group = ''] = textOf(owner['apiVersion']).includes('/') ? textOf(owner['apiVersion']).split('/') : []
+  const [group = ''] = textOf(owner['apiVersion']).includes('/')
+    ? textOf(owner['apiVersion']).split('/')
+    : []
   const kind = textOf(owner['kind']).toLowerCase()
   return `${group === '' ? kind : `${kind}.${group}`}/${textOf(owner['name'])}`
 }
@@ -185,7 +190,10 @@ const scale = table('Name | Desired:integer | Available:integer | Age', (object)
 ])
 
 /** As upstream, the column Name has no format `name`. */
-export const scaleTable: TableKind = { ...scale, columns: scale.columns.map((column) => ({ ...column, format: '' })) }
+export const scaleTable: TableKind = {
+  ...scale,
+  columns: scale.columns.map((column) => ({ ...column, format: '' })),
+}
 
 export const workloadTables: readonly (readonly [string, TableKind])[] = [
   ['Deployment.apps', deployments],

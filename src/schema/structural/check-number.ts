@@ -7,7 +7,13 @@ import type { Checks } from './structural.ts'
 import { isInteger } from './value.ts'
 
 export function checkNumber(value: number | bigint, checks: Checks, place: Place): void {
-  const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = checks
+  const {
+    multipleOf,
+    maximum,
+    minimum,
+    exclusiveMaximum = false,
+    exclusiveMinimum = false,
+  } = checks
   const whole = isInteger(value)
   if (multipleOf !== undefined) checkMultiple(value, limitOf(multipleOf, whole), place)
   if (maximum !== undefined) {
@@ -27,10 +33,12 @@ export function checkNumber(value: number | bigint, checks: Checks, place: Place
 }
 
 const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limit) : limit)
-const printLimit = (limit: number, whole: boolean): string => (whole ? `${BigInt(limit)}` : goFloat(limit))
+const printLimit = (limit: number, whole: boolean): string =>
+  whole ? `${BigInt(limit)}` : goFloat(limit)
 
 /** As Go converts on amd64: a float beyond the range becomes the smallest int64, so that nothing is below it. */
-const asInt64 = (limit: number): number => (Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND)
+const asInt64 = (limit: number): number =>
+  Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND
 const INT64_BOUND = 2 ** 63
 
 function checkMultiple(value: number | bigint, factor: number, place: Place): void {
@@ -40,7 +48,8 @@ function checkMultiple(value: number | bigint, factor: number, place: Place): vo
     place.faults.push(() => invalidShown(pathOf(place, place.name), shown, why))
     return
   }
-  if (!isMultiple(value, factor)) place.faults.push(valueFault(place, value, `should be a multiple of ${shown}`))
+  if (!isMultiple(value, factor))
+    place.faults.push(valueFault(place, value, `should be a multiple of ${shown}`))
 }
 
 function isMultiple(value: number | bigint, factor: number): boolean {

@@ -13,14 +13,20 @@ export function checkString(value: string, checks: Checks, place: Place): void {
   place.faults.push(typeFault(place, { wanted: format, found: value, shown: value }))
 }
 
-function checkText(value: string, { maxLength, minLength, pattern, isOfDefault }: Checks, place: Place): void {
+function checkText(
+  value: string,
+  { maxLength, minLength, pattern, isOfDefault }: Checks,
+  place: Place,
+): void {
   const { faults } = place
-  if (maxLength !== undefined && isLonger(value, maxLength)) faults.push(longFault(place, maxLength))
+  if (maxLength !== undefined && isLonger(value, maxLength))
+    faults.push(longFault(place, maxLength))
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
   } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
     // An invalid pattern is reported as an error of the schema.
-    if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined) return
+    if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined)
+      return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
   }
 }

@@ -9,13 +9,20 @@ import type { Checks, Structural } from './structural.ts'
 import { typeOfValue } from './value.ts'
 
 /** Returns how many checks passed: one or none. */
-export function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): number {
+export function checkType(
+  value: Json,
+  { types, isNullable, checks }: Structural,
+  place: Place,
+): number {
   const format =
-    checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format)) ? checks.format : undefined
+    checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format))
+      ? checks.format
+      : undefined
   if (types.length === 0 && format === undefined) return 1
   if (value === null && (isNullable || types.length === 0 || types.includes('null'))) return 1
   const type = typeOfValue(value)
-  for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
+  for (const wanted of types)
+    if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
     // If there is a format, upstream does not check the type of strings and lists, and compares all other values by Go's types.
@@ -39,7 +46,8 @@ const goFormats: ReadonlyMap<string, string> = new Map([
 /** The keywords that apply to a value as a whole. */
 export function checkWhole(value: Json, { checks }: Structural, place: Place): void {
   if (checks === undefined) return
-  if (checks.enum?.has(value) === false) place.faults.push(enumFault(place, value, checks.enum.values))
+  if (checks.enum?.has(value) === false)
+    place.faults.push(enumFault(place, value, checks.enum.values))
   if (typeof value === 'string') checkString(value, checks, place)
   else if (isNumber(value)) checkNumber(value, checks, place)
 }
@@ -53,7 +61,8 @@ export function checkItemCount(
   if (minItems !== undefined && items.length < minItems) {
     faults.push(valueFault(place, items.length, `should have at least ${minItems} items`))
   }
-  if (maxItems !== undefined && items.length > maxItems) faults.push(manyFault(place, items.length, maxItems))
+  if (maxItems !== undefined && items.length > maxItems)
+    faults.push(manyFault(place, items.length, maxItems))
   if (uniqueItems === true && new Set(items.map(printJson)).size < items.length)
     faults.push(valueFault(place, '', "shouldn't contain duplicates"))
 }
@@ -61,10 +70,15 @@ export function checkItemCount(
 const printJson = (value: Json): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
 
-export function checkFieldCount(count: number, { minProperties, maxProperties }: Checks, place: Place): void {
+export function checkFieldCount(
+  count: number,
+  { minProperties, maxProperties }: Checks,
+  place: Place,
+): void {
   const { faults } = place
   if (minProperties !== undefined && count < minProperties) {
     faults.push(valueFault(place, count, `should have at least ${minProperties} properties`))
   }
-  if (maxProperties !== undefined && count > maxProperties) faults.push(manyFault(place, count, maxProperties))
+  if (maxProperties !== undefined && count > maxProperties)
+    faults.push(manyFault(place, count, maxProperties))
 }

@@ -35,28 +35,35 @@ export function* correlatedItems(
  */
 export function* isUnchanged(value: Json, old: Json, { schema, slice }: Known): Turns<boolean> {
   if (slice.isOver()) yield undefined
-  if (Array.isArray(value) && Array.isArray(old)) return yield* areItemsUnchanged(value, old, { schema, slice })
+  if (Array.isArray(value) && Array.isArray(old))
+    return yield* areItemsUnchanged(value, old, { schema, slice })
   if (!isFields(value) || !isFields(old)) return yield* isSameInTurns(value, old, slice)
   const names = Object.keys(value)
   if (names.length !== Object.keys(old).length) return false
   for (const name of names) {
     const own = schema.properties?.get(name) ?? schema.additional
     if (typeof own !== 'object' || !Object.hasOwn(old, name)) return false
-    if (!(yield* isUnchanged(value[name] ?? null, old[name] ?? null, { schema: own, slice }))) return false
+    if (!(yield* isUnchanged(value[name] ?? null, old[name] ?? null, { schema: own, slice })))
+      return false
   }
   return true
 }
 
 type Known = { readonly schema: Structural; readonly slice: Slice }
 
-function* areItemsUnchanged(items: readonly Json[], old: readonly Json[], { schema, slice }: Known): Turns<boolean> {
+function* areItemsUnchanged(
+  items: readonly Json[],
+  old: readonly Json[],
+  { schema, slice }: Known,
+): Turns<boolean> {
   const { list, items: own } = schema
   if (list?.by !== 'keys' || own === undefined) return yield* isSameInTurns(items, old, slice)
   if (items.length !== old.length) return false
   const olds = yield* correlatedItems(items, old, { list, slice })
   for (const [at, item] of items.entries()) {
     const before = olds?.[at]
-    if (before === undefined || !(yield* isUnchanged(item, before, { schema: own, slice }))) return false
+    if (before === undefined || !(yield* isUnchanged(item, before, { schema: own, slice })))
+      return false
   }
   return true
 }

@@ -18,7 +18,10 @@ export type Nulls = 'removed' | 'kept'
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
 
 export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
-  return setAt(value, schema, { nulls, room: once('room for defaults', () => ({ characters: CHARACTERS_MAX })) })
+  return setAt(value, schema, {
+    nulls,
+    room: once('room for defaults', () => ({ characters: CHARACTERS_MAX })),
+  })
 }
 
 function setAt(value: Json, schema: Structural, walk: Walk): Json {
@@ -48,7 +51,9 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
     const own = schema.properties?.get(name) ?? schema.additional
     if (typeof own !== 'object') return before
     const start = isVoid(before, own) ? (taken(own.default, walk) ?? otherwise) : before
-    return start === undefined ? undefined : setAt(start, own, start === before ? walk : inDefault(walk))
+    return start === undefined
+      ? undefined
+      : setAt(start, own, start === before ? walk : inDefault(walk))
   })
   return absent === undefined ? set : Object.assign(new JsonMap(), set, absent)
 }
@@ -59,7 +64,8 @@ const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...wal
 /** Removes nulls from fields that are not nullable and have no default, as upstream does where it converts between versions. */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
-  if (Array.isArray(value)) return items === undefined ? value : changedItems(value, (item) => removeNulls(item, items))
+  if (Array.isArray(value))
+    return items === undefined ? value : changedItems(value, (item) => removeNulls(item, items))
   if (!isFields(value)) return value
   return changedFields(value, (before, name) => {
     const own = schema.properties?.get(name) ?? schema.additional
@@ -84,7 +90,9 @@ function charactersOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 8
   let count = 2
   if (Array.isArray(value)) for (const item of value) count += charactersOf(item)
-  else for (const [name, field] of Object.entries(value)) count += name.length + charactersOf(field ?? null)
+  else
+    for (const [name, field] of Object.entries(value))
+      count += name.length + charactersOf(field ?? null)
   return count
 }
 

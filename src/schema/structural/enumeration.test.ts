@@ -3,7 +3,16 @@ import { test } from 'node:test'
 import { Enumeration } from './enumeration.ts'
 
 test('values are found whatever they are', () => {
-  const some = new Enumeration(['a', 1, true, null, { a: 1, b: ['x'] }, ['a', 'b'], '__proto__', 2n ** 60n])
+  const some = new Enumeration([
+    'a',
+    1,
+    true,
+    null,
+    { a: 1, b: ['x'] },
+    ['a', 'b'],
+    '__proto__',
+    2n ** 60n,
+  ])
   for (const value of ['a', 1.0, true, { b: ['x'], a: 1 }, ['a', 'b'], '__proto__', 2n ** 60n]) {
     assert.ok(some.has(value), typeof value)
   }

@@ -26,7 +26,8 @@ export class Enumeration {
 }
 
 /** A scalar itself; for other values a text that no scalar equals, since it begins with a control character. */
-const markOf = (value: Json): Json => (typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value)
+const markOf = (value: Json): Json =>
+  typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value
 
 function textOf(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`

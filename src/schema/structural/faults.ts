@@ -13,23 +13,34 @@ export function pathOf({ prefix }: Pick<Place, 'prefix'>, name: string): string 
 }
 
 export function valueFault(place: Place, value: Json, why: string, name?: string): Fault {
-  return () => invalidShown(pathOf(place, place.name), goShown(value), `${name ?? place.name} in body ${why}`)
+  return () =>
+    invalidShown(pathOf(place, place.name), goShown(value), `${name ?? place.name} in body ${why}`)
 }
 
 export function typeFault(
   place: Place,
-  { wanted, found, shown }: { readonly wanted: string; readonly found: string; readonly shown: string },
+  {
+    wanted,
+    found,
+    shown,
+  }: { readonly wanted: string; readonly found: string; readonly shown: string },
 ): Fault {
   return () => {
     const why = `${place.name} in body must be of type ${wanted}: ${quote(found)}`
     const path = pathOf(place, place.name)
-    return { path, reason: 'FieldValueTypeInvalid', message: `Invalid value: ${quote(shown)}: ${why}` }
+    return {
+      path,
+      reason: 'FieldValueTypeInvalid',
+      message: `Invalid value: ${quote(shown)}: ${why}`,
+    }
   }
 }
 
 export function enumFault(place: Place, value: Json, values: readonly Json[]): Fault {
   return () => {
-    const supported = values.map((allowed) => (typeof allowed === 'string' ? allowed : printJson(allowed)))
+    const supported = values.map((allowed) =>
+      typeof allowed === 'string' ? allowed : printJson(allowed),
+    )
     return notSupportedShown(pathOf(place, place.name), goShown(value), supported)
   }
 }
@@ -47,5 +58,6 @@ export function manyFault(place: Place, count: number, countMax: number): Fault 
 
 /** Upstream loses the path of these errors; it is only in the message. */
 export function junctorFault(place: Place, why: string): Fault {
-  return () => invalidShown(place.prefix === '' ? '<nil>' : place.prefix, '""', `${quote(place.name)} ${why}`)
+  return () =>
+    invalidShown(place.prefix === '' ? '<nil>' : place.prefix, '""', `${quote(place.name)} ${why}`)
 }

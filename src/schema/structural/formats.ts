@@ -56,7 +56,8 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 export const isFormat = (name: string): boolean => formats.has(name)
 
 /** A text matches any format that is not validated. */
-export const matchesFormat = (text: string, format: string): boolean => formats.get(format)?.(text) ?? true
+export const matchesFormat = (text: string, format: string): boolean =>
+  formats.get(format)?.(text) ?? true
 
 /** Most host names match this, which is faster to check than a pattern for all letters and symbols. */
 const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
@@ -64,7 +65,10 @@ const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-z
 function isHostname(text: string): boolean {
   if (text.length <= HOST_BYTES_MAX && plainHostname.test(text)) return true
   if (text.length > HOST_BYTES_MAX || Buffer.byteLength(text) > HOST_BYTES_MAX) return false
-  return hostname.test(text) && text.split('.').every((label) => Buffer.byteLength(label) <= HOST_LABEL_BYTES_MAX)
+  return (
+    hostname.test(text) &&
+    text.split('.').every((label) => Buffer.byteLength(label) <= HOST_LABEL_BYTES_MAX)
+  )
 }
 
 /** Leading zeros in the octets of IPv4 were accepted once, and still are. */
@@ -74,29 +78,46 @@ const isSloppyIp = (text: string): boolean =>
 function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
   const [ip, bits] = [text.slice(0, slash), text.slice(slash + 1)]
-  return slash > 0 && isSloppyIp(ip) && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (ip.includes(':') ? 128 : 32)
+  return (
+    slash > 0 &&
+    isSloppyIp(ip) &&
+    /^[0-9]{1,3}$/.test(bits) &&
+    Number(bits) <= (ip.includes(':') ? 128 : 32)
+  )
 }
 
 /**
  * Of 6, 8 or 20 bytes, as in Go 1.24, with which releases of Kubernetes 1.33 are built: later ones need no separators between the digits.
  */
 function isMac(text: string): boolean {
-  if (text.includes('.')) return /^[0-9a-f]{4}(?:(?:\.[0-9a-f]{4}){2,3}|(?:\.[0-9a-f]{4}){9})$/i.test(text)
-  return /^[0-9a-f]{2}([:-])[0-9a-f]{2}(?:(?:\1[0-9a-f]{2}){4}|(?:\1[0-9a-f]{2}){6}|(?:\1[0-9a-f]{2}){18})$/i.test(text)
+  if (text.includes('.'))
+    return /^[0-9a-f]{4}(?:(?:\.[0-9a-f]{4}){2,3}|(?:\.[0-9a-f]{4}){9})$/i.test(text)
+  return /^[0-9a-f]{2}([:-])[0-9a-f]{2}(?:(?:\1[0-9a-f]{2}){4}|(?:\1[0-9a-f]{2}){6}|(?:\1[0-9a-f]{2}){18})$/i.test(
+    text,
+  )
 }
 
 function isIsbn10(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, '')
   if (!/^(?:[0-9]{9}X|[0-9]{10})$/.test(digits)) return false
   return (
-    Array.from(digits).reduce((sum, digit, at) => sum + (10 - at) * (digit === 'X' ? 10 : Number(digit)), 0) % 11 === 0
+    Array.from(digits).reduce(
+      (sum, digit, at) => sum + (10 - at) * (digit === 'X' ? 10 : Number(digit)),
+      0,
+    ) %
+      11 ===
+    0
   )
 }
 
 function isIsbn13(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, '')
   if (!/^[0-9]{13}$/.test(digits)) return false
-  return Array.from(digits).reduce((sum, digit, at) => sum + (at % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0
+  return (
+    Array.from(digits).reduce((sum, digit, at) => sum + (at % 2 === 0 ? 1 : 3) * Number(digit), 0) %
+      10 ===
+    0
+  )
 }
 
 function isCard(text: string): boolean {
@@ -115,13 +136,16 @@ function isDate(text: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
   if (year === '') return false
   const isLeap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0)
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Number(month) - 1] ?? 0
+  const days =
+    [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Number(month) - 1] ?? 0
   return Number(day) >= 1 && Number(day) <= days
 }
 
 function isDateTime(text: string): boolean {
   const [date = '', time = ''] = text.toLowerCase().split('t')
-  const match = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time)
+  const match = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(
+    time,
+  )
   if (match === null || !isDate(date)) return false
   const [, hour = '', minute = '', second = ''] = match
   return hour <= '23' && minute <= '59' && second <= '59'

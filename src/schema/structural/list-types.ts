@@ -14,7 +14,8 @@ export function* validateLists(
   { old, slice }: { readonly old?: Json | undefined; readonly slice: Slice },
 ): Turns<FieldFault[]> {
   const faults = yield* faultsOf(value, schema, slice)
-  const wasBad = faults.length > 0 && old !== undefined && (yield* faultsOf(old, schema, slice)).length > 0
+  const wasBad =
+    faults.length > 0 && old !== undefined && (yield* faultsOf(old, schema, slice)).length > 0
   return wasBad ? [] : faults
 }
 
@@ -33,7 +34,11 @@ function* visit(value: Json, schema: Structural, place: Place): Turns<void> {
   else if (isFields(value)) yield* visitFields(value, schema, place)
 }
 
-function* visitFields(fields: Fields, { properties, additional }: Structural, { path, ...place }: Place): Turns<void> {
+function* visitFields(
+  fields: Fields,
+  { properties, additional }: Structural,
+  { path, ...place }: Place,
+): Turns<void> {
   if (properties === undefined && typeof additional !== 'object') return
   for (const name of Object.keys(fields)) {
     const own = properties?.get(name)
@@ -50,7 +55,8 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
   else if (list?.by === 'keys') {
     const at = items.findIndex((item) => item !== null && !isFields(item))
     const why = 'must be an object for an array of list-type map'
-    if (at >= 0) place.faults.push(invalidShown(`${place.path}[${at}]`, goShown(items[at] ?? null), why))
+    if (at >= 0)
+      place.faults.push(invalidShown(`${place.path}[${at}]`, goShown(items[at] ?? null), why))
     else
       yield* refuseRepeated(
         items,
@@ -60,7 +66,8 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
       )
   }
   if (itemSchema === undefined || !itemSchema.holds.lists) return
-  for (const [at, item] of items.entries()) yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
+  for (const [at, item] of items.entries())
+    yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
 }
 
 /** Each duplicate value is reported once, at its second occurrence. */
@@ -83,11 +90,14 @@ function* refuseRepeated(
 
 function* keysInTurns(item: Fields, keys: readonly string[], slice: Slice): Turns<string> {
   const parts: string[] = []
-  for (const key of keys) parts.push(Object.hasOwn(item, key) ? yield* keyInTurns(item[key] ?? null, slice) : '')
+  for (const key of keys)
+    parts.push(Object.hasOwn(item, key) ? yield* keyInTurns(item[key] ?? null, slice) : '')
   return parts.join()
 }
 
 function keysOf(item: Json, keys: readonly string[]): Json {
   if (!isFields(item)) return {}
-  return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]))
+  return Object.fromEntries(
+    keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]),
+  )
 }

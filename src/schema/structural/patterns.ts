@@ -3,7 +3,13 @@
  * deferred, matched between two passes over the value, and known in the next pass.
  */
 import { RE2JS } from 're2js'
-import { longPatternSize, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
+import {
+  longPatternSize,
+  PatternQuestion,
+  SHORT_STEPS_MAX,
+  STEPS_MAX,
+  stepsOf,
+} from '../../cel/regex.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
@@ -27,7 +33,8 @@ export class Patterns {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
     const size = this.#longSizeOf(pattern)
-    if (size !== undefined) return this.#ask(text, pattern, { steps: size * text.length, isShort: false })
+    if (size !== undefined)
+      return this.#ask(text, pattern, { steps: size * text.length, isShort: false })
     const compiled = compilePattern(pattern)
     if (compiled === undefined) return false
     const steps = stepsOf(compiled, text)
@@ -66,8 +73,13 @@ export class Patterns {
     this.#stepsOfPass = 0
     for (const { question, isShort } of asked) {
       if (slice.isOver()) yield undefined
-      if (isShort) this.#know(question, compilePattern(question.pattern)?.test(question.text) === true)
-      else yield { question, tell: (answer) => this.#know(question, !(answer instanceof CelError) && answer === true) }
+      if (isShort)
+        this.#know(question, compilePattern(question.pattern)?.test(question.text) === true)
+      else
+        yield {
+          question,
+          tell: (answer) => this.#know(question, !(answer instanceof CelError) && answer === true),
+        }
     }
     return asked.length > 0
   }

@@ -57,11 +57,13 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   const own = schema?.properties?.get(`${at.step}`)
   if (own !== undefined) return pruneBelow(value, own, at)
   const additional = schema?.additional
-  if (additional !== undefined) return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
+  if (additional !== undefined)
+    return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
   if (schema?.keepsUnknown === true) return value
   at.place.unknown.add(() => nameOf(at.place.trail.name, at.step))
   return undefined
 }
 
 /** The fields that every object has, whatever its schema says. */
-export const isMetaField = (name: string): boolean => name === 'apiVersion' || name === 'kind' || name === 'metadata'
+export const isMetaField = (name: string): boolean =>
+  name === 'apiVersion' || name === 'kind' || name === 'metadata'

@@ -10,7 +10,12 @@ import { Trail } from './trail.ts'
 /** A tenth of a millisecond to half of one. Larger values are validated in slices. */
 const VALUES_MAX = 4_000
 
-export function isQuicklyGood(value: Json, schema: Structural, patterns: Patterns, slice: Slice): boolean {
+export function isQuicklyGood(
+  value: Json,
+  schema: Structural,
+  patterns: Patterns,
+  slice: Slice,
+): boolean {
   const faults: Fault[] = []
   // One place for all values: its errors are not reported.
   const quick = new Place(new Trail(), { prefix: '', faults, patterns, slice }, undefined)
@@ -26,13 +31,20 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   if (quick.left.values < 0) return false
   quick.left.values -= 1 + sizeOf(value)
   // To compare an object or a list with an enum, all of it has to be read.
-  if (checks?.enum !== undefined && typeof value === 'object' && value !== null) quick.left.values = -1
+  if (checks?.enum !== undefined && typeof value === 'object' && value !== null)
+    quick.left.values = -1
   if (quick.left.values < 0) return false
   const { place, faults } = quick
   checkType(value, schema, place)
   checkWhole(value, schema, place)
   if (faults.length > 0) return false
-  if (value !== null && checks !== undefined && hasJunctors(checks) && !fitsJunctors(value, checks, quick)) return false
+  if (
+    value !== null &&
+    checks !== undefined &&
+    hasJunctors(checks) &&
+    !fitsJunctors(value, checks, quick)
+  )
+    return false
   if (Array.isArray(value)) return fitsItems(value, schema, quick)
   return isFields(value) ? fitsFields(value, schema, quick) : true
 }
@@ -44,14 +56,22 @@ function sizeOf(value: Json): number {
   return isFields(value) ? Object.keys(value).length : 0
 }
 
-function fitsItems(items: readonly Json[], { items: schema, checks }: Structural, quick: Quick): boolean {
+function fitsItems(
+  items: readonly Json[],
+  { items: schema, checks }: Structural,
+  quick: Quick,
+): boolean {
   if (checks !== undefined) checkItemCount(items, checks, quick.place)
   if (quick.faults.length > 0) return false
   if (schema !== undefined) for (const item of items) if (!fits(item, schema, quick)) return false
   return true
 }
 
-function fitsFields(fields: Fields, { properties, additional, checks }: Structural, quick: Quick): boolean {
+function fitsFields(
+  fields: Fields,
+  { properties, additional, checks }: Structural,
+  quick: Quick,
+): boolean {
   const names = Object.keys(fields)
   if (checks !== undefined) {
     checkFieldCount(names.length, checks, quick.place)
@@ -62,7 +82,8 @@ function fitsFields(fields: Fields, { properties, additional, checks }: Structur
   }
   for (const name of names) {
     const schema = properties?.get(name) ?? additional
-    if (typeof schema === 'object' ? !fits(fields[name] ?? null, schema, quick) : schema === false) return false
+    if (typeof schema === 'object' ? !fits(fields[name] ?? null, schema, quick) : schema === false)
+      return false
   }
   return true
 }

@@ -19,7 +19,10 @@ test('rules are read in their order, with empty texts for what is absent', () =>
 
 test('a million empty rules are read in short turns', () => {
   const rules = Array.from({ length: 1_000_000 }, () => ({}))
-  const schema = { type: 'object', properties: { a: { type: 'string', 'x-kubernetes-validations': rules } } }
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'string', 'x-kubernetes-validations': rules } },
+  }
   // The best of three: garbage, which is not counted, is collected in some of them.
   const longestMs = Math.min(...[1, 2, 3].map(() => longestReadMs(schema)))
   assert.ok(longestMs < 50, `${longestMs} ms`)

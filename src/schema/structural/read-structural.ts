@@ -16,7 +16,14 @@ import {
 } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import { atOnce, type Turns } from '../../cel/turns.ts'
-import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
+import type {
+  Checks,
+  FieldDefault,
+  Holds,
+  ListKind,
+  Structural,
+  ValidationRule,
+} from './structural.ts'
 
 type ReadOptions = {
   /** Unknown fields are kept everywhere, whatever the schema says. */
@@ -42,7 +49,11 @@ class Reader {
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
-  constructor({ keepsUnknown = false, isOfDefaults = false, slice }: ReadOptions & { readonly slice: Slice }) {
+  constructor({
+    keepsUnknown = false,
+    isOfDefaults = false,
+    slice,
+  }: ReadOptions & { readonly slice: Slice }) {
     this.#slice = slice
     this.#keepsUnknown = keepsUnknown
     this.#isOfDefaults = isOfDefaults
@@ -50,9 +61,15 @@ class Reader {
 
   *read(schema: Fields): Turns<Structural> {
     if (this.#slice.isOver()) yield undefined
-    const properties = isFields(schema['properties']) ? yield* this.#readMap(schema['properties']) : undefined
+    const properties = isFields(schema['properties'])
+      ? yield* this.#readMap(schema['properties'])
+      : undefined
     const others = schema['additionalProperties']
-    const additional = isFields(others) ? yield* this.read(others) : typeof others === 'boolean' ? others : undefined
+    const additional = isFields(others)
+      ? yield* this.read(others)
+      : typeof others === 'boolean'
+        ? others
+        : undefined
     const items = isFields(schema['items']) ? yield* this.read(schema['items']) : undefined
     const junctors = hasJunctors(schema) ? yield* this.#readJunctors(schema) : noJunctors
     if (this.#slice.isOver()) yield undefined
@@ -74,7 +91,15 @@ class Reader {
     const hasChecks = Object.keys(all).length > 0
     const holds = holdsOf(own, [...(properties?.values() ?? []), additional, items])
     const defaults = properties === undefined ? noDefaults : defaultsOf(properties)
-    const made = { ...rest, properties, defaults, additional, items, holds, checks: hasChecks ? all : undefined }
+    const made = {
+      ...rest,
+      properties,
+      defaults,
+      additional,
+      items,
+      holds,
+      checks: hasChecks ? all : undefined,
+    }
     this.#known.set(key, made)
     this.#numbers.set(made, this.#numbers.size)
     return made
@@ -109,7 +134,8 @@ class Reader {
 
   *#readMap(schemas: Fields): Turns<ReadonlyMap<string, Structural>> {
     const read = new Map<string, Structural>()
-    for (const name of Object.keys(schemas)) read.set(name, yield* this.read(fieldsOf(schemas[name])))
+    for (const name of Object.keys(schemas))
+      read.set(name, yield* this.read(fieldsOf(schemas[name])))
     return read
   }
 
@@ -134,18 +160,28 @@ class Reader {
   }
 }
 
-type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & { readonly junctors: Junctors }
+type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & {
+  readonly junctors: Junctors
+}
 
 /** Rules that are read between two looks at the clock. */
 const RULES_PER_LOOK = 256
 /** A part with more rules, values or alternatives is not compared with other parts: its text would be as long as the schema. */
 const COMPARED_ITEMS_MAX = 1_000
 
-function isLong({ enum: values, 'x-kubernetes-validations': rules, allOf, anyOf, oneOf }: Fields): boolean {
+function isLong({
+  enum: values,
+  'x-kubernetes-validations': rules,
+  allOf,
+  anyOf,
+  oneOf,
+}: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
   if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
   // JSON.stringify takes time by the square of the depth of a value.
-  return Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
+  return (
+    Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
+  )
 }
 
 type Junctors = Pick<Checks, 'allOf' | 'anyOf' | 'oneOf' | 'not'>
@@ -166,7 +202,8 @@ function keyOf({
   checks,
   default: value,
 }: Own): string {
-  const flags = (isNullable ? 1 : 0) + (keepsUnknown ? 2 : 0) + (isEmbedded ? 4 : 0) + (isAtomic ? 8 : 0)
+  const flags =
+    (isNullable ? 1 : 0) + (keepsUnknown ? 2 : 0) + (isEmbedded ? 4 : 0) + (isAtomic ? 8 : 0)
   const start = `${types.length === 1 ? JSON.stringify(types[0]) : JSON.stringify(types)}${flags}`
   const isPlain = list === undefined && rules.length === 0 && value === undefined
   if (isPlain && checks?.enum === undefined) return start + JSON.stringify(checks)
@@ -186,7 +223,10 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /** In a schema for its defaults, int-or-string allows anything; types, formats and patterns are taken as they are. */
-function asOfDefaults(schema: Fields, { types, checks }: Pick<Own, 'types' | 'checks'>): Partial<Own> {
+function asOfDefaults(
+  schema: Fields,
+  { types, checks }: Pick<Own, 'types' | 'checks'>,
+): Partial<Own> {
   const type = textOf(schema['type'])
   return {
     types: types === intOrString || type === '' ? [] : [type],
@@ -206,7 +246,10 @@ function defaultsOf(properties: ReadonlyMap<string, Structural>): readonly Field
   )
 }
 
-function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolean | undefined)[]): Holds {
+function holdsOf(
+  { isEmbedded, list }: Own,
+  parts: readonly (Structural | boolean | undefined)[],
+): Holds {
   const below = parts.flatMap((part) => (typeof part === 'object' ? part.holds : []))
   return {
     embedded: isEmbedded || below.some(({ embedded }) => embedded),
@@ -218,7 +261,8 @@ function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolea
 function readOwn(schema: Fields): Omit<Own, 'rules'> {
   const given = schema['default']
   return {
-    types: schema['x-kubernetes-int-or-string'] === true ? intOrString : typesOf(textOf(schema['type'])),
+    types:
+      schema['x-kubernetes-int-or-string'] === true ? intOrString : typesOf(textOf(schema['type'])),
     isNullable: schema['nullable'] === true,
     keepsUnknown: schema['x-kubernetes-preserve-unknown-fields'] === true,
     isEmbedded: schema['x-kubernetes-embedded-resource'] === true,
@@ -237,7 +281,9 @@ const typesOf = (name: string): readonly string[] => known.filter((type) => type
 export function readList(schema: Fields): ListKind | undefined {
   const type = schema['x-kubernetes-list-type']
   if (type === 'set') return { by: 'value' }
-  return type === 'map' ? { by: 'keys', keys: textsOf(schema['x-kubernetes-list-map-keys']) } : undefined
+  return type === 'map'
+    ? { by: 'keys', keys: textsOf(schema['x-kubernetes-list-map-keys']) }
+    : undefined
 }
 
 export function readRule(rule: Fields): ValidationRule {

@@ -25,5 +25,7 @@ function isHost(host: string): boolean {
   if (host.startsWith('[')) return /^\[[0-9A-Za-z:.%~_-]*\](?::[0-9]*)?$/.test(host)
   const colon = host.lastIndexOf(':')
   if (colon !== -1 && !/^:[0-9]*$/.test(host.slice(colon))) return false
-  return /^[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\u0080-\uffff]*$/.test(host.replace(/%[89A-Fa-f][0-9A-Fa-f]/g, ''))
+  return /^[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\u0080-\uffff]*$/.test(
+    host.replace(/%[89A-Fa-f][0-9A-Fa-f]/g, ''),
+  )
 }

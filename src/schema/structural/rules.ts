@@ -41,7 +41,10 @@ export type CompiledRule = {
 }
 
 /** Undefined: there are no rules. */
-export function* compileRules(schema: Fields, options: CompileOptions): Turns<RuleNode | undefined> {
+export function* compileRules(
+  schema: Fields,
+  options: CompileOptions,
+): Turns<RuleNode | undefined> {
   if (!(yield* hasRules(schema, options.slice))) return undefined
   return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
 }
@@ -51,9 +54,11 @@ function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   if (slice.isOver()) yield undefined
   const { additionalProperties, items, properties } = schema
   if (itemsOf(schema['x-kubernetes-validations']).length > 0) return true
-  for (const part of [additionalProperties, items]) if (isFields(part) && (yield* hasRules(part, slice))) return true
+  for (const part of [additionalProperties, items])
+    if (isFields(part) && (yield* hasRules(part, slice))) return true
   const given = fieldsOf(properties)
-  for (const name of Object.keys(given)) if (yield* hasRules(fieldsOf(given[name]), slice)) return true
+  for (const name of Object.keys(given))
+    if (yield* hasRules(fieldsOf(given[name]), slice)) return true
   return false
 }
 
@@ -76,12 +81,19 @@ function* compileNode(
     const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
   }
-  const inside = type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined
+  const inside =
+    type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined
   const { additionalProperties: others, items: all } = schema
   const additional = isFields(others) ? yield* compileNode(others, inside, inner) : undefined
   const items = isFields(all) ? yield* compileNode(all, inside, inner) : undefined
   const rules = itemsOf(schema['x-kubernetes-validations'])
-  if (rules.length === 0 && additional === undefined && items === undefined && properties.size === 0) return undefined
+  if (
+    rules.length === 0 &&
+    additional === undefined &&
+    items === undefined &&
+    properties.size === 0
+  )
+    return undefined
   const own = rules.length === 0 || type === undefined ? undefined : ruleTypeOf(schema, isRoot)
   const compiled: CompiledRule[] = []
   if (own !== undefined) {
@@ -122,7 +134,11 @@ type Typed = {
   readonly slice: Slice
 }
 
-export function* compileRule(given: Fields, schema: Fields, { type, isStored, slice }: Typed): Turns<CompiledRule> {
+export function* compileRule(
+  given: Fields,
+  schema: Fields,
+  { type, isStored, slice }: Typed,
+): Turns<CompiledRule> {
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
   const compileText = (text: string): Turns<Compiled> => {
@@ -143,7 +159,10 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
     program,
     fault,
     usesOldSelf: program?.uses('oldSelf') ?? usesOldSelf(compiled),
-    message: message !== undefined && 'program' in message && wrongMessage === '' ? message.program : undefined,
+    message:
+      message !== undefined && 'program' in message && wrongMessage === ''
+        ? message.program
+        : undefined,
     messageFault: wrongMessage ?? '',
     path: rule.fieldPath === '' || !isGood ? '' : (readRulePath(rule.fieldPath, schema) ?? ''),
   }
@@ -160,10 +179,15 @@ type Words = {
   readonly program: string
 }
 
-const messageWords: Words = { wanted: 'string', what: 'messageExpression', program: 'messageExpression' }
+const messageWords: Words = {
+  wanted: 'string',
+  what: 'messageExpression',
+  program: 'messageExpression',
+}
 
 function faultOf(compiled: Compiled, { wanted, what, program }: Words): string {
-  if (!('type' in compiled)) return `${program === what ? `${what} ` : ''}compilation failed: ${compiled.fault}`
+  if (!('type' in compiled))
+    return `${program === what ? `${what} ` : ''}compilation failed: ${compiled.fault}`
   if (compiled.type.kind !== wanted) return `${what} must evaluate to a ${wanted}`
   return 'fault' in compiled ? `${program} instantiation failed: ${compiled.fault}` : ''
 }

@@ -68,7 +68,13 @@ type Run = {
   readonly slice: Slice
 }
 
-const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], characters: 0, budget: OBJECT_COST_MAX, slice })
+const newRun = (slice: Slice): Run => ({
+  faults: [],
+  warnings: [],
+  characters: 0,
+  budget: OBJECT_COST_MAX,
+  slice,
+})
 
 type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
   readonly schema?: Structural
@@ -112,7 +118,12 @@ function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
   if (Array.isArray(value) && node.items !== undefined) {
     const olds = yield* correlatedItems(value, old, { list: node.list, slice: run.slice })
     for (const [at, item] of value.entries()) {
-      yield* visit(item, node.items, { ...below, path: `${path}[${at}]`, old: olds?.[at], schema: schema?.items })
+      yield* visit(item, node.items, {
+        ...below,
+        path: `${path}[${at}]`,
+        old: olds?.[at],
+        schema: schema?.items,
+      })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
     const olds = isFields(old) ? old : {}
@@ -139,15 +150,24 @@ function schemaOfField(schema: Structural | undefined, name: string): Structural
 const isAtEnd = ({ budget, faults, characters }: Run): boolean =>
   budget < 0 || faults.length >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
 
-type Found = Omit<Place, 'run' | 'schema' | 'isStrict'> & { readonly value: Json; readonly node: RuleNode }
+type Found = Omit<Place, 'run' | 'schema' | 'isStrict'> & {
+  readonly value: Json
+  readonly node: RuleNode
+}
 
-function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Found, run: Run): Turns<void> {
+function* runOwn(
+  { value, node: { type, rules, shown }, path, old, wasSame }: Found,
+  run: Run,
+): Turns<void> {
   const at = path === '' ? '<nil>' : path
   if (type === undefined) {
     run.faults.push(invalidValue(at, shown, untyped))
     return
   }
-  const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
+  const [self, was] = [
+    valueOf(value, type),
+    old === undefined || old === null ? undefined : valueOf(old, type),
+  ]
   const isOldKnown = was !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
   for (const rule of rules) {
     if (isAtEnd(run)) return
@@ -160,8 +180,16 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     if (run.budget < 0) return
     if (result !== false) continue
     // A messageExpression does not get an absent old value, not even as an empty optional, nor one that no rule of this value uses.
-    const text = yield* messageOf(rule, { ...variables, oldSelf: isOldKnown ? oldSelf : undefined }, run)
-    const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
+    const text = yield* messageOf(
+      rule,
+      { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
+      run,
+    )
+    const fault = faultOf(rule, {
+      at: joined(path, rule.path.replace(/^\./, '')) || '<nil>',
+      shown,
+      text,
+    })
     const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
     if (isWarning && run.warnings.length >= WARNINGS_MAX) continue
     if (isWarning) run.warnings.push(`${fault.path}: ${fault.message}`)
@@ -179,9 +207,11 @@ const optionalOf = (was: Result | undefined): Result =>
     : new Optional(was)
 
 /** The fieldPath of a rule is appended as one step, after a dot, whatever it begins with. */
-const joined = (path: string, below: string): string => [path, below].filter((part) => part !== '').join('.')
+const joined = (path: string, below: string): string =>
+  [path, below].filter((part) => part !== '').join('.')
 
-const untyped = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
+const untyped =
+  'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
 type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
@@ -198,7 +228,9 @@ function* evaluate(
   const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
   run.budget -= result.cost
   if (run.budget < 0) {
-    return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
+    return refuse(
+      'validation failed due to running out of cost budget, no further validation rules will be run',
+    )
   }
   if (!('error' in result)) return result.value === true
   const about = aboutOf(compiled)
@@ -208,7 +240,8 @@ function* evaluate(
     return refuse(`'${result.error}': ${why}: ${about}`)
   }
   if (result.error.startsWith('no such overload')) {
-    const why = 'call arguments did not match a supported operator, function or macro signature for rule'
+    const why =
+      'call arguments did not match a supported operator, function or macro signature for rule'
     return refuse(`'${result.error}': ${why}: ${about}`)
   }
   return refuse(`${result.error} evaluating rule: ${about}`)
@@ -217,7 +250,11 @@ function* evaluate(
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
 /** The result of messageExpression, if there is one; else the fixed message. */
-function* messageOf({ rule, message }: CompiledRule, variables: Variables, run: Run): Turns<string> {
+function* messageOf(
+  { rule, message }: CompiledRule,
+  variables: Variables,
+  run: Run,
+): Turns<string> {
   const computed = message === undefined ? '' : yield* computedMessage(message, variables, run)
   if (computed !== '') return computed
   return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
@@ -237,5 +274,7 @@ function faultOf(
 ): FieldFault {
   if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
   if (rule.reason === 'FieldValueRequired') return required(at, text)
-  return rule.reason === 'FieldValueDuplicate' ? duplicate(at, shown) : invalidValue(at, shown, text)
+  return rule.reason === 'FieldValueDuplicate'
+    ? duplicate(at, shown)
+    : invalidValue(at, shown, text)
 }

@@ -32,7 +32,11 @@ export type Structural = {
   readonly checks: Checks | undefined
 }
 
-export type FieldDefault = { readonly name: string; readonly value: Json; readonly property: Structural }
+export type FieldDefault = {
+  readonly name: string
+  readonly value: Json
+  readonly property: Structural
+}
 
 export type Holds = {
   /** Embedded resources, with apiVersion, kind and metadata. */
@@ -43,7 +47,9 @@ export type Holds = {
 
 export type ValueType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
-export type ListKind = { readonly by: 'value' } | { readonly by: 'keys'; readonly keys: readonly string[] }
+export type ListKind =
+  | { readonly by: 'value' }
+  | { readonly by: 'keys'; readonly keys: readonly string[] }
 
 /** The keywords that validate values. */
 export type Checks = {

@@ -10,7 +10,10 @@ import { readStructural } from './read-structural.ts'
 import { validateValues } from './validate.ts'
 
 const schemaOf = (v: Json) =>
-  readStructural({ type: 'object', properties: { spec: { type: 'object', properties: { v, b: { type: 'string' } } } } })
+  readStructural({
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { v, b: { type: 'string' } } } },
+  })
 const slice = { isOver: () => false }
 const lines = (v: Json, value: Json, old?: Json) => {
   const before = old === undefined ? {} : { old: { spec: { v: old } } }
@@ -31,21 +34,27 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     'type',
     { type: 'integer' },
     '5',
-    ['spec.v: FieldValueTypeInvalid: Invalid value: "string": spec.v in body must be of type integer: "string"'],
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "string": spec.v in body must be of type integer: "string"',
+    ],
   ],
   ['whole', { type: 'integer' }, 9223372036854775807n, []],
   [
     'beyond 64 bits',
     { type: 'integer' },
     9223372036854775808n,
-    ['spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"'],
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
+    ],
   ],
   ['nearly whole', { type: 'integer' }, 4294967296.5, []],
   [
     'nearly whole below zero',
     { type: 'integer' },
     -4294967296.5,
-    ['spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"'],
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
+    ],
   ],
   ['nullable', { type: 'string', nullable: true }, null, []],
   [
@@ -76,7 +85,9 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     'fraction',
     { type: 'number', maximum: 1e21 },
     1e22,
-    ['spec.v: FieldValueInvalid: Invalid value: 1e+22: spec.v in body should be less than or equal to 1e+21'],
+    [
+      'spec.v: FieldValueInvalid: Invalid value: 1e+22: spec.v in body should be less than or equal to 1e+21',
+    ],
   ],
   [
     'anyOf',
@@ -113,7 +124,9 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     'what has a format is named by it, and known by the type of Go',
     { type: 'string', format: 'date-time' },
     5,
-    ['spec.v: FieldValueTypeInvalid: Invalid value: "int64": spec.v in body must be of type date-time: "int64"'],
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "int64": spec.v in body must be of type date-time: "int64"',
+    ],
   ],
   [
     'a format without a type',
@@ -142,7 +155,10 @@ test('what was wrong before and did not change is let pass', () => {
 })
 
 test('unknown fields go, with their paths', () => {
-  const schema = schemaOf({ type: 'array', items: { type: 'object', properties: { k: { type: 'string' } } } })
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'object', properties: { k: { type: 'string' } } },
+  })
   const given: Fields = { kind: 'W', spec: { v: [{ k: '1', z: 1 }, { z: 2 }], z: 3 }, x: 1 }
   const { value, unknown } = pruneObject(given, schema)
   equal(JSON.stringify(value), '{"kind":"W","spec":{"v":[{"k":"1"},{}]}}')
@@ -150,7 +166,9 @@ test('unknown fields go, with their paths', () => {
 })
 
 test('names of what objects inherit are names like any other', () => {
-  const properties = JSON.parse('{"__proto__": {"type":"string","default":"x"}, "constructor": {"type":"integer"}}')
+  const properties = JSON.parse(
+    '{"__proto__": {"type":"string","default":"x"}, "constructor": {"type":"integer"}}',
+  )
   const schema = readStructural({ type: 'object', properties, required: ['toString'] })
   const value = JSON.parse('{"__proto__": null, "constructor": "a", "hasOwnProperty": 1}')
   const defaulted = setDefaults(value, schema)
@@ -165,8 +183,14 @@ test('names of what objects inherit are names like any other', () => {
 })
 
 test('repeated items are told once each', () => {
-  const schema = schemaOf({ type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' })
-  const faults = atOnce(validateLists({ spec: { v: ['a', 'a', 'a', 'b', 'b'] } }, schema, { slice }))
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'set',
+  })
+  const faults = atOnce(
+    validateLists({ spec: { v: ['a', 'a', 'a', 'b', 'b'] } }, schema, { slice }),
+  )
   deepEqual(
     faults.map(({ path, message }) => `${path}: ${message}`),
     ['spec.v[1]: Duplicate value: "a"', 'spec.v[4]: Duplicate value: "b"'],
@@ -180,9 +204,14 @@ test('a pattern that other engines choke on takes no time', () => {
 })
 
 test('texts that take long to match are asked about, once each, and give way between them', () => {
-  const schema = schemaOf({ type: 'array', items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' } })
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },
+  })
   const long = ['b'.repeat(1_000), 'a'.repeat(1_000), 'c'.repeat(1_000)]
-  const value = { spec: { v: [...Array.from({ length: 200 }, (_, at) => `short${at}`), ...long, ...long] } }
+  const value = {
+    spec: { v: [...Array.from({ length: 200 }, (_, at) => `short${at}`), ...long, ...long] },
+  }
   const turns = validateValues(value, schema, { slice: { isOver: () => true } })
   let [asked, turnsGiven] = [0, 0]
   for (;;) {
@@ -205,8 +234,13 @@ test('texts that take long to match are asked about, once each, and give way bet
 })
 
 test('all texts of a value together may not take longer to match than one may', () => {
-  const schema = schemaOf({ type: 'array', items: { type: 'string', pattern: '(?:a|b|[^c]){200}' } })
-  const value = { spec: { v: Array.from({ length: 100 }, (_, at) => `${at}${'b'.repeat(10_000)}`) } }
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string', pattern: '(?:a|b|[^c]){200}' },
+  })
+  const value = {
+    spec: { v: Array.from({ length: 100 }, (_, at) => `${at}${'b'.repeat(10_000)}`) },
+  }
   const turns = validateValues(value, schema, { slice })
   let asked = 0
   for (;;) {
@@ -240,7 +274,12 @@ test('what was as bad before is let pass beside more faults than are told', () =
     type: 'object',
     properties: { n: { type: 'string' }, a: { type: 'array', items: { type: 'integer' } } },
   }
-  const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] }
+  const list = {
+    type: 'array',
+    items,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['n'],
+  }
   const bad = Array.from({ length: 2 * FAULTS_MAX }, () => 'x')
   const old = { spec: { v: [{ n: '1', a: bad }] } }
   const value = {
@@ -262,10 +301,15 @@ test('a large value gives way, between its values and between alternatives', () 
   const one = { type: 'integer', maximum: 1 }
   const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
   const busy = { isOver: () => true }
-  const plain = counted(validateValues(value, schemaOf({ type: 'array', items: one }), { slice: busy }))
+  const plain = counted(
+    validateValues(value, schemaOf({ type: 'array', items: one }), { slice: busy }),
+  )
   deepEqual(plain.result, [])
   ok(plain.given > 100, `${plain.given} turns`)
-  const junctors = { anyOf: [{ maximum: -1 }, { not: { minimum: 2 } }], oneOf: [{ maximum: 1 }, { minimum: 2 }] }
+  const junctors = {
+    anyOf: [{ maximum: -1 }, { not: { minimum: 2 } }],
+    oneOf: [{ maximum: 1 }, { minimum: 2 }],
+  }
   const items = { ...one, ...junctors, allOf: [{ minimum: 0 }] }
   const tried = counted(validateValues(value, schemaOf({ type: 'array', items }), { slice: busy }))
   deepEqual(tried.result, [])
@@ -285,9 +329,16 @@ test('a value that is too large to be looked at in one go is not good for a sche
 
 test('a large number and a text of its digits are not one in an enumeration', () => {
   const large = 2n ** 60n
-  const properties = { n: { enum: [large] }, t: { enum: [`${large}n`] }, s: { enum: [`n${large}`] } }
+  const properties = {
+    n: { enum: [large] },
+    t: { enum: [`${large}n`] },
+    s: { enum: [`n${large}`] },
+  }
   const schema = readStructural({ type: 'object', properties })
-  deepEqual(atOnce(validateValues({ n: large, t: `${large}n`, s: `n${large}` }, schema, { slice })), [])
+  deepEqual(
+    atOnce(validateValues({ n: large, t: `${large}n`, s: `n${large}` }, schema, { slice })),
+    [],
+  )
 })
 
 const keyed = (items: Json): Json => ({
@@ -298,16 +349,27 @@ const keyed = (items: Json): Json => ({
 })
 
 test('looking for what each item of a long keyed list was gives way, and so does forgiving it', () => {
-  const items = { type: 'object', properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } } }
+  const items = {
+    type: 'object',
+    properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },
+  }
   const list = Array.from({ length: 10_000 }, (_, n) => ({ n }))
   const busy = { isOver: () => true }
   const given = (value: Json, old: Json) =>
-    counted(validateValues({ spec: { v: value } }, schemaOf(keyed(items)), { old: { spec: { v: old } }, slice: busy }))
+    counted(
+      validateValues({ spec: { v: value } }, schemaOf(keyed(items)), {
+        old: { spec: { v: old } },
+        slice: busy,
+      }),
+    )
   // Each item is a turn of its own. One turn for 64 of them, in both lists, is for what they were.
   const [fresh, updated] = [given(list, null), given(list, list)]
   ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
   const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]
-  const other = [...list, { n: -1, l: Array.from({ length: 10_000 }, (_, at) => (at < 9_999 ? 0 : -2)) }]
+  const other = [
+    ...list,
+    { n: -1, l: Array.from({ length: 10_000 }, (_, at) => (at < 9_999 ? 0 : -2)) },
+  ]
   const forgiven = given(bad, structuredClone(bad))
   deepEqual(forgiven.result, [])
   const changed = given(bad, other)
@@ -316,10 +378,16 @@ test('looking for what each item of a long keyed list was gives way, and so does
 })
 
 test('the items of a set are compared in turns, however long each is', () => {
-  const set = { type: 'array', items: { type: 'array', items: {} }, 'x-kubernetes-list-type': 'set' }
+  const set = {
+    type: 'array',
+    items: { type: 'array', items: {} },
+    'x-kubernetes-list-type': 'set',
+  }
   const item = Array.from({ length: 10_000 }, (_, at) => ({ at }))
   const busy = { isOver: () => true }
-  const { result, given } = counted(validateLists({ spec: { v: [item, [], item] } }, schemaOf(set), { slice: busy }))
+  const { result, given } = counted(
+    validateLists({ spec: { v: [item, [], item] } }, schemaOf(set), { slice: busy }),
+  )
   equal(result.length, 1)
   ok(given >= 300, `${given} turns`)
 })

@@ -5,7 +5,12 @@
  * Each item may have to be checked against each alternative of a schema, so the walk yields to other work: between objects, lists and
  * alternatives. Most objects are small and valid: that is found out before, in one go (`quick-check.ts`).
  */
-import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
+import {
+  FAULTS_CHARACTERS_MAX,
+  FAULTS_MAX,
+  type FieldFault,
+  required,
+} from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
@@ -68,7 +73,11 @@ function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
   const { faults, old, slice } = place
-  if (faults.length > start && old !== undefined && (yield* isUnchanged(value, old, { schema, slice })))
+  if (
+    faults.length > start &&
+    old !== undefined &&
+    (yield* isUnchanged(value, old, { schema, slice }))
+  )
     faults.length = start
   return count
 }
@@ -90,7 +99,8 @@ function* check(value: Json, schema: Structural, place: Place): Turns<Count> {
   if (place.slice.isOver()) yield undefined
   const { checks } = schema
   let count = checkType(value, schema, place)
-  if (value !== null && checks !== undefined && hasJunctors(checks)) count += yield* checkJunctors(value, checks, place)
+  if (value !== null && checks !== undefined && hasJunctors(checks))
+    count += yield* checkJunctors(value, checks, place)
   checkWhole(value, schema, place)
   if (Array.isArray(value)) count += yield* checkItems(value, schema, place)
   else if (isFields(value)) count += yield* checkFields(value, schema, place)
@@ -135,7 +145,8 @@ function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<C
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
     // Upstream does no ratcheting for the apiVersion, kind and metadata of an object.
-    const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
+    const isRatcheted =
+      olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key
     const value = fields[key] ?? null
     const below = place.below(step, isRatcheted ? olds[key] : undefined)
@@ -145,12 +156,17 @@ function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<C
   }
   for (const key of checks?.required ?? []) {
     if (faults.length >= FAULTS_MAX) return count
-    if (!Object.hasOwn(fields, key)) faults.push(() => required(pathOf(place, `${place.name}.${key}`)))
+    if (!Object.hasOwn(fields, key))
+      faults.push(() => required(pathOf(place, `${place.name}.${key}`)))
   }
   return count
 }
 
-function* checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place: Place): Turns<Count> {
+function* checkJunctors(
+  value: Json,
+  { allOf, anyOf, oneOf, not }: Checks,
+  place: Place,
+): Turns<Count> {
   let count = 0
   const tried = function* (schema: Structural): Turns<Tried> {
     const faults: Fault[] = []
@@ -206,7 +222,9 @@ function* checkOne(schemas: readonly Structural[], tried: Try, place: Place): Tu
   }
   if (valid === 1) return 1
   const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
-  place.faults.push(junctorFault(place, `must validate one and only one schema (oneOf). Found ${found}`))
+  place.faults.push(
+    junctorFault(place, `must validate one and only one schema (oneOf). Found ${found}`),
+  )
   if (valid === 0) place.tell(best?.faults ?? [])
   return best?.count ?? 0
 }

@@ -34,7 +34,11 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
 export const LOOK_VALUES = 64
 
 /** The same for values that may be large, in slices. */
-export function* isSameInTurns(one: Json | undefined, other: Json | undefined, slice: Slice): Turns<boolean> {
+export function* isSameInTurns(
+  one: Json | undefined,
+  other: Json | undefined,
+  slice: Slice,
+): Turns<boolean> {
   if (one === other) return true
   if (slice.isOver()) yield undefined
   if (Array.isArray(one)) {
@@ -51,13 +55,17 @@ export function* isSameInTurns(one: Json | undefined, other: Json | undefined, s
   for (const [at, key] of keys.entries()) {
     if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
     if (!Object.hasOwn(other, key)) return false
-    if (one[key] !== other[key] && !(yield* isSameInTurns(one[key], other[key], slice))) return false
+    if (one[key] !== other[key] && !(yield* isSameInTurns(one[key], other[key], slice)))
+      return false
   }
   return true
 }
 
 /** Returns the list itself if no item changes. */
-export function mapItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
+export function mapItems(
+  items: readonly Json[],
+  change: (item: Json, at: number) => Json,
+): readonly Json[] {
   let changed: Json[] | undefined
   for (let at = 0; at < items.length; at++) {
     const before = items[at] ?? null
@@ -69,7 +77,10 @@ export function mapItems(items: readonly Json[], change: (item: Json, at: number
 }
 
 /** Like `mapItems`, and can be divided: `change` must have no effects. */
-export function changedItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
+export function changedItems(
+  items: readonly Json[],
+  change: (item: Json, at: number) => Json,
+): readonly Json[] {
   if (!isDivided()) return mapItems(items, change)
   const { changed } = eachItem(
     'changed items',
@@ -89,7 +100,10 @@ export function changedItems(items: readonly Json[], change: (item: Json, at: nu
  * Returns the fields themselves if none changes. A field that becomes undefined is dropped. Can be
  * divided: `change` must have no effects.
  */
-export function changedFields(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
+export function changedFields(
+  fields: Fields,
+  change: (value: Json, name: string) => Json | undefined,
+): Fields {
   if (isDivided()) return changedInParts(fields, change)
   let changed: JsonMap | undefined
   for (const name of Object.keys(fields)) {
@@ -100,7 +114,10 @@ export function changedFields(fields: Fields, change: (value: Json, name: string
   return changed ?? fields
 }
 
-function changedInParts(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
+function changedInParts(
+  fields: Fields,
+  change: (value: Json, name: string) => Json | undefined,
+): Fields {
   const changes = eachKey(
     'changed fields',
     fields,
@@ -157,7 +174,8 @@ export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
     for (let from = 0; from < value.length; from += LOOK_VALUES) {
       if (slice.isOver()) yield undefined
       const keys: string[] = []
-      for (const item of value.slice(from, from + LOOK_VALUES)) keys.push(yield* keyInTurns(item, slice))
+      for (const item of value.slice(from, from + LOOK_VALUES))
+        keys.push(yield* keyInTurns(item, slice))
       chunks.push(keys.join())
     }
     return `[${chunks.join()}]`

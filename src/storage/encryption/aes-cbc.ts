@@ -26,8 +26,13 @@ export class AesCbc implements Cipher {
   open(sealed: Buffer, _key: Key): Buffer {
     if (sealed.length < BLOCK_BYTES) throw tooShort()
     const body = sealed.subarray(BLOCK_BYTES)
-    if (body.length % BLOCK_BYTES !== 0) throw unreadable('the stored data is not a multiple of the block size')
-    const decipher = createDecipheriv(this.#algorithm, this.#secret, sealed.subarray(0, BLOCK_BYTES))
+    if (body.length % BLOCK_BYTES !== 0)
+      throw unreadable('the stored data is not a multiple of the block size')
+    const decipher = createDecipheriv(
+      this.#algorithm,
+      this.#secret,
+      sealed.subarray(0, BLOCK_BYTES),
+    )
     decipher.setAutoPadding(false)
     const padded = decipher.update(body)
     decipher.final()
@@ -38,7 +43,8 @@ export class AesCbc implements Cipher {
 /** As upstream, a padding may be longer than a block. */
 function withoutPadding(padded: Buffer): Buffer {
   const size = padded.at(-1) ?? 0
-  if (size === 0 || size > padded.length) throw unreadable('invalid PKCS7 data (empty or not padded)')
+  if (size === 0 || size > padded.length)
+    throw unreadable('invalid PKCS7 data (empty or not padded)')
   const end = padded.length - size
   let difference = 0
   for (let at = end; at < padded.length; at++) difference |= (padded[at] ?? 0) ^ size

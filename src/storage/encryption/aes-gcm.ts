@@ -55,7 +55,9 @@ export class AesGcm implements Cipher {
     const tagAt = sealed.length - TAG_BYTES
     if (tagAt < NONCE_BYTES) throw unauthenticated()
     const nonce = sealed.subarray(0, NONCE_BYTES)
-    const decipher = createDecipheriv(this.#algorithm, this.#secret, nonce, { authTagLength: TAG_BYTES })
+    const decipher = createDecipheriv(this.#algorithm, this.#secret, nonce, {
+      authTagLength: TAG_BYTES,
+    })
     decipher.setAAD(toBytes(key)).setAuthTag(sealed.subarray(tagAt))
     const plain = decipher.update(sealed.subarray(NONCE_BYTES, tagAt))
     try {
@@ -67,4 +69,5 @@ export class AesGcm implements Cipher {
   }
 }
 
-const unauthenticated = (cause?: unknown): Error => unreadable('cipher: message authentication failed', cause)
+const unauthenticated = (cause?: unknown): Error =>
+  unreadable('cipher: message authentication failed', cause)

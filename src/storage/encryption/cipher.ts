@@ -13,4 +13,5 @@ export interface Cipher {
 export const unreadable = (message: string, cause?: unknown): StorageError =>
   new StorageError('corrupt', message, cause === undefined ? {} : { cause })
 
-export const tooShort = (): StorageError => unreadable('the stored data was shorter than the required size')
+export const tooShort = (): StorageError =>
+  unreadable('the stored data was shorter than the required size')

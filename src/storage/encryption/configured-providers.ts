@@ -7,7 +7,13 @@ import { KmsV2 } from './kms/kms-v2.ts'
 import type { KmsMetrics } from './kms/metrics.ts'
 import { KmsPlugin } from './kms/plugin.ts'
 import { RandomPool } from '../../lib/random-pool.ts'
-import { identityProvider, type KeyedAlgorithm, keyedProvider, type NamedKey, type Provider } from './provider.ts'
+import {
+  identityProvider,
+  type KeyedAlgorithm,
+  keyedProvider,
+  type NamedKey,
+  type Provider,
+} from './provider.ts'
 
 export type ProviderConfig =
   | { readonly kind: 'identity' }
@@ -24,7 +30,10 @@ type KmsConfig = {
 }
 
 /** In the order of the file, which is checked: nothing is masked, and no list is empty. */
-export type RuleConfig = { readonly resources: readonly string[]; readonly providers: readonly ProviderConfig[] }
+export type RuleConfig = {
+  readonly resources: readonly string[]
+  readonly providers: readonly ProviderConfig[]
+}
 
 export type ProviderParts = { readonly time: Time; readonly log: Log; readonly metrics: KmsMetrics }
 
@@ -59,7 +68,10 @@ export class ConfiguredProviders implements Disposable {
     }))
   }
 
-  static async create(rules: readonly RuleConfig[], parts: ProviderParts): Promise<ConfiguredProviders> {
+  static async create(
+    rules: readonly RuleConfig[],
+    parts: ProviderParts,
+  ): Promise<ConfiguredProviders> {
     const nonces = new RandomPool()
     const plugins: (KmsV1 | KmsV2)[] = []
     const create = async (config: ProviderConfig): Promise<Provider> => {
@@ -80,13 +92,21 @@ export class ConfiguredProviders implements Disposable {
         else known.push(first, ...others)
       }
     }
-    const timeouts = rules.flatMap(({ providers }) => providers.map((one) => (one.kind === 'kms' ? one.timeoutMs : 0)))
-    return new ConfiguredProviders({ byResource, plugins, callsMs: 2 * timeouts.reduce((sum, ms) => sum + ms, 0) })
+    const timeouts = rules.flatMap(({ providers }) =>
+      providers.map((one) => (one.kind === 'kms' ? one.timeoutMs : 0)),
+    )
+    return new ConfiguredProviders({
+      byResource,
+      plugins,
+      callsMs: 2 * timeouts.reduce((sum, ms) => sum + ms, 0),
+    })
   }
 
   /** Resolves when every plugin has been asked once, whatever it said. */
   async start(): Promise<void> {
-    await Promise.all(this.#plugins.flatMap((plugin) => (plugin instanceof KmsV2 ? [plugin.start()] : [])))
+    await Promise.all(
+      this.#plugins.flatMap((plugin) => (plugin instanceof KmsV2 ? [plugin.start()] : [])),
+    )
   }
 
   [Symbol.dispose](): void {
@@ -94,7 +114,11 @@ export class ConfiguredProviders implements Disposable {
   }
 }
 
-function keyed(kind: KeyedAlgorithm, [first, ...others]: readonly NamedKey[], nonces: RandomPool): Promise<Provider> {
+function keyed(
+  kind: KeyedAlgorithm,
+  [first, ...others]: readonly NamedKey[],
+  nonces: RandomPool,
+): Promise<Provider> {
   if (first === undefined) throw new Error(`broken invariant: a provider ${kind} has a key`)
   return keyedProvider(kind, [first, ...others], nonces)
 }

@@ -44,7 +44,8 @@ export class Encryption implements Transformer {
     this.#byFolder = new Map()
     // What was written with a key that is gone must not look readable.
     this.#own.clear()
-    return (prefix) => (before.get(this.#folderOf(prefix)) ?? identity) !== identity || this.#of(prefix) !== identity
+    return (prefix) =>
+      (before.get(this.#folderOf(prefix)) ?? identity) !== identity || this.#of(prefix) !== identity
   }
 
   canBeStale(key: Key): boolean {
@@ -98,7 +99,9 @@ export class Encryption implements Transformer {
 
   #transformerOf(resource: StoredResource): Transformer {
     const providers = providersOf(this.#providers, resource)
-    return providers === undefined ? identity : new ProviderList(providers, this.#metrics?.meterOf(nameOf(resource)))
+    return providers === undefined
+      ? identity
+      : new ProviderList(providers, this.#metrics?.meterOf(nameOf(resource)))
   }
 }
 
@@ -111,8 +114,12 @@ function customResourceOf(folder: string): StoredResource | undefined {
   return slash > 0 && group.includes('.') ? { group, resource: folder.slice(slash + 1) } : undefined
 }
 
-const nameOf = ({ group, resource }: StoredResource): string => (group === '' ? resource : `${resource}.${group}`)
+const nameOf = ({ group, resource }: StoredResource): string =>
+  group === '' ? resource : `${resource}.${group}`
 
 /** The most specific rule. */
-const providersOf = (providers: ProvidersByResource, resource: StoredResource): Providers | undefined =>
+const providersOf = (
+  providers: ProvidersByResource,
+  resource: StoredResource,
+): Providers | undefined =>
   providers.get(nameOf(resource)) ?? providers.get(`*.${resource.group}`) ?? providers.get('*.*')

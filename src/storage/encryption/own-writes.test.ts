@@ -13,7 +13,10 @@ const root = '/registry/'
 const keyOf = (name: string): string => `${root}secrets/default/${name}`
 
 /** `opened` counts what is decrypted. */
-async function countingProviders(): Promise<{ readonly rules: ProvidersByResource; opened: number }> {
+async function countingProviders(): Promise<{
+  readonly rules: ProvidersByResource
+  opened: number
+}> {
   const secret = createSecretKey(Buffer.alloc(32, 1))
   const provider = await keyedProvider('aesgcm', [{ name: 'k1', secret }], new RandomPool())
   const counting: Provider = {
@@ -65,7 +68,10 @@ test('what comes back as it was written is not decrypted, and is seen', async ()
 test('the same bytes under another key, and other bytes under the same, are decrypted', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
-  const other = await encryptionOf(counted.rules).toStorage(keyOf('a'), Buffer.from('of another server'))
+  const other = await encryptionOf(counted.rules).toStorage(
+    keyOf('a'),
+    Buffer.from('of another server'),
+  )
   const own = await encryption.toStorage(keyOf('a'), Buffer.from('own'))
   assert.deepEqual(seen(encryption, new Map([['a', other]])), ['of another server'])
   assert.equal(counted.opened, 1)

@@ -25,7 +25,9 @@ export class ProviderList implements Transformer {
     this.#first = providers[0]
     this.#nowMs = meter?.nowMs
     this.#countSealed = meter?.of('to_storage', providers[0].prefix.toString())
-    const countOpened = providers.map(({ prefix }) => meter?.of('from_storage', prefix.toString() || 'identity'))
+    const countOpened = providers.map(({ prefix }) =>
+      meter?.of('from_storage', prefix.toString() || 'identity'),
+    )
     this.#countOpened = countOpened.filter((count) => count !== undefined)
   }
 
@@ -53,7 +55,8 @@ export class ProviderList implements Transformer {
       try {
         const sealed = stored.subarray(provider.prefix.length)
         const opened = this.#measured(this.#countOpened[at], () => provider.open(key, sealed))
-        if (!(opened instanceof Promise)) return at === 0 ? opened : { value: opened.value, stale: true }
+        if (!(opened instanceof Promise))
+          return at === 0 ? opened : { value: opened.value, stale: true }
         // Received bytes are borrowed: what is read later is a copy.
         const kept = Buffer.from(stored)
         return opened.then(

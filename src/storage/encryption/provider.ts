@@ -42,7 +42,10 @@ export async function keyedProvider(
 ): Promise<Provider> {
   const create = await cipherOf(algorithm)
   const prefix = Buffer.from(`k8s:enc:${algorithm}:v1:`)
-  const named = keys.map(({ name, secret }) => ({ name: Buffer.from(`${name}:`), cipher: create(secret, nonces) }))
+  const named = keys.map(({ name, secret }) => ({
+    name: Buffer.from(`${name}:`),
+    cipher: create(secret, nonces),
+  }))
   const first = create(keys[0].secret, nonces)
   const writtenPrefix = Buffer.concat([prefix, Buffer.from(`${keys[0].name}:`)])
   const open = (key: Key, sealed: Buffer): Plain => {
@@ -74,5 +77,7 @@ export const identityProvider: Provider = {
 
 /** Cheaper than a comparison of views: nearly always the first bytes decide, or all are the same. */
 export function startsWith(value: Buffer, prefix: Buffer): boolean {
-  return value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0
+  return (
+    value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0
+  )
 }

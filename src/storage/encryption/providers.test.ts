@@ -18,7 +18,10 @@ const key = '/registry/secrets/default/a'
 const plain = Buffer.from('a value that nobody is to see')
 
 const refuses = (run: () => Promise<unknown>, message: string): Promise<void> =>
-  assert.rejects(run, (error) => isCode(error, 'corrupt') && error instanceof Error && error.message === message)
+  assert.rejects(
+    run,
+    (error) => isCode(error, 'corrupt') && error instanceof Error && error.message === message,
+  )
 
 const old = new ProviderList([await provider('aesgcm', named('k1', 1))])
 
@@ -61,7 +64,8 @@ describe('ciphers', () => {
       await refuses(async () => list.fromStorage(key, stored), changed)
       stored[last] = (stored[last] ?? 0) ^ 1
       await refuses(
-        async () => new ProviderList([await provider(name, named('k1', 8))]).fromStorage(key, stored),
+        async () =>
+          new ProviderList([await provider(name, named('k1', 8))]).fromStorage(key, stored),
         wrong,
       )
       const prefix = Buffer.from(`k8s:enc:${algorithm}:v1:k1:`)
@@ -86,11 +90,17 @@ describe('ciphers', () => {
     const moved = '/registry/secrets/default/b'
     for (const algorithm of ['aescbc', 'secretbox'] as const) {
       const list = new ProviderList([await provider(algorithm, named('k1', 7))])
-      assert.deepEqual(await list.fromStorage(moved, await list.toStorage(key, plain)), { value: plain, stale: false })
+      assert.deepEqual(await list.fromStorage(moved, await list.toStorage(key, plain)), {
+        value: plain,
+        stale: false,
+      })
     }
     const gcm = new ProviderList([await provider('aesgcm', named('k1', 7))])
     const stored = await gcm.toStorage(key, plain)
-    await refuses(async () => gcm.fromStorage(moved, stored), 'cipher: message authentication failed')
+    await refuses(
+      async () => gcm.fromStorage(moved, stored),
+      'cipher: message authentication failed',
+    )
   })
 })
 
@@ -99,7 +109,10 @@ describe('providers of a resource', () => {
     const stored = await old.toStorage(key, plain)
     const lists = [
       new ProviderList([await provider('aesgcm', named('k2', 2), named('k1', 1))]),
-      new ProviderList([await provider('secretbox', named('k1', 1)), await provider('aesgcm', named('k1', 1))]),
+      new ProviderList([
+        await provider('secretbox', named('k1', 1)),
+        await provider('aesgcm', named('k1', 1)),
+      ]),
       new ProviderList([
         await provider('aesgcm', named('k2', 2)),
         await provider('aesgcm', named('k1', 1)),
@@ -109,31 +122,46 @@ describe('providers of a resource', () => {
       // Two keys may have one name.
       new ProviderList([await provider('aesgcm', named('k1', 2), named('k1', 1))]),
     ]
-    for (const list of lists) assert.deepEqual(await list.fromStorage(key, stored), { value: plain, stale: true })
+    for (const list of lists)
+      assert.deepEqual(await list.fromStorage(key, stored), { value: plain, stale: true })
   })
 
   test('what is not encrypted is read by identity alone', async () => {
     const list = new ProviderList([await provider('aesgcm', named('k1', 1)), identityProvider])
     assert.deepEqual(await list.fromStorage(key, plain), { value: plain, stale: true })
-    assert.deepEqual(await new ProviderList([identityProvider]).fromStorage(key, plain), { value: plain, stale: false })
+    assert.deepEqual(await new ProviderList([identityProvider]).fromStorage(key, plain), {
+      value: plain,
+      stale: false,
+    })
     await refuses(async () => old.fromStorage(key, plain), 'no matching prefix found')
   })
 
   test('what nobody can read', async () => {
     const stored = await old.toStorage(key, plain)
-    await refuses(async () => new ProviderList([identityProvider]).fromStorage(key, stored), 'no matching prefix found')
     await refuses(
-      async () => new ProviderList([await provider('secretbox', named('k1', 1))]).fromStorage(key, stored),
+      async () => new ProviderList([identityProvider]).fromStorage(key, stored),
       'no matching prefix found',
     )
     await refuses(
       async () =>
-        new ProviderList([await provider('aesgcm', named('k2', 1)), identityProvider]).fromStorage(key, stored),
+        new ProviderList([await provider('secretbox', named('k1', 1))]).fromStorage(key, stored),
+      'no matching prefix found',
+    )
+    await refuses(
+      async () =>
+        new ProviderList([await provider('aesgcm', named('k2', 1)), identityProvider]).fromStorage(
+          key,
+          stored,
+        ),
       'no matching key was found for the provided AES transformer',
     )
-    const box = await new ProviderList([await provider('secretbox', named('k1', 1))]).toStorage(key, plain)
+    const box = await new ProviderList([await provider('secretbox', named('k1', 1))]).toStorage(
+      key,
+      plain,
+    )
     await refuses(
-      async () => new ProviderList([await provider('secretbox', named('k2', 1))]).fromStorage(key, box),
+      async () =>
+        new ProviderList([await provider('secretbox', named('k2', 1))]).fromStorage(key, box),
       'no matching key was found for the provided Secretbox transformer',
     )
     await refuses(
@@ -148,7 +176,11 @@ describe('providers of a resource', () => {
 })
 
 const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
-  new Map(await Promise.all(names.map(async (name) => [name, [await provider('aesgcm', named(name, 1))]] as const)))
+  new Map(
+    await Promise.all(
+      names.map(async (name) => [name, [await provider('aesgcm', named(name, 1))]] as const),
+    ),
+  )
 
 test('the most specific rule decides, and records of the server are never encrypted', async () => {
   const folders = new Map([
@@ -188,7 +220,10 @@ test('the most specific rule decides, and records of the server are never encryp
   ] as const) {
     assert.equal(await usedFor(path), rule, path)
   }
-  assert.ok(encryption.canBeStale('/registry/secrets/a/b') && !encryption.canBeStale('/registry/ranges/serviceips'))
+  assert.ok(
+    encryption.canBeStale('/registry/secrets/a/b') &&
+      !encryption.canBeStale('/registry/ranges/serviceips'),
+  )
   encryption.replace(await by('secrets'))
   assert.equal(await usedFor('secrets/a/b'), 'secrets')
   assert.equal(await usedFor('minions/a'), 'plain')

@@ -32,7 +32,11 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   const unreadable: { key: Key; why: string }[] = []
   let [keys, rewritten] = [0, 0]
   // What is written meanwhile is encrypted by who writes it.
-  for await (const page of store.walk(range, { setsAsideUnreadable: true, isEachLatest: true, signal })) {
+  for await (const page of store.walk(range, {
+    setsAsideUnreadable: true,
+    isEachLatest: true,
+    signal,
+  })) {
     keys += page.values.length + page.unreadable.length
     for (const { key, error } of page.unreadable) unreadable.push({ key, why: error.message })
     const stale = page.values.filter((value) => value.stale)
@@ -48,10 +52,18 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
 }
 
 /** False: somebody else has written or deleted it meanwhile. */
-async function rewrite(store: Store, { key }: Stored, { ttlSecondsOf, signal }: RewriteOptions): Promise<boolean> {
+async function rewrite(
+  store: Store,
+  { key }: Stored,
+  { ttlSecondsOf, signal }: RewriteOptions,
+): Promise<boolean> {
   const ttlSeconds = ttlSecondsOf(key)
   try {
-    const { outcome } = await store.update(key, { decode: () => undefined, ttlSeconds, signal }, () => 'unchanged')
+    const { outcome } = await store.update(
+      key,
+      { decode: () => undefined, ttlSeconds, signal },
+      () => 'unchanged',
+    )
     return outcome === 'put'
   } catch (error) {
     // It has become unreadable, which the next run tells.

@@ -10,7 +10,8 @@ const NONCE_BYTES = 24
 export type Salsa = typeof xsalsa20poly1305
 
 /** Node has no Salsa20. Few configurations need it, so it is loaded for those only. */
-export const loadSalsa = async (): Promise<Salsa> => (await import('@noble/ciphers/salsa.js')).xsalsa20poly1305
+export const loadSalsa = async (): Promise<Salsa> =>
+  (await import('@noble/ciphers/salsa.js')).xsalsa20poly1305
 
 export class Secretbox implements Cipher {
   /** The bytes of a Buffer are not part of a heap snapshot. */
@@ -32,7 +33,9 @@ export class Secretbox implements Cipher {
   open(sealed: Buffer, _key: Key): Buffer {
     if (sealed.length < NONCE_BYTES) throw tooShort()
     try {
-      const opened = this.#salsa(this.#secret, sealed.subarray(0, NONCE_BYTES)).decrypt(sealed.subarray(NONCE_BYTES))
+      const opened = this.#salsa(this.#secret, sealed.subarray(0, NONCE_BYTES)).decrypt(
+        sealed.subarray(NONCE_BYTES),
+      )
       return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
     } catch (cause) {
       // Upstream says this of every box that cannot be opened.

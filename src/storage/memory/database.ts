@@ -7,7 +7,16 @@ import BTreeModule from 'sorted-btree'
 import { assert } from '../../lib/assert.ts'
 import { Deque } from '../../lib/deque.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
-import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
+import type {
+  ConditionalWrite,
+  FeedEvent,
+  Found,
+  Key,
+  Outcome,
+  RangeQuery,
+  Revision,
+  Versioned,
+} from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
 import type { Commit, CommitsQuery } from '../local-feed.ts'
@@ -34,7 +43,11 @@ export type Snapshot = {
   readonly compacted: Revision
   readonly histories: Histories
   readonly commits: readonly KeptCommit[]
-  readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly keys: readonly Key[] }[]
+  readonly leases: readonly {
+    readonly id: bigint
+    readonly ttlSeconds: number
+    readonly keys: readonly Key[]
+  }[]
 }
 
 export type RewindOptions = {
@@ -152,7 +165,8 @@ export class MemoryDatabase {
     const isPut = write !== 'delete'
     checkRequestSize(key, isPut ? write.put.length : 0)
     const current = this.get(key)
-    if ((current?.revision ?? 0) !== expected) return { won: false, revision: this.#revision, current }
+    if ((current?.revision ?? 0) !== expected)
+      return { won: false, revision: this.#revision, current }
     if (!isPut) {
       if (current !== undefined) this.#delete([key])
       return { won: true, revision: this.#revision }
@@ -208,7 +222,11 @@ export class MemoryDatabase {
     for (let i = Math.max(0, revision - first); commits.length < most; i++) {
       const commit = this.#commits.at(i)
       if (commit === undefined) break
-      commits.push(previous ? { ...commit, events: commit.events.map((event) => this.#withPrevious(event)) } : commit)
+      commits.push(
+        previous
+          ? { ...commit, events: commit.events.map((event) => this.#withPrevious(event)) }
+          : commit,
+      )
     }
     return commits
   }
@@ -226,7 +244,11 @@ export class MemoryDatabase {
 
   #share(): Pick<Snapshot, 'revision' | 'histories' | 'leases'> {
     this.#owner = {}
-    const leases = [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({ id, ttlSeconds, keys: [...keys] }))
+    const leases = [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({
+      id,
+      ttlSeconds,
+      keys: [...keys],
+    }))
     return { revision: this.#revision, histories: this.#histories.clone(), leases }
   }
 
@@ -275,16 +297,22 @@ export class MemoryDatabase {
     }
   }
 
-  #rewindKey(key: Key, wanted: Versioned | undefined, { lease, isSameObject }: RewindKeyOptions): void {
+  #rewindKey(
+    key: Key,
+    wanted: Versioned | undefined,
+    { lease, isSameObject }: RewindKeyOptions,
+  ): void {
     const current = this.get(key)
     if (wanted !== undefined && current?.value.equals(wanted.value) === true) return
     const isSame =
       wanted !== undefined &&
       current !== undefined &&
-      (isSameObject(current.value, wanted.value) ?? current.createRevision === wanted.createRevision)
+      (isSameObject(current.value, wanted.value) ??
+        current.createRevision === wanted.createRevision)
     // An object that has the name of another one does not replace it: that one is deleted first.
     if (current !== undefined && !isSame) this.#delete([key])
-    if (wanted !== undefined) this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })
+    if (wanted !== undefined)
+      this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })
   }
 
   /** The previous value may be compacted although the event is not. */

@@ -132,7 +132,10 @@ export class MemoryEngine implements Engine {
   }
 
   /** An engine that begins with the state of another, at the same revision, and goes its own way. */
-  static from({ snapshot, leftMs, lastLease }: EngineState, options: MemoryEngineOptions = {}): MemoryEngine {
+  static from(
+    { snapshot, leftMs, lastLease }: EngineState,
+    options: MemoryEngineOptions = {},
+  ): MemoryEngine {
     const engine = new MemoryEngine(options)
     engine.#database.restore(snapshot)
     engine.#lastLease = lastLease
@@ -162,10 +165,12 @@ export class MemoryEngine implements Engine {
   /** Becomes another database, like an etcd that is restored from a backup: feeds end, calls under way fail. */
   restore(snapshot: Snapshot): void {
     this.#life++
-    for (const feed of this.#feeds) feed.end(new StorageError('unavailable', 'the database was restored'))
+    for (const feed of this.#feeds)
+      feed.end(new StorageError('unavailable', 'the database was restored'))
     this.#database.restore(snapshot)
     this.#deadlines.clear()
-    for (const { id, ttlSeconds } of this.#database.leases()) this.#startLease(id, ttlSeconds * 1000)
+    for (const { id, ttlSeconds } of this.#database.leases())
+      this.#startLease(id, ttlSeconds * 1000)
   }
 
   /** Counts of what the database holds, for tests. */
@@ -202,19 +207,26 @@ export class MemoryEngine implements Engine {
     await new Promise<void>((resolve) => this.#time.soon(resolve, 'answer'))
     if (signal?.aborted) throw cancelled(signal, isWrite)
     if (life !== this.#life) {
-      throw new StorageError('unavailable', 'the database went away before it answered', { ambiguous: isWrite })
+      throw new StorageError('unavailable', 'the database went away before it answered', {
+        ambiguous: isWrite,
+      })
     }
     return answer
   }
 
-  #untilResumed({ signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions, isWrite: boolean): Promise<void> {
+  #untilResumed(
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
+    isWrite: boolean,
+  ): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const fail = (error: StorageError): void => {
       leave()
       reject(error)
     }
     const timer = this.#time.after(timeoutMs, () => {
-      fail(new StorageError('unavailable', `no answer within ${timeoutMs} ms`, { ambiguous: isWrite }))
+      fail(
+        new StorageError('unavailable', `no answer within ${timeoutMs} ms`, { ambiguous: isWrite }),
+      )
     })
     const onAbort = (): void => fail(cancelled(signal, isWrite))
     const go = (): void => {

@@ -10,7 +10,11 @@ export function outcomeOf(answer: Answer, buffers: RowBuffers): Outcome | undefi
   if (answer.op === 'won') return { won: true, revision: answer.revision }
   if (answer.op !== 'lost') return undefined
   const { revision, current } = answer
-  return { won: false, revision, current: current && versionedOf(new RowReader(buffers, current).next()) }
+  return {
+    won: false,
+    revision,
+    current: current && versionedOf(new RowReader(buffers, current).next()),
+  }
 }
 
 /** Undefined commits: they are compacted. */
@@ -21,7 +25,9 @@ export function commitsOf(
 ): { readonly commits: readonly Commit[] | undefined } | undefined {
   if (answer.op !== 'commits') return undefined
   const { rows, upTo } = answer
-  return { commits: rows && commitsIn(new RowReader(buffers, rows), rows.count, { upTo, previous }) }
+  return {
+    commits: rows && commitsIn(new RowReader(buffers, rows), rows.count, { upTo, previous }),
+  }
 }
 
 /** Puts the rows behind those of the slices before. */
@@ -48,18 +54,26 @@ const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Ve
 type CommitsAsked = { readonly upTo: Revision; readonly previous: boolean }
 
 /** An empty commit at the end says how far the answer goes, if its last revisions have no events left. */
-function commitsIn(reader: RowReader, count: number, { upTo, previous }: CommitsAsked): readonly Commit[] {
+function commitsIn(
+  reader: RowReader,
+  count: number,
+  { upTo, previous }: CommitsAsked,
+): readonly Commit[] {
   const commits: { readonly revision: Revision; readonly events: FeedEvent[] }[] = []
   for (let n = 0; n < count; n++) {
     const event = eventOf(reader.next(), previous ? reader.next() : undefined)
-    if (commits.at(-1)?.revision !== event.revision) commits.push({ revision: event.revision, events: [] })
+    if (commits.at(-1)?.revision !== event.revision)
+      commits.push({ revision: event.revision, events: [] })
     commits.at(-1)?.events.push(event)
   }
   if ((commits.at(-1)?.revision ?? 0) < upTo) commits.push({ revision: upTo, events: [] })
   return commits
 }
 
-function eventOf({ key, revision, created, value }: PackedRow, previous: PackedRow | undefined): FeedEvent {
+function eventOf(
+  { key, revision, created, value }: PackedRow,
+  previous: PackedRow | undefined,
+): FeedEvent {
   const before = previous?.value && { previous: versionedOf(previous) }
   if (value === undefined) return { ...deletionOf(key, revision), ...before }
   return { key, type: 'put', revision, createRevision: created, value, ...before }

@@ -7,7 +7,17 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
 import { CommitError, type SqliteDatabase } from './database.ts'
 import { LogGrowth } from './log-growth.ts'
-import type { Answer, Call, Calls, ChangeCall, End, FromThread, GrantCall, RangeCall, RevokeCall } from './messages.ts'
+import type {
+  Answer,
+  Call,
+  Calls,
+  ChangeCall,
+  End,
+  FromThread,
+  GrantCall,
+  RangeCall,
+  RevokeCall,
+} from './messages.ts'
 import { PackedRows, type RowsPlace } from './packed-rows.ts'
 import { failureOf, isFull } from './sqlite-errors.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
@@ -26,7 +36,8 @@ type Sent = { readonly call: Call; readonly bytes: Uint8Array }
 /** A range that is not at its end. */
 type Reading = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
 
-const isWrite = (call: Call): call is WriteCall => call.op === 'change' || call.op === 'grant' || call.op === 'revoke'
+const isWrite = (call: Call): call is WriteCall =>
+  call.op === 'change' || call.op === 'grant' || call.op === 'revoke'
 
 export class DatabaseThread {
   readonly #database: SqliteDatabase
@@ -57,7 +68,9 @@ export class DatabaseThread {
     }
     const calls = messages.filter((one) => 'calls' in one)
     this.#cancel(new Set(calls.flatMap(({ cancelled }) => cancelled)))
-    const sent = calls.flatMap(({ calls: all, bytes }) => all.map((call): Sent => ({ call, bytes })))
+    const sent = calls.flatMap(({ calls: all, bytes }) =>
+      all.map((call): Sent => ({ call, bytes })),
+    )
     const packed = new PackedRows()
     this.#post([...this.#write(sent, packed), ...this.#read(sent, packed)], packed)
     if (messages.some((one) => 'end' in one)) this.#end()
@@ -80,7 +93,9 @@ export class DatabaseThread {
       return writes.map(({ call: { id } }) => failed(id, error, false))
     }
     try {
-      const answers = this.#database.commit(() => writes.map(({ call, bytes }) => this.#writeOne(call, bytes, packed)))
+      const answers = this.#database.commit(() =>
+        writes.map(({ call, bytes }) => this.#writeOne(call, bytes, packed)),
+      )
       this.#heal()
       return answers
     } catch (error) {
@@ -96,7 +111,8 @@ export class DatabaseThread {
       if (call.op === 'grant') {
         return { op: 'granted', id, lease: this.#database.grant(call.ttlSeconds, call.expiresMs) }
       }
-      if (call.op === 'revoke') return { op: 'revoked', id, deletions: this.#database.revoke(call.lease) }
+      if (call.op === 'revoke')
+        return { op: 'revoked', id, deletions: this.#database.revoke(call.lease) }
       const put = call.put && bytes.subarray(call.put.start, call.put.end)
       const { key, expected, lease } = call
       const changed = this.#database.change({
@@ -105,7 +121,8 @@ export class DatabaseThread {
         ...(put && { put }),
         ...(lease !== undefined && { lease }),
       })
-      if (changed.won) return { op: 'won', id, revision: changed.revision, created: changed.created }
+      if (changed.won)
+        return { op: 'won', id, revision: changed.revision, created: changed.created }
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
@@ -195,7 +212,8 @@ export class DatabaseThread {
 
   #cancel(ids: ReadonlySet<number>): void {
     if (ids.size === 0) return
-    for (const { id, steps } of this.#readings) if (ids.has(id)) steps.return({ revision: 0, count: 0 })
+    for (const { id, steps } of this.#readings)
+      if (ids.has(id)) steps.return({ revision: 0, count: 0 })
     this.#readings = this.#readings.filter(({ id }) => !ids.has(id))
   }
 
@@ -262,7 +280,11 @@ function packedRows(packed: PackedRows, rows: readonly StoredVersion[]): RowsPla
   return { ...here, count: rows.length }
 }
 
-function packedEvents(packed: PackedRows, events: readonly StoredEvent[], previous: boolean): RowsPlace {
+function packedEvents(
+  packed: PackedRows,
+  events: readonly StoredEvent[],
+  previous: boolean,
+): RowsPlace {
   const here = packed.here()
   for (const event of events) {
     packed.add(event)

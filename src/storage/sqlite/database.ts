@@ -12,7 +12,14 @@ import { toBytes } from '../keys.ts'
 import { PageCounts } from '../page-counts.ts'
 import type { ChangeCall, CommitsCall } from './messages.ts'
 import { type RangeAsked, type RangeSource, readRange, SLICE_ROWS } from './range-reading.ts'
-import { bytesOf, keyOf, type SqlRow, type StoredEvent, type StoredVersion, versionOf } from './stored.ts'
+import {
+  bytesOf,
+  keyOf,
+  type SqlRow,
+  type StoredEvent,
+  type StoredVersion,
+  versionOf,
+} from './stored.ts'
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /** How many revisions the first slice of a compaction takes; the following ones as many as take about SWEEP_MS. */
@@ -32,9 +39,17 @@ const LOCKED_MS_MAX = 250
 
 export type Changed =
   | { readonly won: true; readonly revision: Revision; readonly created: Revision }
-  | { readonly won: false; readonly revision: Revision; readonly current: StoredVersion | undefined }
+  | {
+      readonly won: false
+      readonly revision: Revision
+      readonly current: StoredVersion | undefined
+    }
 
-export type StoredLease = { readonly id: bigint; readonly ttlSeconds: number; readonly expiresMs: number }
+export type StoredLease = {
+  readonly id: bigint
+  readonly ttlSeconds: number
+  readonly expiresMs: number
+}
 
 export type DatabaseOptions = {
   readonly file: string
@@ -143,7 +158,8 @@ export class SqliteDatabase implements Disposable {
     checkRequestSize(key, put?.length ?? 0)
     const bytes = toBytes(key)
     const found = this.#sql.find.get(bytes)
-    const [current, created] = found === undefined ? [0, 0] : [Number(found['revision']), Number(found['created'])]
+    const [current, created] =
+      found === undefined ? [0, 0] : [Number(found['revision']), Number(found['created'])]
     if (current !== expected) {
       const lost = found && this.#sql.read.get(bytes)
       return { won: false, revision: this.#revision, current: lost && versionOf(lost) }
@@ -209,7 +225,8 @@ export class SqliteDatabase implements Disposable {
     for (const row of this.#sql.after.iterate(after + 1, toBytes(from), toBytes(to))) {
       const revision = Number(row['revision'])
       if (revision !== last) {
-        const isEnough = rows.length >= most || looked >= COMMITS_ROWS_MAX || bytes > COMMITS_BYTES_MAX
+        const isEnough =
+          rows.length >= most || looked >= COMMITS_ROWS_MAX || bytes > COMMITS_BYTES_MAX
         if (last > after && isEnough) return { rows, upTo: last }
         last = revision
       }
@@ -260,7 +277,9 @@ export class SqliteDatabase implements Disposable {
     })
     this.#swept = upTo
     this.#sweptAtOnce =
-      tookMs > SWEEP_MS ? Math.max(this.#sweptAtOnce >> 1, SWEPT_MIN) : Math.min(this.#sweptAtOnce * 2, SWEPT_MAX)
+      tookMs > SWEEP_MS
+        ? Math.max(this.#sweptAtOnce >> 1, SWEPT_MIN)
+        : Math.min(this.#sweptAtOnce * 2, SWEPT_MAX)
   }
 
   [Symbol.dispose](): void {

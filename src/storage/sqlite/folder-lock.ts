@@ -52,7 +52,10 @@ export function lockFolder(folder: string): Disposable {
   } catch (cause) {
     lock.close()
     if (!isBusy(cause)) throw cause
-    throw new Error(`${folder} is in use by ${ownerOf(folder)}: stop it, or choose another --data-dir`, { cause })
+    throw new Error(
+      `${folder} is in use by ${ownerOf(folder)}: stop it, or choose another --data-dir`,
+      { cause },
+    )
   }
   noteOwner(folder)
   return { [Symbol.dispose]: () => lock.isOpen && lock.close() }
@@ -75,7 +78,9 @@ const isBusy = (error: unknown): boolean =>
 
 function noteOwner(folder: string): void {
   try {
-    writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`, { mode: MODE })
+    writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`, {
+      mode: MODE,
+    })
   } catch {
     // A full disk, for example: what is stored can be served all the same. The name is for a message.
   }

@@ -46,10 +46,21 @@ export type GrantCall = {
   readonly expiresMs: number
 }
 export type RevokeCall = { readonly op: 'revoke'; readonly id: number; readonly lease: bigint }
-export type CompactCall = { readonly op: 'compact'; readonly id: number; readonly revision: Revision }
+export type CompactCall = {
+  readonly op: 'compact'
+  readonly id: number
+  readonly revision: Revision
+}
 export type NoteCall = { readonly op: 'note'; readonly id: number; readonly note: CompactionNote }
 
-export type Call = ChangeCall | RangeCall | CommitsCall | GrantCall | RevokeCall | CompactCall | NoteCall
+export type Call =
+  | ChangeCall
+  | RangeCall
+  | CommitsCall
+  | GrantCall
+  | RevokeCall
+  | CompactCall
+  | NoteCall
 
 export type Calls = {
   readonly calls: readonly Call[]
@@ -62,8 +73,18 @@ export type Calls = {
 export type Deletions = { readonly revision: Revision; readonly keys: readonly string[] }
 
 export type Answer =
-  | { readonly op: 'won'; readonly id: number; readonly revision: Revision; readonly created: Revision }
-  | { readonly op: 'lost'; readonly id: number; readonly revision: Revision; readonly current: RowsPlace | undefined }
+  | {
+      readonly op: 'won'
+      readonly id: number
+      readonly revision: Revision
+      readonly created: Revision
+    }
+  | {
+      readonly op: 'lost'
+      readonly id: number
+      readonly revision: Revision
+      readonly current: RowsPlace | undefined
+    }
   /** Rows of a range that is not at its end yet. */
   | { readonly op: 'rows'; readonly id: number; readonly rows: RowsPlace }
   | {
@@ -101,7 +122,11 @@ export type Opened = {
   readonly revision: Revision
   readonly compacted: Revision
   readonly compactionNote: CompactionNote | undefined
-  readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly expiresMs: number }[]
+  readonly leases: readonly {
+    readonly id: bigint
+    readonly ttlSeconds: number
+    readonly expiresMs: number
+  }[]
 }
 
 /** Writes fail, for this reason; undefined: they succeed again. */
@@ -110,7 +135,12 @@ export type Health = { readonly kind: 'health'; readonly fault: string | undefin
 /** SQLite's log has become long, or has doubled since that was told; 0: it is short again. */
 export type LogLength = { readonly kind: 'log'; readonly bytes: number }
 
-export type FromThread = Answers | Opened | Health | LogLength | { readonly kind: 'refused'; readonly message: string }
+export type FromThread =
+  | Answers
+  | Opened
+  | Health
+  | LogLength
+  | { readonly kind: 'refused'; readonly message: string }
 
 /** To the thread: it finishes what it has begun, closes the file, and ends. */
 export type End = { readonly end: true }

@@ -11,9 +11,16 @@ const ROW_NUMBERS = 4
 const NO_VALUE = -1
 
 /** Where rows stand in the buffers of their message. */
-export type RowsPlace = { readonly count: number; readonly firstNumber: number; readonly firstByte: number }
+export type RowsPlace = {
+  readonly count: number
+  readonly firstNumber: number
+  readonly firstByte: number
+}
 
-export type RowBuffers = { readonly bytes: Uint8Array<ArrayBuffer>; readonly numbers: Float64Array<ArrayBuffer> }
+export type RowBuffers = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly numbers: Float64Array<ArrayBuffer>
+}
 
 export class PackedRows {
   /** Keys and values in turn. */
@@ -70,7 +77,10 @@ export class RowReader {
   #number: number
   #byte: number
 
-  constructor({ bytes, numbers }: RowBuffers, { firstNumber, firstByte }: Omit<RowsPlace, 'count'>) {
+  constructor(
+    { bytes, numbers }: RowBuffers,
+    { firstNumber, firstByte }: Omit<RowsPlace, 'count'>,
+  ) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#numbers = numbers
     this.#number = firstNumber

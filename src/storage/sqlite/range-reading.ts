@@ -63,7 +63,10 @@ export function* readRange(
     next = slice.next
     for (const { key, value } of slice.rows) bytes += key.length + value.length
     if (bytes > ANSWER_BYTES_MAX) {
-      throw new StorageError('too-large', `an answer of more than ${ANSWER_BYTES_MAX} bytes is longer than allowed`)
+      throw new StorageError(
+        'too-large',
+        `an answer of more than ${ANSWER_BYTES_MAX} bytes is longer than allowed`,
+      )
     }
     yield slice.rows
   }
@@ -141,7 +144,11 @@ function readPart(
 }
 
 /** The versions of a part at the revision, in the order of keys; those that are the latest still, as the part has them. */
-function* versionsAt({ sql }: RangeSource, { present, deleted }: Part, at: Revision): Generator<StoredVersion> {
+function* versionsAt(
+  { sql }: RangeSource,
+  { present, deleted }: Part,
+  at: Revision,
+): Generator<StoredVersion> {
   const back = (revision: number, number: number): StoredVersion | undefined => {
     const row = sql.versionAt.get(revision, number, at + 1)
     return row === undefined || row['value'] === null ? undefined : versionOf(row)
@@ -153,7 +160,11 @@ function* versionsAt({ sql }: RangeSource, { present, deleted }: Part, at: Revis
     number: Number(row['number']),
   }))
   const goneBefore = function* (key: Key | undefined): Generator<StoredVersion> {
-    for (let one = gone[next]; one !== undefined && (key === undefined || one.key < key); one = gone[++next]) {
+    for (
+      let one = gone[next];
+      one !== undefined && (key === undefined || one.key < key);
+      one = gone[++next]
+    ) {
       const version = back(one.revision, one.number)
       if (version !== undefined) yield version
     }
@@ -174,13 +185,18 @@ function* versionsAt({ sql }: RangeSource, { present, deleted }: Part, at: Revis
 }
 
 function pastSlice(source: RangeSource, asked: RowsAsked): Slice {
-  const part = readPart(source, asked, Math.min(source.sliceRows, Math.max(asked.most, PAST_ROWS_MIN)))
+  const part = readPart(
+    source,
+    asked,
+    Math.min(source.sliceRows, Math.max(asked.most, PAST_ROWS_MIN)),
+  )
   const rows: StoredVersion[] = []
   let bytes = 0
   for (const version of versionsAt(source, part, asked.at)) {
     rows.push(asked.values === 'none' ? { ...version, value: nothing } : version)
     bytes += version.value.length
-    if (rows.length >= asked.most || bytes > SLICE_BYTES) return { rows, next: keyAfter(version.key) }
+    if (rows.length >= asked.most || bytes > SLICE_BYTES)
+      return { rows, next: keyAfter(version.key) }
   }
   return { rows, next: part.next }
 }
@@ -195,7 +211,8 @@ function countSlice(
   const [start, end] = [toBytes(asked.from), toBytes(asked.to)]
   const after = sql.skip.get(start, end, most)
   const next = after && keyOf(after)
-  if (!isPast) return { count: next === undefined ? Number(sql.count.get(start, end)?.['n']) : most, next }
+  if (!isPast)
+    return { count: next === undefined ? Number(sql.count.get(start, end)?.['n']) : most, next }
   const stop = next === undefined ? end : toBytes(next)
   const present = sql.changedSince.all(asked.at + 1, start, stop).map(versionOf)
   const deleted = sql.deletedSince.all(asked.at + 1, start, stop, NO_LIMIT)

@@ -27,7 +27,16 @@ import type { CompactionNote } from '../interval-compactor.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
 import { fileIn, lockFolder, logIn, makeFile, makeFolder } from './folder-lock.ts'
-import type { Answer, Answers, Call, Calls, End, FromThread, LogLength, Opened } from './messages.ts'
+import type {
+  Answer,
+  Answers,
+  Call,
+  Calls,
+  End,
+  FromThread,
+  LogLength,
+  Opened,
+} from './messages.ts'
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
@@ -143,7 +152,12 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     return await this.#call<Found>(call, options, { rows }, (answer) => {
       if (answer.op !== 'range') return undefined
       const more = limit > 0 && countOnly !== true && answer.count > limit
-      return { revision: query.revision ?? answer.revision, values: rows, more, count: answer.count }
+      return {
+        revision: query.revision ?? answer.revision,
+        values: rows,
+        more,
+        count: answer.count,
+      }
     })
   }
 
@@ -182,25 +196,34 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
     const seconds = grantedSeconds(ttlSeconds)
     const expiresMs = this.#time.wallMs() + seconds * 1000
-    return await this.#call({ op: 'grant', ttlSeconds: seconds, expiresMs }, options, {}, (answer) =>
-      answer.op === 'granted' ? answer.lease : undefined,
+    return await this.#call(
+      { op: 'grant', ttlSeconds: seconds, expiresMs },
+      options,
+      {},
+      (answer) => (answer.op === 'granted' ? answer.lease : undefined),
     )
   }
 
   /** Ends a lease now and deletes its keys. */
   async revokeLease(lease: bigint): Promise<void> {
-    await this.#call({ op: 'revoke', lease }, {}, {}, (answer) => (answer.op === 'revoked' ? answer : undefined))
+    await this.#call({ op: 'revoke', lease }, {}, {}, (answer) =>
+      answer.op === 'revoked' ? answer : undefined,
+    )
   }
 
   /** Fails like etcd when the revision is compacted already or has not happened yet. */
   async compact(revision: Revision, options: CallOptions = {}): Promise<void> {
     const call = { op: 'compact', revision } as const
-    await this.#call(call, options, {}, (answer) => (answer.op === 'compacted' ? answer : undefined))
+    await this.#call(call, options, {}, (answer) =>
+      answer.op === 'compacted' ? answer : undefined,
+    )
   }
 
   /** For the process that opens the folder next. */
   async keepCompactionNote(note: CompactionNote, options: CallOptions = {}): Promise<void> {
-    await this.#call({ op: 'note', note }, options, {}, (answer) => (answer.op === 'noted' ? answer : undefined))
+    await this.#call({ op: 'note', note }, options, {}, (answer) =>
+      answer.op === 'noted' ? answer : undefined,
+    )
   }
 
   /** Bytes on the disk, with SQLite's log. */
@@ -265,7 +288,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       } else this.#use(started)
     } catch (error) {
       log('error', 'the store cannot be opened again', { error: String(error) })
-      if (!this.#isDisposed) this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
+      if (!this.#isDisposed)
+        this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
     }
   }
 
@@ -320,7 +344,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       if (answer.op === 'failed') return fail(failureIn(answer))
       leave()
       const result = read(answer, buffers)
-      if (result === undefined) reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
+      if (result === undefined)
+        reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
       else resolve(result)
     }
     const waiting: Waiting = { call, put, rows, settle, fail, id: undefined }
@@ -355,11 +380,14 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   /** One message for the calls of a turn, but for those that would make it too long. */
   #send(): void {
-    if (this.#worker === undefined || (this.#outgoing.length === 0 && this.#cancelled.length === 0)) return
+    if (this.#worker === undefined || (this.#outgoing.length === 0 && this.#cancelled.length === 0))
+      return
     let length = 0
     const fits = this.#outgoing.findIndex(({ put }) => (length += put?.length ?? 0) > MESSAGE_BYTES)
     const outgoing = this.#outgoing.splice(0, fits === -1 ? this.#outgoing.length : fits + 1)
-    const bytes = Buffer.allocUnsafeSlow(outgoing.reduce((sum, { put }) => sum + (put?.length ?? 0), 0))
+    const bytes = Buffer.allocUnsafeSlow(
+      outgoing.reduce((sum, { put }) => sum + (put?.length ?? 0), 0),
+    )
     let at = 0
     const calls = outgoing.map((waiting): Call => {
       const id = ++this.#calls
@@ -388,7 +416,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #tellLog({ bytes }: LogLength): void {
     const { log, folder } = this.#parts
     if (bytes === 0) return log('info', "SQLite's log is short again")
-    const message = "SQLite's log grows and cannot be written back: does another program read the file all the time?"
+    const message =
+      "SQLite's log grows and cannot be written back: does another program read the file all the time?"
     log('warn', message, { bytes, file: logIn(folder) })
   }
 
@@ -411,7 +440,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   /** Feeds are told before the writer, whose next read may wait for them. */
   #note(answer: Answer, { call, put }: Waiting): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted
-    if (answer.op === 'granted' && call.op === 'grant') this.#startLeases([{ ...call, id: answer.lease }])
+    if (answer.op === 'granted' && call.op === 'grant')
+      this.#startLeases([{ ...call, id: answer.lease }])
     if (answer.op === 'revoked') {
       if (call.op === 'revoke') this.#deadlines.delete(call.lease)
       for (const { revision, keys } of answer.deletions) {
@@ -426,7 +456,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     const { revision, created: createRevision } = answer
     const { key } = call
     const event: FeedEvent =
-      put === undefined ? deletionOf(key, revision) : { key, type: 'put', revision, createRevision, value: put }
+      put === undefined
+        ? deletionOf(key, revision)
+        : { key, type: 'put', revision, createRevision, value: put }
     this.#commit(revision, [event])
   }
 
@@ -435,7 +467,13 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     for (const feed of this.#feeds) feed.commit({ revision, events })
   }
 
-  #commitsAfter({ after, most, previous, from, to }: CommitsQuery): Promise<readonly Commit[] | undefined> {
+  #commitsAfter({
+    after,
+    most,
+    previous,
+    from,
+    to,
+  }: CommitsQuery): Promise<readonly Commit[] | undefined> {
     const call = { op: 'commits', after, most, previous, from, to } as const
     return this.#call(call, {}, {}, (answer, buffers) => commitsOf(answer, buffers, previous)).then(
       ({ commits }) => commits,
@@ -446,10 +484,12 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #startLeases(leases: Opened['leases']): void {
     const [wallMs, nowMs] = [this.#time.wallMs(), this.#time.monotonicMs()]
     for (const { id, ttlSeconds, expiresMs } of leases) {
-      const leftMs = expiresMs === 0 ? ttlSeconds * 1000 : Math.min(expiresMs - wallMs, ttlSeconds * 1000)
+      const leftMs =
+        expiresMs === 0 ? ttlSeconds * 1000 : Math.min(expiresMs - wallMs, ttlSeconds * 1000)
       this.#deadlines.set(id, nowMs + Math.max(0, leftMs))
     }
-    if (this.#deadlines.size > 0) this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => void this.#endLeases())
+    if (this.#deadlines.size > 0)
+      this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => void this.#endLeases())
   }
 
   /** One at a time: after a long stop thousands of keys may be due, and writers come between. */
@@ -473,7 +513,11 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
 const isWrite = ({ op }: NewCall): boolean => op === 'change' || op === 'grant' || op === 'revoke'
 
-const failureIn = ({ code, message, ambiguous }: Answer & { readonly op: 'failed' }): StorageError =>
+const failureIn = ({
+  code,
+  message,
+  ambiguous,
+}: Answer & { readonly op: 'failed' }): StorageError =>
   new StorageError(code, message, { ambiguous })
 
 const cancelled = (signal: AbortSignal | undefined, ambiguous: boolean): StorageError =>

@@ -16,7 +16,8 @@ const primaryCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) % 256 : 0
 
 /** `cause` of a failed commit has the code. */
-const codeIn = (error: unknown): number => primaryCode(error) || (error instanceof Error ? primaryCode(error.cause) : 0)
+const codeIn = (error: unknown): number =>
+  primaryCode(error) || (error instanceof Error ? primaryCode(error.cause) : 0)
 
 /**
  * A write to the log did not fit. The frame that would end the commit is the last one that is written, so the commit is not there. (A
@@ -31,16 +32,25 @@ export function failureOf(error: unknown): Failure {
   const why = messageOf(error)
   switch (codeIn(error)) {
     case FULL:
-      return { code: 'no-space', message: `the disk of the store is full (${why}): nothing can be written` }
+      return {
+        code: 'no-space',
+        message: `the disk of the store is full (${why}): nothing can be written`,
+      }
     case BUSY:
-      return { code: 'unavailable', message: `another program has locked the file of the store (${why}): end it` }
+      return {
+        code: 'unavailable',
+        message: `another program has locked the file of the store (${why}): end it`,
+      }
     case READONLY:
     case IOERR:
     case CANTOPEN:
       return { code: 'unwritable', message: `the disk of the store fails or is read-only (${why})` }
     case CORRUPT:
     case NOTADB:
-      return { code: 'corrupt', message: `the file of the store is damaged (${why}): restore a copy` }
+      return {
+        code: 'corrupt',
+        message: `the file of the store is damaged (${why}): restore a copy`,
+      }
     default:
       return { code: 'unavailable', message: why }
   }

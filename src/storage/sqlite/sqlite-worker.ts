@@ -12,7 +12,14 @@ function open(options: DatabaseOptions, port: MessagePort): void {
     port.on('message', (message: Calls | End) => thread.take(message))
     const { databaseId, revision, compacted, compactionNote } = database
     const leases = database.leases()
-    const opened = { kind: 'opened', databaseId, revision, compacted, compactionNote, leases } as const
+    const opened = {
+      kind: 'opened',
+      databaseId,
+      revision,
+      compacted,
+      compactionNote,
+      leases,
+    } as const
     port.postMessage(opened satisfies FromThread)
   } catch (error) {
     const message = messageOf(error)

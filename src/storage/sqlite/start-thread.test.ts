@@ -6,12 +6,17 @@ import { startThread } from './start-thread.ts'
 
 test('a thread that cannot be started says what to do about it', async (t) => {
   t.mock.method(workers, 'Worker', function refuse() {
-    throw Object.assign(new Error('Worker initialization failure: EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' })
+    throw Object.assign(new Error('Worker initialization failure: EAGAIN'), {
+      code: 'ERR_WORKER_INIT_FAILED',
+    })
   })
   syncBuiltinESMExports()
   try {
     const opening = startThread({ file: '/nowhere/keelson.sqlite', isDurable: true })
-    await assert.rejects(opening, /cannot be started \(Worker initialization failure: EAGAIN\): allow more threads/)
+    await assert.rejects(
+      opening,
+      /cannot be started \(Worker initialization failure: EAGAIN\): allow more threads/,
+    )
   } finally {
     t.mock.restoreAll()
     syncBuiltinESMExports()

@@ -8,7 +8,10 @@ import type { FromThread, Opened } from './messages.ts'
 export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
 
 /** `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread has ended. */
-export async function startThread(options: DatabaseOptions, early?: Worker): Promise<StartedThread> {
+export async function startThread(
+  options: DatabaseOptions,
+  early?: Worker,
+): Promise<StartedThread> {
   const worker = early ?? start()
   worker.ref()
   const { promise, resolve, reject } = Promise.withResolvers<Opened>()
@@ -17,7 +20,14 @@ export async function startThread(options: DatabaseOptions, early?: Worker): Pro
   worker.once('exit', () => reject(new Error('the thread of the store ended before it was ready')))
   worker.once('message', (message: FromThread) => {
     if (message.kind === 'opened') resolve(message)
-    else reject(new Error(message.kind === 'refused' ? message.message : 'the thread of the store said something else'))
+    else
+      reject(
+        new Error(
+          message.kind === 'refused'
+            ? message.message
+            : 'the thread of the store said something else',
+        ),
+      )
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   worker.postMessage(options)
@@ -36,8 +46,11 @@ function start(): Worker {
     return startOwnThread('./sqlite-worker', import.meta.url)
   } catch (cause) {
     const what = `the thread of the store cannot be started (${messageOf(cause)})`
-    throw new Error(`${what}: allow more threads and memory (ulimit -u, ulimit -v, the limits of the container)`, {
-      cause,
-    })
+    throw new Error(
+      `${what}: allow more threads and memory (ulimit -u, ulimit -v, the limits of the container)`,
+      {
+        cause,
+      },
+    )
   }
 }

@@ -35,7 +35,8 @@ export function versionOf(row: SqlRow): StoredVersion {
 
 export const keyOf = ({ key }: SqlRow): Key => toKey(bytesOf(key))
 
-const toKey = (bytes: Uint8Array): Key => fromBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+const toKey = (bytes: Uint8Array): Key =>
+  fromBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
 
 export function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value

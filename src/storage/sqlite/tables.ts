@@ -47,17 +47,23 @@ export function setUp(db: DatabaseSync, isDurable: boolean): string {
   const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
   // What is said about commits that fail (`database.ts`) is true of a log only.
   if (mode !== 'wal')
-    throw new Error(`its file system cannot have SQLite's log (the journal is ${String(mode)}): use a local disk`)
+    throw new Error(
+      `its file system cannot have SQLite's log (the journal is ${String(mode)}): use a local disk`,
+    )
   db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}; PRAGMA trusted_schema = OFF`)
   // On macOS `fsync` alone leaves the bytes in the cache of the drive.
-  if (isDurable) db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+  if (isDurable)
+    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
   else db.exec('PRAGMA synchronous = OFF')
   const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (format > FORMAT)
-    throw new Error(`it was written by a newer Keelson (format ${format}): use that one, or export it there`)
+    throw new Error(
+      `it was written by a newer Keelson (format ${format}): use that one, or export it there`,
+    )
   if (format < FORMAT) {
     db.exec(`BEGIN IMMEDIATE; ${steps.slice(format).join('\n')}; PRAGMA user_version = ${FORMAT}`)
-    if (format === 0) db.prepare('INSERT INTO meta VALUES (?, ?)').run('database', randomBytes(8).toString('hex'))
+    if (format === 0)
+      db.prepare('INSERT INTO meta VALUES (?, ?)').run('database', randomBytes(8).toString('hex'))
     db.exec('COMMIT')
   }
   return String(db.prepare("SELECT value FROM meta WHERE name = 'database'").get()?.['value'])
@@ -78,7 +84,9 @@ export function prepare(db: DatabaseSync) {
     commit: sql('COMMIT'),
     rollback: sql('ROLLBACK'),
     meta: sql('SELECT value FROM meta WHERE name = ?'),
-    setMeta: sql('INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'),
+    setMeta: sql(
+      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    ),
     newest: sql(`SELECT ${revisionOf('max(id)')} AS revision FROM versions`),
     find: sql(`SELECT ${revisionOf('id')} AS revision, created FROM current WHERE key = ?`),
     read: sql(`SELECT ${joined} FROM current c JOIN versions v ON v.id = c.id WHERE c.key = ?`),
@@ -97,7 +105,8 @@ export function prepare(db: DatabaseSync) {
     skip: sql('SELECT key FROM current WHERE key >= ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'),
     count: sql('SELECT count(*) AS n FROM current WHERE key >= ? AND key < ?'),
     /** Of each key the first deletion after a revision. */
-    deletedSince: sql(`SELECT key, ${revisionOf('min(id)')} AS revision, min(id) & ${KEYS_OF_REVISION_MAX - 1} AS number
+    deletedSince:
+      sql(`SELECT key, ${revisionOf('min(id)')} AS revision, min(id) & ${KEYS_OF_REVISION_MAX - 1} AS number
       FROM versions INDEXED BY deletions WHERE value IS NULL AND key >= ?2 AND key < ?3 AND id >= ${idOf('?1')}
       GROUP BY key ORDER BY key LIMIT ?4`),
     /** From a version back to the one that was there at a revision. */
@@ -106,10 +115,12 @@ export function prepare(db: DatabaseSync) {
         UNION ALL SELECT v.id, v.previous FROM back JOIN versions v ON v.id = back.previous WHERE back.id >= ${idOf('?3')})
       SELECT v.key AS key, ${revisionOf('v.id')} AS revision, v.created AS created, v.value AS value
       FROM back JOIN versions v ON v.id = back.id WHERE back.id < ${idOf('?3')}`),
-    after: sql(`SELECT ${columns}, id & ${KEYS_OF_REVISION_MAX - 1} AS number, previous IS NOT NULL AS replaces,
+    after:
+      sql(`SELECT ${columns}, id & ${KEYS_OF_REVISION_MAX - 1} AS number, previous IS NOT NULL AS replaces,
       key >= ?2 AND key < ?3 AS is_inside, CASE WHEN key >= ?2 AND key < ?3 THEN value END AS value
       FROM versions WHERE id >= ${idOf('?1')} ORDER BY id`),
-    version: sql(`SELECT p.key AS key, ${revisionOf('p.id')} AS revision, p.created AS created, p.value AS value
+    version:
+      sql(`SELECT p.key AS key, ${revisionOf('p.id')} AS revision, p.created AS created, p.value AS value
       FROM versions f JOIN versions p ON p.id = f.previous WHERE f.id = ${idOf('?1')} | ?2`),
     sweepReplaced: sql(`DELETE FROM versions WHERE id IN
       (SELECT previous FROM versions WHERE ${swept} AND previous IS NOT NULL)`),

@@ -15,7 +15,15 @@ import {
 import { dirname } from 'node:path'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Revision } from '../engine.ts'
-import { type DumpHead, type DumpLine, printEnd, printEntry, printHead, printLease, readLine } from './dump-lines.ts'
+import {
+  type DumpHead,
+  type DumpLine,
+  printEnd,
+  printEntry,
+  printHead,
+  printLease,
+  readLine,
+} from './dump-lines.ts'
 import { Digest, type Entry, type LeaseLeft, type Source, type Summary } from './entry.ts'
 
 /** A value of etcd's largest size, with every byte escaped. */
@@ -32,7 +40,11 @@ export type ToFile = {
 }
 
 /** The file gets its name when it is whole and on the disk; one that exists is not replaced. */
-export async function writeDump(source: Source, file: string, { prefix, nowMs, onProgress }: ToFile): Promise<Summary> {
+export async function writeDump(
+  source: Source,
+  file: string,
+  { prefix, nowMs, onProgress }: ToFile,
+): Promise<Summary> {
   if (existsSync(file)) throw new Error(`${file} exists already: remove it, or choose another name`)
   // A name of its own: what somebody else put there, or writes, is not written into.
   const partial = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.partial`
@@ -191,13 +203,15 @@ class Checking {
   /** Returns what is wrong. */
   take(line: DumpLine, before: string): string | undefined {
     if (this.#end !== undefined) return 'something follows its end'
-    if ((line.kind === 'head') !== (this.#head === undefined)) return 'it does not begin as an export does'
+    if ((line.kind === 'head') !== (this.#head === undefined))
+      return 'it does not begin as an export does'
     if (line.kind === 'head') this.#head = line
     if (line.kind === 'entry') return this.#takeEntry(line)
     if (line.kind !== 'end') return undefined
     const found = this.#digest.end()
     if (line.lines !== before) return 'its lines are not those of its hash'
-    if (found.sha256 !== line.sha256 || found.keys !== line.keys) return 'keys and values are not those of its hash'
+    if (found.sha256 !== line.sha256 || found.keys !== line.keys)
+      return 'keys and values are not those of its hash'
     this.#end = found
     return undefined
   }
@@ -210,7 +224,8 @@ class Checking {
     const { prefix = '', revision: newest = 0 } = this.#head ?? {}
     if (!key.startsWith(prefix)) return 'a key is not below its prefix'
     if (key <= this.#last) return 'a key is not in its order'
-    if (created < 1 || created > revision || revision > newest) return 'a key has revisions that no store gives'
+    if (created < 1 || created > revision || revision > newest)
+      return 'a key has revisions that no store gives'
     this.#last = key
     this.#digest.add(key, value)
     return undefined
@@ -247,11 +262,13 @@ async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
     }
     parts.push(bytes.subarray(start))
     length += bytes.length - start
-    if (length > LINE_BYTES_MAX) throw damaged(file, `line ${number + 1} is longer than any of an export`)
+    if (length > LINE_BYTES_MAX)
+      throw damaged(file, `line ${number + 1} is longer than any of an export`)
   }
   if (length > 0) throw damaged(file, 'its last line is cut off')
 }
 
 const NEWLINE = 0x0a
 
-const damaged = (file: string, why: string): Error => new Error(`${file} is no whole export: ${why}`)
+const damaged = (file: string, why: string): Error =>
+  new Error(`${file} is no whole export: ${why}`)

@@ -33,8 +33,16 @@ export function printEntry({ key, value, revision, created, lease }: Entry): str
   const text = toText(key)
   const named = toKey(text) === key ? { key: text } : { keyBase64: toBytes(key).toString('base64') }
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
-  const content = isUtf8(bytes) ? { value: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
-  return line({ ...named, revision, created, ...(lease !== 0n && { lease: String(lease) }), ...content })
+  const content = isUtf8(bytes)
+    ? { value: bytes.toString('utf8') }
+    : { base64: bytes.toString('base64') }
+  return line({
+    ...named,
+    revision,
+    created,
+    ...(lease !== 0n && { lease: String(lease) }),
+    ...content,
+  })
 }
 
 export const printEnd = (end: DumpEnd): string => line({ end })
@@ -49,7 +57,12 @@ export function readLine(text: string): DumpLine {
   if ('key' in fields || 'keyBase64' in fields) return readEntry(fields)
   if ('lease' in fields) {
     const { lease, ttl, left } = fields
-    return { kind: 'lease', id: idOf(lease), ttlSeconds: ttlOf(ttl, 'ttl'), leftSeconds: ttlOf(left, 'left') }
+    return {
+      kind: 'lease',
+      id: idOf(lease),
+      ttlSeconds: ttlOf(ttl, 'ttl'),
+      leftSeconds: ttlOf(left, 'left'),
+    }
   }
   throw new Error('it is none of an export')
 }
@@ -76,17 +89,24 @@ const isFields = (value: unknown): value is Fields =>
 
 function readHead({ keelson, format, prefix, revision }: Fields): DumpLine {
   if (keelson !== 'store') throw new Error('it is no export of a store')
-  if (format !== FORMAT) throw new Error(`format ${String(format)} is not known here: use the Keelson that wrote it`)
+  if (format !== FORMAT)
+    throw new Error(`format ${String(format)} is not known here: use the Keelson that wrote it`)
   const folder = toKey(textOf(prefix, 'prefix'))
   // An import replaces what is below it.
-  if (!folder.startsWith('/') || !folder.endsWith('/')) throw new Error('prefix is no folder of keys')
+  if (!folder.startsWith('/') || !folder.endsWith('/'))
+    throw new Error('prefix is no folder of keys')
   return { kind: 'head', prefix: folder, revision: countOf(revision, 'revision') }
 }
 
 function readEnd(end: unknown): DumpLine {
   if (!isFields(end)) throw new Error('end is no object')
   const { keys, sha256, lines } = end
-  return { kind: 'end', keys: countOf(keys, 'keys'), sha256: textOf(sha256, 'sha256'), lines: textOf(lines, 'lines') }
+  return {
+    kind: 'end',
+    keys: countOf(keys, 'keys'),
+    sha256: textOf(sha256, 'sha256'),
+    lines: textOf(lines, 'lines'),
+  }
 }
 
 function readEntry({ key, keyBase64, value, base64, revision, created, lease }: Fields): DumpLine {
@@ -96,7 +116,10 @@ function readEntry({ key, keyBase64, value, base64, revision, created, lease }: 
       key === undefined
         ? Buffer.from(textOf(keyBase64, 'keyBase64'), 'base64').toString('latin1')
         : toKey(textOf(key, 'key')),
-    value: value === undefined ? Buffer.from(textOf(base64, 'base64'), 'base64') : Buffer.from(textOf(value, 'value')),
+    value:
+      value === undefined
+        ? Buffer.from(textOf(base64, 'base64'), 'base64')
+        : Buffer.from(textOf(value, 'value')),
     revision: countOf(revision, 'revision'),
     created: countOf(created, 'created'),
     lease: lease === undefined ? 0n : idOf(lease),

@@ -13,7 +13,11 @@ export type Entry = {
   readonly lease: bigint
 }
 
-export type LeaseLeft = { readonly id: bigint; readonly ttlSeconds: number; readonly leftSeconds: number }
+export type LeaseLeft = {
+  readonly id: bigint
+  readonly ttlSeconds: number
+  readonly leftSeconds: number
+}
 
 /** A cluster at one revision. */
 export interface Source extends AsyncDisposable {

@@ -52,7 +52,13 @@ export class EtcdSource implements Source {
         limit: size.rows,
       })
       const entries = kvs.map(({ key, value, modRevision, createRevision, lease }): Entry => {
-        return { key: key.toString('latin1'), value, revision: modRevision, created: createRevision, lease }
+        return {
+          key: key.toString('latin1'),
+          value,
+          revision: modRevision,
+          created: createRevision,
+          lease,
+        }
       })
       size.saw(
         entries.length,
@@ -96,13 +102,20 @@ export class EtcdTarget implements Target {
     const { revision: stored } = await client.kv.head(markerKey)
     compareSummaries(await summarize(new EtcdSource(client, range, stored)), dump.summary)
     // A server can start once the marker is gone: nobody may watch from before the import by then.
-    const { revision } = await client.kv.put({ key: markerKey, value: Buffer.from(dump.summary.sha256) })
+    const { revision } = await client.kv.put({
+      key: markerKey,
+      value: Buffer.from(dump.summary.sha256),
+    })
     await client.kv.compact({ revision })
     await client.kv.deleteRange({ key: markerKey })
   }
 }
 
-type Preparing = { readonly range: KeyRange; readonly dump: DumpFile; readonly options: ImportOptions }
+type Preparing = {
+  readonly range: KeyRange
+  readonly dump: DumpFile
+  readonly options: ImportOptions
+}
 
 async function prepare(client: EtcdClient, { range, dump, options }: Preparing): Promise<void> {
   const [from, to] = [toBytes(range.from), toBytes(range.to)]
@@ -113,11 +126,19 @@ async function prepare(client: EtcdClient, { range, dump, options }: Preparing):
   if (count > 0 && !options.replaces) throw notEmpty('etcd')
   // In one step: with the marker it is known that what is there is replaced, and by what.
   const marked: Op = { type: 'put', key: markerKey, value: Buffer.from(dump.summary.sha256) }
-  await client.kv.txn({ compare: [], success: [marked, { type: 'delete', key: from, rangeEnd: to }], failure: [] })
+  await client.kv.txn({
+    compare: [],
+    success: [marked, { type: 'delete', key: from, rangeEnd: to }],
+    failure: [],
+  })
 }
 
 /** Before anything is written. */
-async function checkDistance(client: EtcdClient, dump: DumpFile, { revisionsAhead }: ImportOptions): Promise<void> {
+async function checkDistance(
+  client: EtcdClient,
+  dump: DumpFile,
+  { revisionsAhead }: ImportOptions,
+): Promise<void> {
   const { revision } = await client.kv.head(markerKey)
   if (dump.revision + revisionsAhead - revision <= RAISED_MAX) return
   throw new Error(
@@ -126,7 +147,11 @@ async function checkDistance(client: EtcdClient, dump: DumpFile, { revisionsAhea
   )
 }
 
-async function raiseRevision(client: EtcdClient, dump: DumpFile, options: ImportOptions): Promise<void> {
+async function raiseRevision(
+  client: EtcdClient,
+  dump: DumpFile,
+  options: ImportOptions,
+): Promise<void> {
   const goal = dump.revision + options.revisionsAhead
   const value = Buffer.from(dump.summary.sha256)
   let { revision } = await client.kv.head(markerKey)
@@ -141,14 +166,21 @@ async function raiseRevision(client: EtcdClient, dump: DumpFile, options: Import
   }
 }
 
-async function putAll(client: EtcdClient, dump: DumpFile, { onProgress }: ImportOptions): Promise<void> {
+async function putAll(
+  client: EtcdClient,
+  dump: DumpFile,
+  { onProgress }: ImportOptions,
+): Promise<void> {
   const leases = new Map<bigint, bigint>()
   let keys = 0
   for await (const page of dump.pages()) {
     for (const batch of batchesOf(page)) {
       const ops: Op[] = []
       for (const { key, value, lease } of batch) {
-        const own = lease === 0n ? 0n : (leases.get(lease) ?? (await grant(client, await dump.readLease(lease))))
+        const own =
+          lease === 0n
+            ? 0n
+            : (leases.get(lease) ?? (await grant(client, await dump.readLease(lease))))
         if (lease !== 0n) leases.set(lease, own)
         ops.push({ type: 'put', key: toBytes(key), value, ...(own !== 0n && { lease: own }) })
       }
@@ -160,8 +192,14 @@ async function putAll(client: EtcdClient, dump: DumpFile, { onProgress }: Import
 }
 
 /** What an earlier attempt has stored stays: the hash at the end shows that it is the same. */
-async function putNew(client: EtcdClient, batch: readonly Entry[], ops: readonly Op[]): Promise<void> {
-  const compare = batch.map(({ key }) => ({ key: toBytes(key), target: 'create', result: '=', value: 0 }) as const)
+async function putNew(
+  client: EtcdClient,
+  batch: readonly Entry[],
+  ops: readonly Op[],
+): Promise<void> {
+  const compare = batch.map(
+    ({ key }) => ({ key: toBytes(key), target: 'create', result: '=', value: 0 }) as const,
+  )
   const { succeeded } = await client.kv.txn({ compare, success: ops, failure: [] })
   if (succeeded || batch.length === 1) return
   for (const [n, entry] of batch.entries()) await putNew(client, [entry], ops.slice(n, n + 1))

@@ -1,5 +1,14 @@
 /** A cluster in a data folder as the source and the target of a move. */
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
@@ -31,10 +40,12 @@ export class SqliteSource implements Source {
     const format = Number(this.#db.prepare('PRAGMA user_version').get()?.['user_version'])
     if (format !== FORMAT) throw new Error(`its format is ${format}: start this Keelson on it once`)
     this.#db.exec('BEGIN')
-    const compacted = this.#db.prepare("SELECT value FROM meta WHERE name = 'compacted'").get()?.['value']
-    const newest = this.#db.prepare(`SELECT max(id) / ${KEYS_OF_REVISION_MAX} AS revision FROM versions`).get()?.[
-      'revision'
+    const compacted = this.#db.prepare("SELECT value FROM meta WHERE name = 'compacted'").get()?.[
+      'value'
     ]
+    const newest = this.#db
+      .prepare(`SELECT max(id) / ${KEYS_OF_REVISION_MAX} AS revision FROM versions`)
+      .get()?.['revision']
     this.revision = Math.max(1, Number(compacted ?? 0), Number(newest ?? 0))
   }
 
@@ -89,7 +100,10 @@ export function existingSource(
   } catch (cause) {
     // Beside a log SQLite writes an index, for readers too.
     const why = messageOf(cause)
-    throw new Error(`${file} cannot be read (${why}): it must be a store in a folder that you can write to`, { cause })
+    throw new Error(
+      `${file} cannot be read (${why}): it must be a store in a folder that you can write to`,
+      { cause },
+    )
   }
 }
 
@@ -121,7 +135,8 @@ export class SqliteTarget implements Target {
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
     // History begins after the last revision that clients of the replaced store have seen: none of their watches continues.
     const revision = Math.max(dump.revision, old + 1) + options.revisionsAhead
-    if (revision > REVISION_MAX) throw new Error(`revision ${revision} is beyond what a folder can hold`)
+    if (revision > REVISION_MAX)
+      throw new Error(`revision ${revision} is beyond what a folder can hold`)
     const made = `${file}.import`
     removeFiles(made, ['', ...besides])
     createTables(made)
@@ -164,7 +179,8 @@ function settle(file: string): Revision {
   const db = new DatabaseSync(file)
   try {
     const done = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
-    if (Number(done?.['busy']) !== 0) throw new Error(`${file} is being read by another program: end that first`)
+    if (Number(done?.['busy']) !== 0)
+      throw new Error(`${file} is being read by another program: end that first`)
   } finally {
     db.close()
   }
@@ -185,7 +201,11 @@ function createTables(file: string): void {
 async function fill(
   file: string,
   dump: DumpFile,
-  { revision, onProgress, nowMs }: ImportOptions & { readonly revision: Revision; readonly nowMs: number },
+  {
+    revision,
+    onProgress,
+    nowMs,
+  }: ImportOptions & { readonly revision: Revision; readonly nowMs: number },
 ): Promise<void> {
   const db = new DatabaseSync(file)
   try {
@@ -195,7 +215,8 @@ async function fill(
     for await (const page of dump.pages()) {
       db.exec('BEGIN')
       for (const entry of page) {
-        if (entry.lease !== 0n && !add.hasLease(entry.lease)) add.lease(await dump.readLease(entry.lease))
+        if (entry.lease !== 0n && !add.hasLease(entry.lease))
+          add.lease(await dump.readLease(entry.lease))
         add.entry(entry)
       }
       db.exec('COMMIT')

@@ -15,4 +15,6 @@ export interface Target {
 }
 
 export const notEmpty = (where: string): Error =>
-  new Error(`${where} is not empty: import into an empty store, or replace what is there by --replace`)
+  new Error(
+    `${where} is not empty: import into an empty store, or replace what is there by --replace`,
+  )

@@ -5,7 +5,14 @@ import type { Item, Matches } from '../../cache/item.ts'
 import type { At, Listed, ObjectReader } from '../../cache/reader.ts'
 import { encodeStored, markOutdated, printWire } from '../../codec/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import type { Current, Decision, ObjectStore, Stored, UpdateOptions, UpdateResult } from '../../storage/store.ts'
+import type {
+  Current,
+  Decision,
+  ObjectStore,
+  Stored,
+  UpdateOptions,
+  UpdateResult,
+} from '../../storage/store.ts'
 import { keyAfter, type KeyRange } from '../../storage/keys.ts'
 import type { WatchAccess, WriteAccess } from '../access.ts'
 import { ConvertedWatch } from './converted-watch.ts'
@@ -20,7 +27,12 @@ export function convertedAccess(
   converter: Converter,
 ): Access {
   const store = new ConvertedStore(stored, converter)
-  return { ...own, reader: convertedReader(stored.access.reader, converter), store, readBack: store.readBack }
+  return {
+    ...own,
+    reader: convertedReader(stored.access.reader, converter),
+    store,
+    readBack: store.readBack,
+  }
 }
 
 function convertedReader(reader: ObjectReader, converter: Converter): ObjectReader {
@@ -32,7 +44,8 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
     },
     list: async (range, at, selection) => {
       const { matches, limit = 0 } = selection ?? {}
-      if (matches !== undefined) return listSelected({ reader, converter, range }, at, { matches, limit })
+      if (matches !== undefined)
+        return listSelected({ reader, converter, range }, at, { matches, limit })
       const page = await reader.list(range, at, { limit })
       return { ...page, items: await converter.items(page.items) }
     },
@@ -50,7 +63,11 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
 /** Page size of a list with a selector. */
 const LOOKED_AT_ONCE = 500
 
-type Converted = { readonly reader: ObjectReader; readonly converter: Converter; readonly range: KeyRange }
+type Converted = {
+  readonly reader: ObjectReader
+  readonly converter: Converter
+  readonly range: KeyRange
+}
 type Chosen = { readonly matches: Matches; readonly limit: number }
 
 /** A selector is evaluated on converted objects, so pages are read and converted until the limit is reached. */
@@ -83,7 +100,10 @@ class ConvertedStore implements ObjectStore {
   /** From the bytes that a verb wrote to the bytes that were stored, so that the answer need not convert again. */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
-  constructor(stored: { readonly resource: Resource; readonly access: Access }, converter: Converter) {
+  constructor(
+    stored: { readonly resource: Resource; readonly access: Access },
+    converter: Converter,
+  ) {
     this.#stored = stored
     this.#converter = converter
   }
@@ -93,7 +113,10 @@ class ConvertedStore implements ObjectStore {
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.decode(found))
     // The wire form: `decode` of the resource reads it, too.
-    return { revision, found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes } }
+    return {
+      revision,
+      found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },
+    }
   }
 
   /** Readable means decodable in the stored version; the webhook is not called. */
@@ -118,7 +141,9 @@ class ConvertedStore implements ObjectStore {
       async (current) => {
         last = current && (await this.#current(current, options.decode))
         const decision = await decide(last)
-        return typeof decision === 'object' ? { ...decision, put: await this.#toStored(decision.put) } : decision
+        return typeof decision === 'object'
+          ? { ...decision, put: await this.#toStored(decision.put) }
+          : decision
       },
     )
     return { ...result, previous: result.previous === undefined ? undefined : last }
@@ -130,14 +155,21 @@ class ConvertedStore implements ObjectStore {
     return this.#converter.object(this.#decode(stored))
   }
 
-  async #current<T>(current: Current<T | Raw>, decode: UpdateOptions<T>['decode']): Promise<Current<T>> {
+  async #current<T>(
+    current: Current<T | Raw>,
+    decode: UpdateOptions<T>['decode'],
+  ): Promise<Current<T>> {
     const { object } = current
     if (!(object instanceof Raw)) return { ...current, object }
     const { stored } = object
     const read = this.#stored.access.decode(stored)
     const { shape } = this.#converter.resource
-    const converted = await decode({ ...stored, value: printWire(await this.#converter.object(read), shape).bytes })
-    if (read.apiVersion !== shape.custom?.storedVersion && isObject(converted)) markOutdated(converted)
+    const converted = await decode({
+      ...stored,
+      value: printWire(await this.#converter.object(read), shape).bytes,
+    })
+    if (read.apiVersion !== shape.custom?.storedVersion && isObject(converted))
+      markOutdated(converted)
     return { ...current, object: converted }
   }
 
@@ -155,7 +187,13 @@ class ConvertedStore implements ObjectStore {
 
   /** Without a resourceVersion, since it is not stored yet. */
   #decode(value: Buffer): KubeObject {
-    const object = this.#stored.access.decode({ key: '', value, revision: 0, createRevision: 0, stale: false })
+    const object = this.#stored.access.decode({
+      key: '',
+      value,
+      revision: 0,
+      createRevision: 0,
+      stale: false,
+    })
     return { ...object, metadata: omit(object.metadata, 'resourceVersion') }
   }
 }
@@ -171,4 +209,5 @@ class Raw {
 
 const copied = (stored: Stored): Stored => ({ ...stored, value: Buffer.from(stored.value) })
 
-const isObject = (value: unknown): value is KubeObject => typeof value === 'object' && value !== null
+const isObject = (value: unknown): value is KubeObject =>
+  typeof value === 'object' && value !== null

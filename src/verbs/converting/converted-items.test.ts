@@ -24,7 +24,10 @@ function itemOf(key: string, revision = 1): ConvertedItem {
   return item
 }
 
-function setUp(objectsMax: number): { readonly items: ConvertedItems; readonly released: string[] } {
+function setUp(objectsMax: number): {
+  readonly items: ConvertedItems
+  readonly released: string[]
+} {
   const released: string[] = []
   const items = new ConvertedItems((item) => {
     released.push(`${item.key}@${item.revision}`)
@@ -46,7 +49,9 @@ test('beyond the budget what was asked for stays longer, of all resources', () =
   ] as const)
     assert.ok(items.get(owner, { key, revision: 1 }))
   items.add(one, itemOf('f'), true)
-  assert.ok(items.get(one, { key: 'b', revision: 1 }) && items.get(other, { key: 'c', revision: 1 }))
+  assert.ok(
+    items.get(one, { key: 'b', revision: 1 }) && items.get(other, { key: 'c', revision: 1 }),
+  )
   assert.equal(released.length, 2)
   assert.equal(items.bytes, bytesOf(4))
 })
@@ -72,7 +77,9 @@ test('of an object the latest revision and the one before it are kept, in whatev
     const order = revisions.join()
     const last = [...new Set(revisions)].toSorted((one, other) => one - other).slice(-2)
     for (const revision of revisions) items.add(owner, itemOf('a', revision), true)
-    const kept = [1, 2, 3, 4].filter((revision) => items.get(owner, { key: 'a', revision }) !== undefined)
+    const kept = [1, 2, 3, 4].filter(
+      (revision) => items.get(owner, { key: 'a', revision }) !== undefined,
+    )
     assert.deepEqual(kept, last, order)
     assert.equal(items.bytes, bytesOf(2), order)
     items.deleteAll(owner)

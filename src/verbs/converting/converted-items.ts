@@ -91,7 +91,10 @@ export class ConvertedItems {
     last.previous = undefined
     for (const one of others) {
       const { previous } = last
-      if (one.revision === last.revision || (previous !== undefined && one.revision < previous.revision))
+      if (
+        one.revision === last.revision ||
+        (previous !== undefined && one.revision < previous.revision)
+      )
         this.#drop(one)
       else {
         last.previous = one
@@ -108,7 +111,9 @@ export class ConvertedItems {
   }
 
   *#goRound(): Generator<{ readonly owner: Owner; readonly item: ConvertedItem }, never, void> {
-    for (;;) for (const owner of this.#owners) for (const item of owner.items.values()) yield { owner, item }
+    for (;;)
+      for (const owner of this.#owners)
+        for (const item of owner.items.values()) yield { owner, item }
   }
 
   #delete(owner: Owner, item: ConvertedItem): void {

@@ -24,7 +24,9 @@ export class ConvertedWatch implements EventSource {
   }
 
   get state(): EventSource['state'] {
-    return this.#failure !== undefined || (this.#source.state === 'closed' && !this.#isConverting) ? 'closed' : 'live'
+    return this.#failure !== undefined || (this.#source.state === 'closed' && !this.#isConverting)
+      ? 'closed'
+      : 'live'
   }
 
   get failure(): ApiError | undefined {
@@ -80,7 +82,8 @@ export class ConvertedWatch implements EventSource {
     } catch (error) {
       const [first, ...rest] = events
       if (first === undefined || rest.length === 0) {
-        this.#failure = error instanceof ApiError ? error : internalError('the object cannot be converted', error)
+        this.#failure =
+          error instanceof ApiError ? error : internalError('the object cannot be converted', error)
         return []
       }
     }

@@ -47,7 +47,9 @@ function itemOf(name: string, { revision = 1, bytes = 100 } = {}): Item {
   const text = 'x'.repeat(bytes)
   slabs.put(
     item,
-    Buffer.from(JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, text })),
+    Buffer.from(
+      JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, text }),
+    ),
   )
   return item
 }
@@ -60,7 +62,10 @@ class FakeWebhook {
 
   async convert(originals: Originals, apiVersion: string): Promise<readonly KubeObject[]> {
     this.originals = originals
-    const objects = Array.from({ length: originals.length }, (_, at) => originals.at(at) ?? assert.fail())
+    const objects = Array.from(
+      { length: originals.length },
+      (_, at) => originals.at(at) ?? assert.fail(),
+    )
     const names = objects.map(({ metadata }) => metadata.name ?? '')
     this.reviews.push(names)
     await this.answer
@@ -76,7 +81,12 @@ class FakeDatabase {
   readonly isSettled = (): boolean => this.settled
 }
 
-type World = { webhook: FakeWebhook; kept: ConvertedItems; converter: Converter; database: FakeDatabase }
+type World = {
+  webhook: FakeWebhook
+  kept: ConvertedItems
+  converter: Converter
+  database: FakeDatabase
+}
 
 function setUp(bytesMax?: number): World {
   const webhook = new FakeWebhook()
@@ -172,10 +182,18 @@ test('after a restore nothing is shown of the database before', async () => {
     converter.items([itemOf('b', { bytes: 2 })]),
   ]
   gate.resolve()
-  assert.deepEqual([await now, await then, await late, await other].map(textOf), ['xx', 'x', 'x', 'xx'])
+  assert.deepEqual([await now, await then, await late, await other].map(textOf), [
+    'xx',
+    'x',
+    'x',
+    'xx',
+  ])
   assert.equal(kept.bytes, 0, 'a request may still have objects of the database before')
   database.settled = true
-  assert.deepEqual([textOf(await converter.items([restored])), textOf(await converter.items([restored]))], ['xx', 'xx'])
+  assert.deepEqual(
+    [textOf(await converter.items([restored])), textOf(await converter.items([restored]))],
+    ['xx', 'xx'],
+  )
   assert.ok(kept.bytes > 0)
   assert.deepEqual(
     webhook.reviews.map((names) => names.join()),
@@ -224,7 +242,11 @@ test('watchers who are shown the same soon after each other share its frame', as
   assert.equal(show('ADDED'), show('ADDED'))
   assert.match(show('MODIFIED').toString(), /^\{"type":"MODIFIED","object":\{/)
   const other = new LateFrames(new EvictionQueue(0))
-  assert.notEqual(other.shown('ADDED', 7, item).frame(), other.shown('ADDED', 7, item).frame(), 'nothing is kept')
+  assert.notEqual(
+    other.shown('ADDED', 7, item).frame(),
+    other.shown('ADDED', 7, item).frame(),
+    'nothing is kept',
+  )
 })
 
 test('objects are asked for again when they are converted: nobody holds them meanwhile', async () => {

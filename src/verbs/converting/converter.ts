@@ -85,7 +85,9 @@ export class Converter {
         if (slices.isOver) await slices.turn()
       }
     }
-    const ends = await Promise.allSettled(Array.from({ length: Math.min(REVIEWS_MAX, reviews.length) }, work))
+    const ends = await Promise.allSettled(
+      Array.from({ length: Math.min(REVIEWS_MAX, reviews.length) }, work),
+    )
     for (const end of ends) if (end.status === 'rejected') throw end.reason
     return converted.flat()
   }
@@ -101,8 +103,14 @@ export class Converter {
   async toStored(object: KubeObject, stored: Resource): Promise<KubeObject> {
     const apiVersion = apiVersionOf(stored)
     if (object.apiVersion === apiVersion) return object
-    const [converted] = await this.#webhook.convert([object], apiVersion, this.resource.shape.struct)
-    return converted === undefined ? object : (stored.shape.custom?.prune(converted).object ?? converted)
+    const [converted] = await this.#webhook.convert(
+      [object],
+      apiVersion,
+      this.resource.shape.struct,
+    )
+    return converted === undefined
+      ? object
+      : (stored.shape.custom?.prune(converted).object ?? converted)
   }
 
   /** Frees the kept objects, since the definition was changed. Conversions that are running can finish. */
@@ -119,7 +127,10 @@ export class Converter {
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
     // One promise for each review, not for each object: a hundred watchers that wait for the same objects would have thousands.
     const reviews = new Set(known.filter(isComing))
-    const made = await Promise.all([sent, ...[...reviews].map(({ review }) => review.catch(() => noneYet))])
+    const made = await Promise.all([
+      sent,
+      ...[...reviews].map(({ review }) => review.catch(() => noneYet)),
+    ])
     const find = (item: Item): Item | undefined => {
       const kept = this.#kept.get(this.#owner, item)
       if (kept !== undefined) return kept
@@ -129,7 +140,10 @@ export class Converter {
     }
     const found = items.map((item, at) => (known[at] instanceof Item ? known[at] : find(item)))
     if (found.every((one) => one !== undefined)) return found
-    const again = await this.#again([...new Set(items.filter((_, at) => found[at] === undefined))], life)
+    const again = await this.#again(
+      [...new Set(items.filter((_, at) => found[at] === undefined))],
+      life,
+    )
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
@@ -161,7 +175,9 @@ export class Converter {
     const ready = new Map(kept.filter((one) => one instanceof Item).map((one) => [idOf(one), one]))
     const left = items.filter((item) => !ready.has(idOf(item)))
     const reviews = Map.groupBy(left, (item) => known.get(item))
-    const areJustThese = [...reviews].every(([one, own]) => isComing(one) && one.items.size === own.length)
+    const areJustThese = [...reviews].every(
+      ([one, own]) => isComing(one) && one.items.size === own.length,
+    )
     const coming = [...reviews.keys()].filter(isComing).map(({ review }) => review)
     const made = await Promise.all(areJustThese ? coming : [this.#review(left, life)])
     return new Map([...ready, ...made.flatMap((review) => [...review])])
@@ -184,7 +200,11 @@ export class Converter {
   }
 
   /** All items have one version. */
-  #send(items: readonly Item[], life: number, objectOf: (item: Item) => KubeObject): Promise<Reviewed> {
+  #send(
+    items: readonly Item[],
+    life: number,
+    objectOf: (item: Item) => KubeObject,
+  ): Promise<Reviewed> {
     const originals: Originals = {
       length: items.length,
       at: (index) => {
@@ -231,7 +251,11 @@ export class Converter {
   /** What the webhook returned is pruned, but not validated. All objects have one version. */
   async #convert(objects: Originals): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
-    const converted = await this.#webhook.convert(objects, apiVersionOf(this.resource), shape.struct)
+    const converted = await this.#webhook.convert(
+      objects,
+      apiVersionOf(this.resource),
+      shape.struct,
+    )
     return converted.map((object) => shape.custom?.prune(object).object ?? object)
   }
 }
@@ -241,7 +265,8 @@ type Reviewed = ReadonlyMap<string, Item>
 
 type Coming = { readonly items: ReadonlySet<Item>; readonly review: Promise<Reviewed> }
 
-const isComing = (known: Item | Coming | undefined): known is Coming => known !== undefined && !(known instanceof Item)
+const isComing = (known: Item | Coming | undefined): known is Coming =>
+  known !== undefined && !(known instanceof Item)
 
 const noneYet: Reviewed = new Map()
 

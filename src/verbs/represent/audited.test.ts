@@ -42,7 +42,14 @@ function recording({ copies = 0, roomBytes = Infinity } = {}) {
     if (bytes > roomBytes) throw noMemory()
   }
   const auditing = { audit, hold }
-  return { recorded, held, json, auditing, isMade: () => isMade, shown: audited(json, json, auditing) }
+  return {
+    recorded,
+    held,
+    json,
+    auditing,
+    isMade: () => isMade,
+    shown: audited(json, json, auditing),
+  }
 }
 
 test('the copy of a list for the audit log is counted before it is made', async () => {

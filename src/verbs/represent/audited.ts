@@ -10,7 +10,11 @@ import type { Body, Representation } from './representation.ts'
 export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number) => void }
 
 /** `json`: the same representation in compact JSON. */
-export const audited = (shown: Representation, json: Representation, { audit, hold }: Auditing): Representation => ({
+export const audited = (
+  shown: Representation,
+  json: Representation,
+  { audit, hold }: Auditing,
+): Representation => ({
   headers: shown.headers,
   item: (item) => {
     const recorded = json.item(item)
@@ -44,7 +48,10 @@ function record(json: Body, { audit, hold }: Auditing): void {
 }
 
 /** Undefined if there are more bytes than are recorded. */
-async function collect(body: Buffer | LazyBody, { audit, hold }: Auditing): Promise<Buffer | undefined> {
+async function collect(
+  body: Buffer | LazyBody,
+  { audit, hold }: Auditing,
+): Promise<Buffer | undefined> {
   const { length } = body
   if (length > audit.objectBytesMax) return undefined
   hold(length * (1 + audit.copies))

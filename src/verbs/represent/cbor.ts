@@ -21,8 +21,10 @@ export function cborObjects(resource: Resource, { hold }: Pick<Styling, 'hold'>)
     headers: contentHeaders.cbor,
     item: (item) => cborBody(item.wire(), { struct, hold }),
     object: (object, shape) => cborBody(printObject(object, shape), { struct: shape.struct, hold }),
-    written: ({ object, json }, shape) => cborBody(json ?? printObject(object, shape), { struct: shape.struct, hold }),
-    list: (items, metadata) => cborList({ ...typeMeta, metadata }, items, { jsonOf: jsonInList, struct, hold }),
+    written: ({ object, json }, shape) =>
+      cborBody(json ?? printObject(object, shape), { struct: shape.struct, hold }),
+    list: (items, metadata) =>
+      cborList({ ...typeMeta, metadata }, items, { jsonOf: jsonInList, struct, hold }),
   }
 }
 
@@ -31,7 +33,13 @@ type Encoding = Pick<Styling, 'hold'> & { readonly struct?: Struct }
 /** The document that compact JSON becomes. */
 export function cborBody(json: Buffer, { struct, hold }: Encoding): Body {
   if (json.length <= SHORT_BYTES) return encodeCbor(parseJson(json), struct)
-  return styledDocument({ style: cbor(struct), items: [json], jsonOf: (one) => one, hold, begin: cborPrefix })
+  return styledDocument({
+    style: cbor(struct),
+    items: [json],
+    jsonOf: (one) => one,
+    hold,
+    begin: cborPrefix,
+  })
 }
 
 export const cborObject = (object: KubeObject, shape: ObjectSchema): Buffer =>
@@ -51,4 +59,5 @@ export const cborList = (
   })
 
 /** A watch event. As upstream has it, the object is a CBOR document of its own. */
-export const cborEvent = (type: string, object: Buffer): Buffer => Buffer.concat([openMap({ type }, 'object'), object])
+export const cborEvent = (type: string, object: Buffer): Buffer =>
+  Buffer.concat([openMap({ type }, 'object'), object])

@@ -103,7 +103,12 @@ export class ResourceForms {
   }
 
   /** A view, such as a Scale, has another `kind` of table. */
-  row({ object, json }: Written, version: Version, included: IncludedObject, kind = this.resource.table): Row {
+  row(
+    { object, json }: Written,
+    version: Version,
+    included: IncludedObject,
+    kind = this.resource.table,
+  ): Row {
     const known = kind === this.resource.table ? json : undefined
     return rowOf(object, kind, this.#included({ object, json: known }, version, included))
   }
@@ -116,7 +121,8 @@ export class ResourceForms {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())
     })
-    if (object === undefined) return this.row({ object: item.peek(), json: undefined }, version, included)
+    if (object === undefined)
+      return this.row({ object: item.peek(), json: undefined }, version, included)
     if (included === 'None') return rowOf(object, table, 'null')
     const shown = once('printed object of a row', () =>
       included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1),
@@ -171,6 +177,7 @@ export class ResourceForms {
 /** Columns of custom kinds may show any field, with all of its digits. */
 function objectIn(value: Json): KubeObject | undefined {
   const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata)) return undefined
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata))
+    return undefined
   return { ...fields, kind, apiVersion, metadata }
 }

@@ -18,7 +18,8 @@ export class FrameMemory {
   /** A new batch: the frames of the last one are not read any more. */
   begin(): void {
     const wanted = Math.min(this.#taken, BYTES_MAX)
-    if (wanted >= BYTES_MIN && (this.#block?.length ?? 0) < wanted) this.#block = Buffer.allocUnsafeSlow(BYTES_MAX)
+    if (wanted >= BYTES_MIN && (this.#block?.length ?? 0) < wanted)
+      this.#block = Buffer.allocUnsafeSlow(BYTES_MAX)
     this.#used = 0
     this.#taken = 0
   }
@@ -26,7 +27,8 @@ export class FrameMemory {
   take(bytes: number): Buffer {
     this.#taken += bytes
     const start = this.#used
-    if (this.#block === undefined || start + bytes > this.#block.length) return Buffer.allocUnsafe(bytes)
+    if (this.#block === undefined || start + bytes > this.#block.length)
+      return Buffer.allocUnsafe(bytes)
     this.#used += bytes
     return this.#block.subarray(start, start + bytes)
   }

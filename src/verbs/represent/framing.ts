@@ -55,11 +55,13 @@ export function framingOf(
     return { headers, error, event: () => undefined, memory: undefined }
   }
   // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to collect.
-  const memory = keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
+  const memory =
+    keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
   const event = (one: WatchEvent): Buffer =>
     one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
-  if (type !== 'json' || form.as !== undefined || keepsFrames) return { headers, error, event, memory }
+  if (type !== 'json' || form.as !== undefined || keepsFrames)
+    return { headers, error, event, memory }
   return { headers, error, event, parts: longParts, memory }
 }
 
@@ -77,7 +79,8 @@ function framesOf(form: Form, forms: ResourceForms, { query, memory }: FramePart
 
 const streamForm = ({ type }: Form): StreamForm => (type === 'yaml' ? 'json' : type)
 
-const line = (type: string, json: string): Buffer => Buffer.from(`{"type":"${type}","object":${json}}\n`)
+const line = (type: string, json: string): Buffer =>
+  Buffer.from(`{"type":"${type}","object":${json}}\n`)
 
 const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
   shown: (shown) => shown.frame(),
@@ -102,7 +105,8 @@ function objectMessages(forms: ResourceForms, memory: FrameMemory | undefined): 
 
 function objectDocuments(forms: ResourceForms): Frames {
   const { shape } = forms.resource
-  const frame = (type: string, object: KubeObject): Buffer => cborEvent(type, cborObject(object, shape))
+  const frame = (type: string, object: KubeObject): Buffer =>
+    cborEvent(type, cborObject(object, shape))
   return {
     shown: forms.frames('cbor', (shown) => frame(shown.type, objectAt(shown))),
     bookmark: (object) => frame('BOOKMARK', object),
@@ -122,9 +126,12 @@ function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
 function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
   const { protobuf } = forms.partials(version)
   const wrap = eventWrapper({ kind: partialKind, apiVersion: `meta.k8s.io/${version}` })
-  const encode = (object: KubeObject): Buffer => encodeObject(partialOf(object, version), partialStruct())
+  const encode = (object: KubeObject): Buffer =>
+    encodeObject(partialOf(object, version), partialStruct())
   const frame = (shown: Shown): Buffer =>
-    isAsStored(shown) ? wrap(shown.type, protobuf(shown.item)) : encodeEvent(shown.type, encode(objectAt(shown)))
+    isAsStored(shown)
+      ? wrap(shown.type, protobuf(shown.item))
+      : encodeEvent(shown.type, encode(objectAt(shown)))
   return {
     shown: forms.frames(`partial protobuf ${version}`, frame),
     bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),
@@ -132,7 +139,8 @@ function partialMessages({ version }: Conversion, forms: ResourceForms): Frames 
 }
 
 function partialDocuments({ version }: Conversion, forms: ResourceForms): Frames {
-  const frame = (type: string, object: KubeObject): Buffer => cborEvent(type, partialCbor(object, version))
+  const frame = (type: string, object: KubeObject): Buffer =>
+    cborEvent(type, partialCbor(object, version))
   return {
     shown: forms.frames(`partial cbor ${version}`, (shown) => frame(shown.type, objectAt(shown))),
     bookmark: (object) => frame('BOOKMARK', object),
@@ -140,9 +148,17 @@ function partialDocuments({ version }: Conversion, forms: ResourceForms): Frames
 }
 
 const objectFrames = { json: objectLines, protobuf: objectMessages, cbor: objectDocuments } as const
-const partialFrames = { json: partialLines, protobuf: partialMessages, cbor: partialDocuments } as const
+const partialFrames = {
+  json: partialLines,
+  protobuf: partialMessages,
+  cbor: partialDocuments,
+} as const
 
-function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceForms, query: URLSearchParams): Frames {
+function tableFrames(
+  form: Form & Required<Pick<Form, 'as'>>,
+  forms: ResourceForms,
+  query: URLSearchParams,
+): Frames {
   // Checked before the stream begins, while an error can still be sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
@@ -153,10 +169,12 @@ function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceFor
     isFirst = false
     return line(type, json)
   }
-  const rowOf = (shown: Shown): Row => (isAsStored(shown) ? rowOfItem(shown.item) : parts.rowOfObject(objectAt(shown)))
+  const rowOf = (shown: Shown): Row =>
+    isAsStored(shown) ? rowOfItem(shown.item) : parts.rowOfObject(objectAt(shown))
   return {
     shown: (shown) => frame(shown.type, rowOf(shown), `${shown.revision}`),
-    bookmark: (object) => frame('BOOKMARK', parts.rowOfObject(object), object.metadata.resourceVersion),
+    bookmark: (object) =>
+      frame('BOOKMARK', parts.rowOfObject(object), object.metadata.resourceVersion),
   }
 }
 
@@ -192,7 +210,10 @@ function bookmarkObject(
 }
 
 /** Annotations that mark the end of the initial events, and have an empty list as a blueprint for clients. */
-function endOfInitial(resource: Resource, as: Conversion | undefined): { readonly [key: string]: string } {
+function endOfInitial(
+  resource: Resource,
+  as: Conversion | undefined,
+): { readonly [key: string]: string } {
   const typeMeta =
     as?.kind === 'PartialObjectMetadata'
       ? { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` }
@@ -200,6 +221,8 @@ function endOfInitial(resource: Resource, as: Conversion | undefined): { readonl
   const list = { ...typeMeta, metadata: {}, items: null }
   return {
     'k8s.io/initial-events-end': 'true',
-    'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString('base64'),
+    'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString(
+      'base64',
+    ),
   }
 }

@@ -1,5 +1,12 @@
 import type { Headers } from '../../api/request.ts'
-import { cborStreamType, cborType, type Form, jsonType, protobufType, yamlType } from '../../codec/negotiate.ts'
+import {
+  cborStreamType,
+  cborType,
+  type Form,
+  jsonType,
+  protobufType,
+  yamlType,
+} from '../../codec/negotiate.ts'
 
 /** Headers of a response. They do not mention a conversion (`as=Table`): clients see it in the kind. */
 export const contentHeaders: { readonly [type in Form['type']]: Headers } = {

@@ -24,7 +24,8 @@ export function jsonObjects(resource: Resource, styling: Styling): Representatio
     item: (item) => styled(item.wire(), styling),
     object: (object: KubeObject, shape) => styled(printObject(object, shape), styling),
     written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), styling),
-    list: (items, metadata) => printer(styling)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
+    list: (items, metadata) =>
+      printer(styling)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
   }
 }
 
@@ -41,7 +42,8 @@ const sorted = (fields: Fields): Fields =>
 
 type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody>
 
-const printer = (styling: Styling): PrintList => (isPlain(styling.form) ? printList : printStyledList(styling))
+const printer = (styling: Styling): PrintList =>
+  isPlain(styling.form) ? printList : printStyledList(styling)
 
 /** About a tenth of a millisecond. */
 const SLICED_ITEMS_MIN = 4_096
@@ -77,7 +79,11 @@ function printShort({ head, tail, items, length }: ListParts): Buffer {
 function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
   const { apiVersion = null, ...rest } = listHead
   const isSorted = Object.keys(listHead)[0] === 'apiVersion'
-  if (!isSorted) return { head: Buffer.from(`${printOrdered(listHead).slice(0, -1)},"items":[`), tail: plainTail }
+  if (!isSorted)
+    return {
+      head: Buffer.from(`${printOrdered(listHead).slice(0, -1)},"items":[`),
+      tail: plainTail,
+    }
   const head = `{"apiVersion":${printOrdered(apiVersion)},"items":[`
   return { head: Buffer.from(head), tail: Buffer.from(`],${printOrdered(rest).slice(1)}\n`) }
 }
@@ -104,7 +110,12 @@ type ListParts = {
   readonly length: number
 }
 
-function* printItems({ head, tail, items, length }: ListParts): Generator<readonly Buffer[], void, void> {
+function* printItems({
+  head,
+  tail,
+  items,
+  length,
+}: ListParts): Generator<readonly Buffer[], void, void> {
   const chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
   let used = head.copy(chunk)
   let isFirst = true

@@ -23,7 +23,10 @@ type Version = Conversion['version']
 
 export const partialKind = 'PartialObjectMetadata'
 
-export const partialOf = ({ metadata }: Pick<KubeObject, 'metadata'>, version: Version): KubeObject => ({
+export const partialOf = (
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  version: Version,
+): KubeObject => ({
   kind: partialKind,
   apiVersion: `meta.k8s.io/${version}`,
   metadata,
@@ -68,7 +71,9 @@ export function partialObjects(
   const list = { kind: `${partialKind}List`, apiVersion: `meta.k8s.io/${version}` }
   const single = (): Showing => {
     if (!isSingle)
-      throw goName === 'unstructured.Unstructured' ? unclassified('content is not a list') : isNoList(`*${goName}`)
+      throw goName === 'unstructured.Unstructured'
+        ? unclassified('content is not a list')
+        : isNoList(`*${goName}`)
     return showing(version, styling, kept)
   }
   return {
@@ -78,14 +83,22 @@ export function partialObjects(
     written: ({ object }) => single().object(object),
     list: async (items, metadata) => {
       if (isSingle) throw isAList(`*${goName}List`)
-      if (form.type === 'protobuf') return protobufList(list, { items, messageOf: kept.protobuf, metadata })
-      if (form.type === 'cbor') return printCborList({ ...list, metadata }, items, { ...styling, jsonOf: kept.json })
-      return printList(printOrdered({ ...list, metadata }), items, { ...styling, jsonOf: kept.json })
+      if (form.type === 'protobuf')
+        return protobufList(list, { items, messageOf: kept.protobuf, metadata })
+      if (form.type === 'cbor')
+        return printCborList({ ...list, metadata }, items, { ...styling, jsonOf: kept.json })
+      return printList(printOrdered({ ...list, metadata }), items, {
+        ...styling,
+        jsonOf: kept.json,
+      })
     },
   }
 }
 
-type Showing = { readonly item: (item: Item) => Body; readonly object: (object: KubeObject) => Body }
+type Showing = {
+  readonly item: (item: Item) => Body
+  readonly object: (object: KubeObject) => Body
+}
 
 function showing(version: Version, styling: Styling, kept: KeptPartials): Showing {
   const { form } = styling
@@ -112,14 +125,22 @@ const newline = Buffer.from('\n')
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
-function printCborList(head: Fields, items: readonly Item[], printing: Printing): Promise<Buffer | LazyBody> {
+function printCborList(
+  head: Fields,
+  items: readonly Item[],
+  printing: Printing,
+): Promise<Buffer | LazyBody> {
   if (items.length === 0) return Promise.resolve(encodeCbor({ ...head, items: null }))
   return cborList(head, items, printing)
 }
 
 type Printing = Styling & { readonly jsonOf: (item: Item) => Buffer }
 
-async function printList(head: string, items: readonly Item[], printing: Printing): Promise<Buffer | LazyBody> {
+async function printList(
+  head: string,
+  items: readonly Item[],
+  printing: Printing,
+): Promise<Buffer | LazyBody> {
   const { form, jsonOf } = printing
   const open = `${head.slice(0, -1)},"items":`
   if (items.length === 0) return styled(Buffer.from(`${open}null}\n`), printing)

@@ -2,7 +2,13 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { encodeObject, itemHead, itemHeadBytes, listEnvelope, wrapItem } from '../../codec/protobuf/envelope.ts'
+import {
+  encodeObject,
+  itemHead,
+  itemHeadBytes,
+  listEnvelope,
+  wrapItem,
+} from '../../codec/protobuf/envelope.ts'
 import { Slices } from '../../lib/slices.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -19,15 +25,22 @@ type Messages = {
   readonly writtenMessage: (object: KubeObject) => Buffer
 }
 
-export function protobufObjects({ resource, message: messageOf, writtenMessage }: Messages): Representation {
+export function protobufObjects({
+  resource,
+  message: messageOf,
+  writtenMessage,
+}: Messages): Representation {
   const apiVersion = apiVersionOf(resource)
   return {
     headers: contentHeaders.protobuf,
     item: (item) => wrapItem({ apiVersion, kind: resource.kind }, messageOf(item)),
     object: (object, { struct }) => encodeObject(object, struct),
     written: ({ object }, { struct }) =>
-      struct === resource.shape.struct ? wrapItem(object, writtenMessage(object)) : encodeObject(object, struct),
-    list: (items, metadata) => protobufList({ apiVersion, kind: resource.listKind }, { items, messageOf, metadata }),
+      struct === resource.shape.struct
+        ? wrapItem(object, writtenMessage(object))
+        : encodeObject(object, struct),
+    list: (items, metadata) =>
+      protobufList({ apiVersion, kind: resource.listKind }, { items, messageOf, metadata }),
   }
 }
 
@@ -38,7 +51,10 @@ type ListParts = {
 }
 
 /** Length prefixes come first, so the items are visited twice; the second time their messages are cached. */
-export async function protobufList(typeMeta: TypeMeta, parts: ListParts): Promise<Buffer | LazyBody> {
+export async function protobufList(
+  typeMeta: TypeMeta,
+  parts: ListParts,
+): Promise<Buffer | LazyBody> {
   const { items, metadata } = parts
   const slices = new Slices()
   let itemsBytes = 0
@@ -47,7 +63,11 @@ export async function protobufList(typeMeta: TypeMeta, parts: ListParts): Promis
     itemsBytes += itemHeadBytes(length) + length
     if (slices.isOver) await slices.turn()
   }
-  const { head, tail } = listEnvelope(typeMeta, { fields: metadata, struct: listMetaStruct() }, itemsBytes)
+  const { head, tail } = listEnvelope(
+    typeMeta,
+    { fields: metadata, struct: listMetaStruct() },
+    itemsBytes,
+  )
   return inChunks(head.length + itemsBytes + tail.length, function* () {
     yield head
     for (const item of items) {

@@ -3,7 +3,12 @@ import { noMemory } from '../../api/errors.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
-import { apiVersionOf, type Resource, type ResourceRequest, type View } from '../../registry/resource.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  type View,
+} from '../../registry/resource.ts'
 import { audited } from './audited.ts'
 import { cborObjects } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
@@ -19,7 +24,12 @@ import { traced } from './traced.ts'
  * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
  * kind of its own.
  */
-export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
+export function represent(
+  form: Form,
+  forms: ResourceForms,
+  request: ResourceRequest,
+  view?: View,
+): Representation {
   const { query } = request.http
   const { context } = request
   const { audited: audit, span } = context
@@ -50,7 +60,12 @@ function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
 
 const compactJson = { type: 'json', isIndented: false } as const
 
-function representIn(styling: Styling, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
+function representIn(
+  styling: Styling,
+  forms: ResourceForms,
+  query: URLSearchParams,
+  view?: View,
+): Representation {
   const { form } = styling
   const { resource } = forms
   const { as } = form
@@ -58,7 +73,8 @@ function representIn(styling: Styling, forms: ResourceForms, query: URLSearchPar
     if (form.type === 'cbor') return cborObjects(resource, styling)
     return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, styling)
   }
-  if (as.kind !== 'Table') return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))
+  if (as.kind !== 'Table')
+    return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))
   return table({ ...tableParts(forms, { ...form, as }, query, view?.table), ...styling })
 }
 
@@ -74,7 +90,8 @@ export function tableParts(
     as,
     form,
     rowsOfItems: () => forms.rows(as.version, includedObject(query)),
-    rowOfObject: (object, json) => forms.row({ object, json }, as.version, includedObject(query), kind),
+    rowOfObject: (object, json) =>
+      forms.row({ object, json }, as.version, includedObject(query), kind),
     nowMs: forms.nowMs,
   }
 }

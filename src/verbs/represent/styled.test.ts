@@ -23,7 +23,10 @@ const heads = [
   '{"z":1,"a":',
 ]
 const itemOf = (at: number): string =>
-  JSON.stringify({ cells: [at, 'x', null], object: { metadata: { name: `n${at}`, labels: { '10': 'a', '9': '' } } } })
+  JSON.stringify({
+    cells: [at, 'x', null],
+    object: { metadata: { name: `n${at}`, labels: { '10': 'a', '9': '' } } },
+  })
 
 const jsonOf = (item: string): Buffer => Buffer.from(item)
 
@@ -50,7 +53,10 @@ test('a list that is made item by item is the same as one that is made at once',
 })
 
 test('a long object is the same in chunks as at once', async () => {
-  const value = { items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))), text: 'é '.repeat(100_000) }
+  const value = {
+    items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
+    text: 'é '.repeat(100_000),
+  }
   const json = Buffer.from(`${JSON.stringify(value)}\n`)
   const [indented, yaml] = forms
   assert.ok(indented !== undefined && yaml !== undefined)
@@ -76,7 +82,9 @@ test('an object that would become many times as long is sent as compact JSON', a
   for (const form of forms) {
     const text = await textOf(styled(Buffer.from(`${item}\n`), { form }))
     assert.equal(text.trimEnd(), item)
-    const list = await textOf(styledList('{"kind":"L","items":', [item, itemOf(0)], { form, jsonOf }))
+    const list = await textOf(
+      styledList('{"kind":"L","items":', [item, itemOf(0)], { form, jsonOf }),
+    )
     assert.ok(list.length < 2 * item.length, `${list.length} bytes`)
     const read = form.type === 'yaml' ? convertYaml(Buffer.from(list)).json : Buffer.from(list)
     assert.deepEqual(parseJson(read), JSON.parse(`{"kind":"L","items":[${item},${itemOf(0)}]}`))
@@ -86,7 +94,10 @@ test('an object that would become many times as long is sent as compact JSON', a
 test('without room in memory an object is sent as compact JSON', async () => {
   const item = JSON.stringify({ a: Array.from({ length: 10_000 }, (_, at) => `n${at}`) })
   for (const form of forms) {
-    assert.equal((await textOf(styled(Buffer.from(`${item}\n`), { form, hold: () => false }))).trimEnd(), item)
+    assert.equal(
+      (await textOf(styled(Buffer.from(`${item}\n`), { form, hold: () => false }))).trimEnd(),
+      item,
+    )
   }
 })
 
@@ -94,12 +105,19 @@ const hostile: { readonly [name: string]: string } = {
   'empty objects': `{"a":[${Array.from({ length: 400_000 }, () => '{}').join()}]}`,
   numbers: `{"a":[${Array.from({ length: 600_000 }, () => '0').join()}]}`,
   'many keys': JSON.stringify(
-    Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${(at * 7919) % 60_000}a`, ''])),
+    Object.fromEntries(
+      Array.from({ length: 60_000 }, (_, at) => [`k${(at * 7919) % 60_000}a`, '']),
+    ),
   ),
   'long digits in keys': JSON.stringify(
-    Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`${'1'.repeat(100)}${(at * 7919) % 10_000}`, ''])),
+    Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, at) => [`${'1'.repeat(100)}${(at * 7919) % 10_000}`, '']),
+    ),
   ),
-  'two keys of digits': JSON.stringify({ [`${'1'.repeat(600_000)}2`]: '', [`${'1'.repeat(600_000)}3`]: '' }),
+  'two keys of digits': JSON.stringify({
+    [`${'1'.repeat(600_000)}2`]: '',
+    [`${'1'.repeat(600_000)}3`]: '',
+  }),
   'control characters': JSON.stringify({ a: '\u007f'.repeat(1_200_000) }),
   'spaces before a next line': JSON.stringify({ a: `${' '.repeat(1_200_000)}a\u0085` }),
   'numbers of base 60': JSON.stringify({ a: '1:1'.repeat(400_000) }),
@@ -125,7 +143,9 @@ test('what is sent in YAML reads back, in whatever chunks', async () => {
     async (items) => {
       const texts = items.map((item) => JSON.stringify(item))
       const made = await textOf(styledList('{"kind":"L","items":', texts, { form, jsonOf }))
-      const whole = await textOf(styled(Buffer.from(`{"kind":"L","items":[${texts.join()}]}`), { form }))
+      const whole = await textOf(
+        styled(Buffer.from(`{"kind":"L","items":[${texts.join()}]}`), { form }),
+      )
       assert.equal(made, whole)
     },
   )
@@ -137,7 +157,8 @@ test('a long string of a response that is printed in parts is the same as at onc
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))
     const slices = new Slices(systemTime, { isExpensive: true })
-    const divided = async (): Promise<Buffer | LazyBody> => inParts(() => styled(json, { form }), slices)
+    const divided = async (): Promise<Buffer | LazyBody> =>
+      inParts(() => styled(json, { form }), slices)
     assert.ok((await textOf(divided())) === whole)
   }
 })

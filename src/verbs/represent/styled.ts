@@ -47,7 +47,8 @@ export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' 
 export function styled(json: Buffer, { form, hold }: Styling): Body {
   if (isPlain(form)) return json
   const style = form.type === 'yaml' ? yamlDocument : indented(0)
-  if (json.length > SHORT_BYTES) return styledDocument({ style, items: [json], jsonOf: (one) => one, hold })
+  if (json.length > SHORT_BYTES)
+    return styledDocument({ style, items: [json], jsonOf: (one) => one, hold })
   const pieces = collect(style.pieces(json), bytesMaxOf(json))
   return pieces === undefined ? json : Buffer.concat(pieces)
 }
@@ -196,10 +197,12 @@ function* print<T>(
   yield end
 }
 
-const bytesMaxOf = (json: Buffer): number => Math.max(STYLED_BYTES_MIN, json.length * STYLED_TIMES_MAX)
+const bytesMaxOf = (json: Buffer): number =>
+  Math.max(STYLED_BYTES_MIN, json.length * STYLED_TIMES_MAX)
 
 /** The length of compact JSON without the newline at its end. */
-const compactBytes = (json: Buffer): number => (json.at(-1) === NEWLINE ? json.length - 1 : json.length)
+const compactBytes = (json: Buffer): number =>
+  json.at(-1) === NEWLINE ? json.length - 1 : json.length
 
 /** Undefined if the pieces are longer than that. */
 function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer[] | undefined {
@@ -215,7 +218,9 @@ function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer
 }
 
 /** Copies the pieces into chunks for a socket. Others are served between two of them. */
-async function* chunksOf(pieces: Iterable<Buffer | undefined>): AsyncGenerator<readonly Buffer[], void, void> {
+async function* chunksOf(
+  pieces: Iterable<Buffer | undefined>,
+): AsyncGenerator<readonly Buffer[], void, void> {
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   const slices = new Slices()
   let used = 0
@@ -277,7 +282,8 @@ const yaml = (shown: (value: Json) => Json): Style => ({
   hasLimit: true,
   *pieces(json) {
     const value = yield* parsed(json)
-    for (const piece of yamlPieces(shown(value))) yield piece === undefined ? undefined : Buffer.from(piece)
+    for (const piece of yamlPieces(shown(value)))
+      yield piece === undefined ? undefined : Buffer.from(piece)
   },
 })
 

@@ -15,7 +15,12 @@ test('rows of large objects are not made for a client that is gone', async () =>
     client.abort()
     return pod
   }
-  const home = { codec: { decode, print: fail }, put: fail, view: () => Buffer.alloc(0), keep: () => undefined }
+  const home = {
+    codec: { decode, print: fail },
+    put: fail,
+    view: () => Buffer.alloc(0),
+    keep: () => undefined,
+  }
   const items = [1, 2].map((revision) => {
     const item = new Item(home, { key: `/r/${revision}`, revision, createRevision: 1 })
     item.length = 100_000

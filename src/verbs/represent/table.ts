@@ -46,7 +46,10 @@ export function table(parts: TableParts): Representation {
   const { form } = parts
   const one = (row: Row, resourceVersion: string): Body => {
     const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
-    return styled(Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(parts.nowMs())), end]), parts)
+    return styled(
+      Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(parts.nowMs())), end]),
+      parts,
+    )
   }
   return {
     headers: contentHeaders[form.type],
@@ -57,7 +60,8 @@ export function table(parts: TableParts): Representation {
         `${item.revision}`,
       ),
     object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
-    written: ({ object, json }) => one(parts.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
+    written: ({ object, json }) =>
+      one(parts.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
     list: (items, metadata) => printList(items, headOf(parts, metadata, true), parts),
   }
 }
@@ -72,17 +76,26 @@ export function printEventTable(
 }
 
 function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean): string {
-  return printTableHead({ version: as.version, metadata, columns: hasColumns ? kind.columns : null })
+  return printTableHead({
+    version: as.version,
+    metadata,
+    columns: hasColumns ? kind.columns : null,
+  })
 }
 
 const nothing = Buffer.alloc(0)
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
-async function printList(items: readonly Item[], head: string, parts: TableParts): Promise<Buffer | LazyBody> {
+async function printList(
+  items: readonly Item[],
+  head: string,
+  parts: TableParts,
+): Promise<Buffer | LazyBody> {
   const { form, kind, hold, context } = parts
   const rowOfItem = parts.rowsOfItems()
-  if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
+  if (items.length === 0)
+    return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
   for (const item of items) {
     if (!item.isLarge) continue
     if (context !== undefined) checkWaiting(context)
@@ -94,7 +107,15 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
   const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
   if (!isPlain(form)) return styledList(head, sorted, { form, hold, jsonOf })
   const begin = Buffer.from(`${head}[`)
-  return styledDocument({ style: plain, items: sorted, jsonOf, hold, begin, before: commaBefore, end })
+  return styledDocument({
+    style: plain,
+    items: sorted,
+    jsonOf,
+    hold,
+    begin,
+    before: commaBefore,
+    end,
+  })
 }
 
 /** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
@@ -106,7 +127,11 @@ async function makeRow(item: Item, rowOfItem: (item: Item) => Row): Promise<void
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
 
 /** An object that is not in memory is decoded once, not for each comparison. */
-async function inOrder(items: readonly Item[], { compare }: TableKind, slices: Slices): Promise<readonly Item[]> {
+async function inOrder(
+  items: readonly Item[],
+  { compare }: TableKind,
+  slices: Slices,
+): Promise<readonly Item[]> {
   if (compare === undefined) return items
   const peeked: { readonly item: Item; readonly object: KubeObject }[] = []
   for (const item of items) {

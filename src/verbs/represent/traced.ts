@@ -4,7 +4,11 @@ import { once } from '../../lib/parts.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import type { Body, Representation } from './representation.ts'
 
-export function traced(shown: Representation, parent: Span, { context, http }: ResourceRequest): Representation {
+export function traced(
+  shown: Representation,
+  parent: Span,
+  { context, http }: ResourceRequest,
+): Representation {
   const begin = (): Span =>
     parent.child('SerializeObject', {
       attributes: {

@@ -2,10 +2,21 @@
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../api/access.ts'
 import { invalid } from '../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue, tooMany } from '../../api/field-fault.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
-import { validateFieldRequirements, validateLabelRequirements, validateSelectorSizes } from './access-selectors.ts'
+import {
+  validateFieldRequirements,
+  validateLabelRequirements,
+  validateSelectorSizes,
+} from './access-selectors.ts'
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
@@ -24,7 +35,10 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /** `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was sent, and the answer has none. */
-export type AccessReviewParts = { readonly askAboutAccess: AskAboutAccess; readonly hasSelectors: boolean }
+export type AccessReviewParts = {
+  readonly askAboutAccess: AskAboutAccess
+  readonly hasSelectors: boolean
+}
 
 export const createAccessReview =
   (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewParts): Review =>
@@ -33,7 +47,11 @@ export const createAccessReview =
       ...validateSubjectSize(fieldsOf(review['spec'])),
       ...(hasSelectors ? validateSelectorSizes(review) : []),
     ]
-    const { object: sent, validate: admit, respond } = await readReview(request, access, { validateSize })
+    const {
+      object: sent,
+      validate: admit,
+      respond,
+    } = await readReview(request, access, { validateSize })
     const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
@@ -41,7 +59,11 @@ export const createAccessReview =
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
     const { selectors, faults: ignored } = readSelectors(fieldsOf(spec['resourceAttributes']))
-    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec, selectors), request.context)
+    const { verdict, reason, error } = await askAboutAccess(
+      user,
+      attributesOf(spec, selectors),
+      request.context,
+    )
     const errors = [...(error === undefined ? [] : [error]), ...ignored]
     const status = {
       allowed: verdict === 'allow',
@@ -55,12 +77,18 @@ export const createAccessReview =
 function withoutSelectors(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   if (spec['resourceAttributes'] === undefined) return object
-  const { fieldSelector: _, labelSelector: __, ...resourceAttributes } = fieldsOf(spec['resourceAttributes'])
+  const {
+    fieldSelector: _,
+    labelSelector: __,
+    ...resourceAttributes
+  } = fieldsOf(spec['resourceAttributes'])
   return { ...object, spec: { ...spec, resourceAttributes } }
 }
 
 function subjectOf({ user, uid, groups, extra }: Fields): User {
-  const more = Object.entries(fieldsOf(extra)).map(([key, values]) => [key, textsOf(values)] as const)
+  const more = Object.entries(fieldsOf(extra)).map(
+    ([key, values]) => [key, textsOf(values)] as const,
+  )
   return {
     name: textOf(user),
     uid: textOf(uid),
@@ -77,7 +105,8 @@ function attributesOf(
     const { path, verb } = fieldsOf(nonResourceAttributes)
     return { kind: 'path', verb: textOf(verb), path: textOf(path) }
   }
-  const { verb, group, version, resource, subresource, namespace, name } = fieldsOf(resourceAttributes)
+  const { verb, group, version, resource, subresource, namespace, name } =
+    fieldsOf(resourceAttributes)
   return {
     kind: 'resource',
     verb: textOf(verb),
@@ -118,7 +147,9 @@ function validateSpec(spec: Fields, kind: Kind): FieldFault[] {
   const faults: FieldFault[] = []
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
     const why = 'cannot be specified in combination with resourceAttributes'
-    faults.push(invalidShown('spec.nonResourceAttributes', goPath(fieldsOf(nonResourceAttributes)), why))
+    faults.push(
+      invalidShown('spec.nonResourceAttributes', goPath(fieldsOf(nonResourceAttributes)), why),
+    )
   }
   if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
     const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
@@ -143,7 +174,9 @@ function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
   // limit: two fields
-  const isEmpty = Object.keys(metadata).every((field) => allowed.includes(field) || metadata[field] === undefined)
+  const isEmpty = Object.keys(metadata).every(
+    (field) => allowed.includes(field) || metadata[field] === undefined,
+  )
   if (isEmpty) return []
   const why = isLocal ? 'must be empty except for namespace' : 'must be empty'
   return [invalidShown('metadata', 'v1.ObjectMeta{...}', why)]

@@ -11,7 +11,15 @@ import {
 } from '../../api/field-fault.ts'
 import { REQUIREMENTS_MAX, VALUES_MAX } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 
 /** The request that a review asks about has its selectors in a URL, which is not longer than this. */
 const RAW_BYTES_MAX = 1 << 20
@@ -30,13 +38,16 @@ export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
 
 function validateSize(selector: Json | undefined, path: string): FieldFault[] {
   const { rawSelector, requirements } = fieldsOf(selector)
-  if (textOf(rawSelector).length > RAW_BYTES_MAX) return [tooLong(`${path}.rawSelector`, RAW_BYTES_MAX)]
+  if (textOf(rawSelector).length > RAW_BYTES_MAX)
+    return [tooLong(`${path}.rawSelector`, RAW_BYTES_MAX)]
   const list = listOf(requirements)
-  if (list.length > REQUIREMENTS_MAX) return [tooMany(`${path}.requirements`, list.length, REQUIREMENTS_MAX)]
+  if (list.length > REQUIREMENTS_MAX)
+    return [tooMany(`${path}.requirements`, list.length, REQUIREMENTS_MAX)]
   let values = 0
   for (const [at, requirement] of list.entries()) {
     values += listOf(fieldsOf(requirement)['values']).length
-    if (values > VALUES_MAX) return [tooMany(`${path}.requirements[${at}].values`, values, VALUES_MAX)]
+    if (values > VALUES_MAX)
+      return [tooMany(`${path}.requirements[${at}].values`, values, VALUES_MAX)]
   }
   return []
 }
@@ -66,13 +77,21 @@ function validateSelector(
   const raw = textOf(rawSelector)
   const list = itemsOf(requirements)
   if (raw !== '' && list.length > 0) {
-    return [invalidValue(`${path}.rawSelector`, raw, 'may not specified at the same time as requirements')]
+    return [
+      invalidValue(
+        `${path}.rawSelector`,
+        raw,
+        'may not specified at the same time as requirements',
+      ),
+    ]
   }
   if (raw === '' && list.length === 0) {
     const why = `when ${path} is specified, requirements or rawSelector is required`
     return [required(`${path}.requirements`, why)]
   }
-  return faultsOfEach(list, (requirement, at) => validate(requirement, `${path}.requirements[${at}]`))
+  return faultsOfEach(list, (requirement, at) =>
+    validate(requirement, `${path}.requirements[${at}]`),
+  )
 }
 
 function validateValues({ operator, values }: Fields, path: string): FieldFault[] {
@@ -85,7 +104,12 @@ function validateValues({ operator, values }: Fields, path: string): FieldFault[
     case 'Exists':
     case 'DoesNotExist':
       if (count === 0) return []
-      return [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
+      return [
+        forbiddenField(
+          `${path}.values`,
+          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        ),
+      ]
     default:
       return []
   }

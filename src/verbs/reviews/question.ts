@@ -43,9 +43,15 @@ export async function readReview(
   const given = await readObject(asked, options.fieldValidation, access)
   const faults = validateSize?.(given) ?? []
   if (faults.length > 0) throw invalid({ group: shown.group, kind: shown.kind }, '', faults)
-  const own = (): KubeObject => withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
+  const own = (): KubeObject =>
+    withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
   const owned = request.context.isLarge ? await request.context.inParts(own) : own()
-  const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned, shape: shown.shape })
+  const attributes = attributesOf(request, {
+    operation: 'CREATE',
+    options,
+    object: owned,
+    shape: shown.shape,
+  })
   const object = (await access.admission.mutate(attributes)) ?? owned
   return {
     object,

@@ -15,8 +15,14 @@ type ReadSelectors = {
 }
 
 export function readSelectors({ fieldSelector, labelSelector }: Fields): ReadSelectors {
-  const fields = readSelector(fieldsOf(fieldSelector), { parse: parseFieldSelector, read: readTerm })
-  const labels = readSelector(fieldsOf(labelSelector), { parse: parseLabelSelector, read: readRequirement })
+  const fields = readSelector(fieldsOf(fieldSelector), {
+    parse: parseFieldSelector,
+    read: readTerm,
+  })
+  const labels = readSelector(fieldsOf(labelSelector), {
+    parse: parseLabelSelector,
+    read: readRequirement,
+  })
   const isEmpty = fields.terms.length === 0 && labels.terms.length === 0
   return {
     selectors: isEmpty ? undefined : { fields: fields.terms, labels: labels.terms },
@@ -28,7 +34,9 @@ type Read<T> = { readonly terms: readonly T[]; readonly isAll: boolean }
 
 function faultOf(field: string, { terms, isAll }: Read<unknown>): string[] {
   if (isAll) return []
-  return [`spec.resourceAttributes.${field} ${terms.length > 0 ? 'partially ' : ''}ignored due to parse error`]
+  return [
+    `spec.resourceAttributes.${field} ${terms.length > 0 ? 'partially ' : ''}ignored due to parse error`,
+  ]
 }
 
 type Reading<T> = {
@@ -38,7 +46,10 @@ type Reading<T> = {
 }
 
 /** Validation has seen to it that there is a text or requirements, not both. */
-function readSelector<T>({ rawSelector, requirements }: Fields, { parse, read }: Reading<T>): Read<T> {
+function readSelector<T>(
+  { rawSelector, requirements }: Fields,
+  { parse, read }: Reading<T>,
+): Read<T> {
   const list = itemsOf(requirements)
   if (list.length > 0) {
     const terms = list.flatMap((requirement) => read(requirement) ?? [])
@@ -55,11 +66,16 @@ function readSelector<T>({ rawSelector, requirements }: Fields, { parse, read }:
 /** A field selector compares with a single value. */
 function readTerm({ key, operator, values }: Fields): FieldTerm | undefined {
   const [value, ...others] = textsOf(values)
-  if (value === undefined || others.length > 0 || (operator !== 'In' && operator !== 'NotIn')) return undefined
+  if (value === undefined || others.length > 0 || (operator !== 'In' && operator !== 'NotIn'))
+    return undefined
   return { field: textOf(key), isEqual: operator === 'In', value }
 }
 
-function readRequirement({ key: keyField, operator, values: list }: Fields): Requirement | undefined {
+function readRequirement({
+  key: keyField,
+  operator,
+  values: list,
+}: Fields): Requirement | undefined {
   const key = textOf(keyField)
   const values = new Set(textsOf(list))
   switch (textOf(operator)) {

@@ -17,8 +17,14 @@ export function createReviews(parts: ReviewParts): readonly (readonly [string, R
     ['selfsubjectreviews.authentication.k8s.io', reviewSelf],
     ['tokenreviews.authentication.k8s.io', createTokenReview(askAboutToken)],
     ['subjectaccessreviews.authorization.k8s.io', createAccessReview('SubjectAccessReview', parts)],
-    ['selfsubjectaccessreviews.authorization.k8s.io', createAccessReview('SelfSubjectAccessReview', parts)],
-    ['localsubjectaccessreviews.authorization.k8s.io', createAccessReview('LocalSubjectAccessReview', parts)],
+    [
+      'selfsubjectaccessreviews.authorization.k8s.io',
+      createAccessReview('SelfSubjectAccessReview', parts),
+    ],
+    [
+      'localsubjectaccessreviews.authorization.k8s.io',
+      createAccessReview('LocalSubjectAccessReview', parts),
+    ],
     ['selfsubjectrulesreviews.authorization.k8s.io', createRulesReview(askAboutRights)],
   ]
 }

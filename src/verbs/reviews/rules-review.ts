@@ -23,5 +23,11 @@ export const createRulesReview =
     if (namespace === '') throw badRequest('no namespace on request')
     await validate(object)
     const status = await askAboutRights(user, namespace)
-    return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {}, spec: {}, status })
+    return respond({
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      metadata: {},
+      spec: {},
+      status,
+    })
   }

@@ -1,7 +1,14 @@
 /** TokenReview: authenticates a token. */
 import { badRequest } from '../../api/errors.ts'
 import { type FieldFault, tooLong, tooMany } from '../../api/field-fault.ts'
-import { fieldsOf, type Fields, type KubeObject, listOf, textOf, textsOf } from '../../api/object.ts'
+import {
+  fieldsOf,
+  type Fields,
+  type KubeObject,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
@@ -24,19 +31,28 @@ export type AskAboutToken = (token: string, audiences: readonly string[]) => Pro
 export const createTokenReview =
   (askAboutToken: AskAboutToken): Review =>
   async (request, access) => {
-    const { object, validate, respond } = await readReview(request, access, { validateSize: validateAudiences })
+    const { object, validate, respond } = await readReview(request, access, {
+      validateSize: validateAudiences,
+    })
     const { audiences, token } = fieldsOf(object['spec'])
-    if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
+    if (textOf(token) === '')
+      throw badRequest('token is required for TokenReview in authentication')
     await validate(object)
-    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
+    return respond({
+      ...object,
+      status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))),
+    })
   }
 
 /** The faults of a list of audiences that is too large, in a TokenReview or a TokenRequest. */
 export function validateAudiences({ spec }: KubeObject): FieldFault[] {
   const audiences = listOf(fieldsOf(spec)['audiences'])
-  if (audiences.length > AUDIENCES_MAX) return [tooMany('spec.audiences', audiences.length, AUDIENCES_MAX)]
+  if (audiences.length > AUDIENCES_MAX)
+    return [tooMany('spec.audiences', audiences.length, AUDIENCES_MAX)]
   const characters = audiences.reduce<number>((sum, audience) => sum + textOf(audience).length, 0)
-  return characters > AUDIENCES_CHARACTERS_MAX ? [tooLong('spec.audiences', AUDIENCES_CHARACTERS_MAX)] : []
+  return characters > AUDIENCES_CHARACTERS_MAX
+    ? [tooLong('spec.audiences', AUDIENCES_CHARACTERS_MAX)]
+    : []
 }
 
 function statusOf(answer: TokenAnswer): Fields {
@@ -44,5 +60,8 @@ function statusOf(answer: TokenAnswer): Fields {
     return { authenticated: true, user: userInfo(answer.user), audiences: answer.audiences }
   }
   if (answer.kind === 'none') return { user: {} }
-  return { user: {}, error: answer.kind === 'bad' ? `[invalid bearer token, ${answer.why}]` : 'invalid bearer token' }
+  return {
+    user: {},
+    error: answer.kind === 'bad' ? `[invalid bearer token, ${answer.why}]` : 'invalid bearer token',
+  }
 }

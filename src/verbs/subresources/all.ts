@@ -32,8 +32,12 @@ export function createHandlers(parts: SubresourceParts): Handlers {
     ['pods/proxy', proxy],
     ['services/proxy', proxy],
     ['nodes/proxy', proxy],
-    ...(requestToken === undefined ? [] : [['serviceaccounts/token', answering(requestToken)] as const]),
-    ...createReviews(parts).map(([resource, review]) => [`${resource}/`, answering(review)] as const),
+    ...(requestToken === undefined
+      ? []
+      : [['serviceaccounts/token', answering(requestToken)] as const]),
+    ...createReviews(parts).map(
+      ([resource, review]) => [`${resource}/`, answering(review)] as const,
+    ),
   ])
 }
 

@@ -59,7 +59,8 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
       const encode = (): Buffer => encodeStored(pod, resource.shape)
       return { put: context.isLarge ? await context.inParts(encode) : encode() }
     })
-    if (!isDryRun && bound !== undefined) await answered(bound, key, result.revision, { request, resource, access })
+    if (!isDryRun && bound !== undefined)
+      await answered(bound, key, result.revision, { request, resource, access })
   })
   return answerDone(form)
 }
@@ -74,12 +75,20 @@ function validate(binding: KubeObject): FieldFault[] {
 }
 
 /** The messages are those of upstream's storage. */
-function checkPreconditions({ metadata }: KubeObject, { object, revision }: Current<KubeObject>, key: string): void {
+function checkPreconditions(
+  { metadata }: KubeObject,
+  { object, revision }: Current<KubeObject>,
+  key: string,
+): void {
   const { uid = '', resourceVersion = '' } = metadata
   const refuse = (what: string, asked: string, found: string): Error => {
     const why = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`
     const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`
-    return conflict({ group: '', plural: 'pods' }, metadata.name ?? '', `${storage}, AdditionalErrorMsg: ${why}`)
+    return conflict(
+      { group: '', plural: 'pods' },
+      metadata.name ?? '',
+      `${storage}, AdditionalErrorMsg: ${why}`,
+    )
   }
   if (uid !== '' && uid !== object.metadata.uid) throw refuse('UID', uid, object.metadata.uid ?? '')
   if (resourceVersion !== '' && resourceVersion !== `${revision}`) {
@@ -90,15 +99,20 @@ function checkPreconditions({ metadata }: KubeObject, { object, revision }: Curr
 /** If enabled, a pod gets the labels of its binding: the topology labels of the node. */
 const labelsGate = 'PodTopologyLabelsAdmission'
 
-const withoutLabels = (binding: KubeObject): KubeObject => ({ ...binding, metadata: omit(binding.metadata, 'labels') })
+const withoutLabels = (binding: KubeObject): KubeObject => ({
+  ...binding,
+  metadata: omit(binding.metadata, 'labels'),
+})
 
 /** The pod with its node, and the scheduler's annotations and labels. */
 function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const name = pod.metadata.name ?? ''
   const taken = textOf(spec['nodeName'])
-  if (isMarked(pod)) throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`)
-  if (taken !== '') throw conflict(bindings, name, `pod ${name} is already assigned to node ${quote(taken)}`)
+  if (isMarked(pod))
+    throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+  if (taken !== '')
+    throw conflict(bindings, name, `pod ${name} is already assigned to node ${quote(taken)}`)
   if (itemsOf(spec['schedulingGates']).length > 0) {
     throw conflict(bindings, name, `pod ${name} has non-empty .spec.schedulingGates`)
   }
@@ -107,7 +121,9 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
     ...pod,
     metadata: {
       ...pod.metadata,
-      ...(annotations === undefined ? {} : { annotations: mergedMaps(pod.metadata.annotations, annotations) }),
+      ...(annotations === undefined
+        ? {}
+        : { annotations: mergedMaps(pod.metadata.annotations, annotations) }),
       ...(labels === undefined ? {} : { labels: mergedMaps(pod.metadata.labels, labels) }),
     },
     spec: { ...spec, nodeName: textOf(fieldsOf(binding['target'])['name']) },

@@ -37,7 +37,10 @@ test('who does not run needs no budget', () => {
 test('a pod that is not ready is not counted while enough others are', () => {
   const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
   const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
-  const always = budget({ currentHealthy: 0, desiredHealthy: 2 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })
+  const always = budget(
+    { currentHealthy: 0, desiredHealthy: 2 },
+    { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  )
   assert.deepEqual(
     [healthy, ill, always].map((one) => [goesUncounted(unready, one), goesUncounted(running, one)]),
     [
@@ -50,12 +53,21 @@ test('a pod that is not ready is not counted while enough others are', () => {
 
 test('a disruption is spent, with the name of the pod', () => {
   const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
-  assert.deepEqual(status, { observedGeneration: 2, disruptionsAllowed: 1, disruptedPods: { q: now, p: now } })
+  assert.deepEqual(status, {
+    observedGeneration: 2,
+    disruptionsAllowed: 1,
+    disruptedPods: { q: now, p: now },
+  })
 })
 
 const refusals: readonly (readonly [string, Fields, number, number | undefined])[] = [
   ['none is left', { disruptionsAllowed: 0 }, 429, undefined],
-  ['nobody has looked at the change yet', { observedGeneration: 1, disruptionsAllowed: 1 }, 429, 10],
+  [
+    'nobody has looked at the change yet',
+    { observedGeneration: 1, disruptionsAllowed: 1 },
+    429,
+    10,
+  ],
   ['a number that makes no sense', { disruptionsAllowed: -1 }, 403, undefined],
 ]
 for (const [why, status, code, retryAfterSeconds] of refusals) {
@@ -63,7 +75,9 @@ for (const [why, status, code, retryAfterSeconds] of refusals) {
     assert.throws(
       () => spent(budget(status), 'p', now),
       (error) =>
-        error instanceof ApiError && error.code === code && error.details?.retryAfterSeconds === retryAfterSeconds,
+        error instanceof ApiError &&
+        error.code === code &&
+        error.details?.retryAfterSeconds === retryAfterSeconds,
     )
   })
 }
@@ -71,15 +85,28 @@ for (const [why, status, code, retryAfterSeconds] of refusals) {
 test('property: a selector in JSON selects as one that is parsed', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', 'ab')
   const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is')
-  const expression = fc.record({ key: word, operator, values: fc.array(word) }, { requiredKeys: ['key', 'operator'] })
+  const expression = fc.record(
+    { key: word, operator, values: fc.array(word) },
+    { requiredKeys: ['key', 'operator'] },
+  )
   const selector = fc.record(
-    { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(expression, { maxLength: 3 }) },
+    {
+      matchLabels: fc.dictionary(word, word),
+      matchExpressions: fc.array(expression, { maxLength: 3 }),
+    },
     { requiredKeys: [] },
   )
   fc.assert(
-    fc.property(selector, fc.option(fc.dictionary(word, word), { nil: undefined }), (given, labels) => {
-      assert.equal(selectsInJson(Buffer.from(JSON.stringify(given)), labels), selects(given, labels))
-    }),
+    fc.property(
+      selector,
+      fc.option(fc.dictionary(word, word), { nil: undefined }),
+      (given, labels) => {
+        assert.equal(
+          selectsInJson(Buffer.from(JSON.stringify(given)), labels),
+          selects(given, labels),
+        )
+      },
+    ),
     { numRuns: 1000 },
   )
 })

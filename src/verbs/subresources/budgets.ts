@@ -26,14 +26,16 @@ export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
   for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {
     const [key, operator] = ['key', 'operator'].map((name) => textIn(valueAt(expression, [name])))
     const label = Object.hasOwn(labels, key ?? '') ? labels[key ?? ''] : undefined
-    const isListed = label !== undefined && valueAt(expression, ['values'])?.includes(`"${label}"`) === true
+    const isListed =
+      label !== undefined && valueAt(expression, ['values'])?.includes(`"${label}"`) === true
     if (operator === 'In' && !isListed) return false
     if (operator === 'NotIn' && isListed) return false
   }
   return selects(parseJson(selector), labels)
 }
 
-const textIn = (json: Buffer | undefined): string => (json === undefined ? '' : textOf(parseJson(json)))
+const textIn = (json: Buffer | undefined): string =>
+  json === undefined ? '' : textOf(parseJson(json))
 
 /** Whether a pod that is not ready may be evicted without using the budget: it is not counted as healthy. */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
@@ -59,17 +61,22 @@ export function spent(budget: KubeObject, podName: string, now: string): KubeObj
   return { ...budget, status: withCondition(changed, { ...nothingLeft, observedGeneration }, now) }
 }
 
-const nothingLeft = { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '' } as const
+const nothingLeft = {
+  type: 'DisruptionAllowed',
+  status: 'False',
+  reason: 'InsufficientPods',
+  message: '',
+} as const
 
 function refusalOf(budget: KubeObject): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata
-  const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } = fieldsOf(
-    budget['status'],
-  )
+  const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
+    fieldsOf(budget['status'])
   // In the singular, as in upstream's error.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
-  if (numberOf(disruptionsAllowed) < 0) return forbidden(budgets, name, 'pdb disruptions allowed is negative')
+  if (numberOf(disruptionsAllowed) < 0)
+    return forbidden(budgets, name, 'pdb disruptions allowed is negative')
   if (Object.keys(fieldsOf(disruptedPods)).length > DISRUPTED_PODS_MAX) {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'
     return forbidden(budgets, name, why)
@@ -80,4 +87,7 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
 }
 
 export const beingProcessed = (name: string): ApiError =>
-  evictionRefused(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS)
+  evictionRefused(
+    `The disruption budget ${name} is still being processed by the server.`,
+    RETRY_SECONDS,
+  )

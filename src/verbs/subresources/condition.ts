@@ -13,7 +13,8 @@ type Condition = {
 export function withCondition(status: Fields, condition: Condition, now: string): Fields {
   const conditions = itemsOf(status['conditions'])
   const before = conditions.find(({ type }) => type === condition.type)
-  const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
+  const lastTransitionTime =
+    before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
   const changed = { ...condition, lastTransitionTime }
   return {
     ...status,

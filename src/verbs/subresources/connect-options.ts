@@ -13,7 +13,8 @@ export async function admitConnect(
   given: Fields,
   access: Pick<WriteAccess, 'admission'>,
 ): Promise<Fields> {
-  const kind = request.resource.subresources.find(({ name }) => name === request.subresource)?.kind ?? ''
+  const kind =
+    request.resource.subresources.find(({ name }) => name === request.subresource)?.kind ?? ''
   const object: KubeObject = { ...present(given), kind, apiVersion: 'v1', metadata: {} }
   const shape: ObjectSchema = { ...plainSchema(typeOf('core/v1', kind)), scheme: schemeOf('') }
   const { object: mutated, validate } = await mutate(request, object, {
@@ -28,7 +29,9 @@ export async function admitConnect(
 
 /** Of exec and attach. Flags that are not set are absent. */
 export const streamOptions = (query: URLSearchParams): Fields => ({
-  ...Object.fromEntries(streamFlags.map((name) => [name, isSet(query.get(name)) ? true : undefined])),
+  ...Object.fromEntries(
+    streamFlags.map((name) => [name, isSet(query.get(name)) ? true : undefined]),
+  ),
   container: query.get('container') || undefined,
   command: query.has('command') ? query.getAll('command') : undefined,
 })

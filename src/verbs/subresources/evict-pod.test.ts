@@ -5,7 +5,12 @@ import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import { checkDeleteOptions } from '../delete-options.ts'
 import { evictPod, type Spent } from './evict-pod.ts'
 
-const aPod = (status: Fields): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, status })
+const aPod = (status: Fields): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  status,
+})
 
 /**
  * One pod whose next state is written by somebody else right before the first removal. What was done to it, and the error at the end.
@@ -29,11 +34,15 @@ async function evicted(
       if (resourceVersion !== undefined && resourceVersion !== `${at + 1}`) {
         throw conflict({ group: '', plural: 'Pod' }, 'p', 'other version')
       }
-      log.push(`remove ${resourceVersion ?? 'any'} of ${JSON.stringify(fieldsOf(states[at]?.['status']))}`)
+      log.push(
+        `remove ${resourceVersion ?? 'any'} of ${JSON.stringify(fieldsOf(states[at]?.['status']))}`,
+      )
     },
     wait: async () => void log.push('wait'),
   }
-  await evictPod(checkDeleteOptions(options), steps).catch((error: unknown) => log.push(String(error)))
+  await evictPod(checkDeleteOptions(options), steps).catch((error: unknown) =>
+    log.push(String(error)),
+  )
   return log
 }
 
@@ -41,7 +50,11 @@ const pending = aPod({ phase: 'Pending' })
 const running = aPod({ phase: 'Running' })
 
 test('a pod that starts while it is judged is judged again, and its budget asked', async () => {
-  assert.deepEqual(await evicted([pending, running]), ['wait', 'spend', 'remove any of {"phase":"Running"}'])
+  assert.deepEqual(await evicted([pending, running]), [
+    'wait',
+    'spend',
+    'remove any of {"phase":"Running"}',
+  ])
 })
 
 test('a pod that is over goes whatever becomes of it', async () => {

@@ -50,4 +50,5 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
   }
 }
 
-const isConflict = (error: unknown): boolean => error instanceof ApiError && error.reason === 'Conflict'
+const isConflict = (error: unknown): boolean =>
+  error instanceof ApiError && error.reason === 'Conflict'

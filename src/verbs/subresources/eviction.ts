@@ -37,7 +37,13 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const form = negotiate(http, { hasTable: false })
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
-  const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
+  const expected = {
+    group: 'policy',
+    version: 'v1',
+    kind: 'Eviction',
+    shape,
+    otherVersions: ['policy/v1beta1'],
+  }
   const { fieldValidation } = options
   const body = await readAs(request, expected, { fieldValidation, access })
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
@@ -59,11 +65,19 @@ export const evict: SubresourceHandler = async (request, parts) => {
     return { pod, resourceVersion: `${item.revision}` }
   }
   const remove: EvictionSteps['remove'] = async (judged) => {
-    if (isDryRun) return void (await deleteObject(request, { ...judged, isDryRun }, access, { isAdmitted: true }))
+    if (isDryRun)
+      return void (await deleteObject(request, { ...judged, isDryRun }, access, {
+        isAdmitted: true,
+      }))
     let marked: KubeObject | undefined
     const { revision } = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
-      checkPreconditions({ group: '', plural: 'Pod' }, name, judged, versionOf(current.object, current.revision))
+      checkPreconditions(
+        { group: '', plural: 'Pod' },
+        name,
+        judged,
+        versionOf(current.object, current.revision),
+      )
       const status = withCondition(fieldsOf(current.object['status']), disrupted, access.now())
       marked = { ...current.object, status }
       return { put: encodeStored(marked, resource.shape) }
@@ -85,8 +99,13 @@ export const evict: SubresourceHandler = async (request, parts) => {
 }
 
 /** The dry run of the request counts as one of the Eviction's own, if that has options. */
-function checked(eviction: KubeObject, name: string, { isDryRun }: { readonly isDryRun: boolean }): KubeObject {
-  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
+function checked(
+  eviction: KubeObject,
+  name: string,
+  { isDryRun }: { readonly isDryRun: boolean },
+): KubeObject {
+  if (eviction.metadata.name !== name)
+    throw badRequest('name in URL does not match name in Eviction object')
   const { deleteOptions } = eviction
   if (deleteOptions === undefined) return eviction
   const options = fieldsOf(deleteOptions)
@@ -100,7 +119,9 @@ function checked(eviction: KubeObject, name: string, { isDryRun }: { readonly is
   if (!isDryRun) return eviction
   if (own.length === 0) return { ...eviction, deleteOptions: { ...options, dryRun: ['All'] } }
   if (own.length === 1 && own[0] === 'All') return eviction
-  throw unclassified(`Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`)
+  throw unclassified(
+    `Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`,
+  )
 }
 
 const versionOf = ({ metadata: { uid = '' } }: KubeObject, revision: Revision) => ({
@@ -108,7 +129,11 @@ const versionOf = ({ metadata: { uid = '' } }: KubeObject, revision: Revision) =
   resourceVersion: `${revision}`,
 })
 
-type Spending = { readonly namespace: string; readonly isDryRun: boolean; readonly parts: SubresourceAccess }
+type Spending = {
+  readonly namespace: string
+  readonly isDryRun: boolean
+  readonly parts: SubresourceAccess
+}
 
 async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<Spent> {
   const { objects, pods } = parts

@@ -36,7 +36,8 @@ async function start(answer: Answer): Promise<{ to: Forwarded; asked: () => numb
 }
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
-const switched = 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'
+const switched =
+  'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'
 
 async function statusOf(to: Forwarded, pipeBody?: () => Promise<void>): Promise<number> {
   const message = await forward(to, pipeBody)
@@ -48,7 +49,9 @@ async function statusOf(to: Forwarded, pipeBody?: () => Promise<void>): Promise<
 }
 
 test('a read is sent again if a kept connection is lost just then; a write is not', async () => {
-  using backend = await start((socket, asked) => (asked % 2 === 1 ? socket.write(ok) : socket.destroy()))
+  using backend = await start((socket, asked) =>
+    asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
+  )
   assert.deepEqual([await statusOf(backend.to), await statusOf(backend.to)], [200, 200])
   assert.equal(backend.asked(), 3)
   await assert.rejects(statusOf({ ...backend.to, method: 'DELETE' }), /hang up|ECONNRESET/)
@@ -56,7 +59,9 @@ test('a read is sent again if a kept connection is lost just then; a write is no
 })
 
 test('so is one whose body turned out to be empty', async () => {
-  using backend = await start((socket, asked) => (asked % 2 === 1 ? socket.write(ok) : socket.destroy()))
+  using backend = await start((socket, asked) =>
+    asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
+  )
   assert.deepEqual([await statusOf(backend.to), await statusOf(backend.to, nothing)], [200, 200])
   assert.equal(backend.asked(), 3)
 })

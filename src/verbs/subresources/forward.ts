@@ -33,13 +33,17 @@ export type Forwarded = {
  * Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. A backend may have
  * closed a kept connection just when it was used again: what may be sent twice is sent again, until it fails on a new one.
  */
-export async function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
+export async function forward(
+  wanted: Forwarded,
+  pipeBody?: ApiRequest['pipeBody'],
+): Promise<IncomingMessage> {
   for (;;) {
     const sent: Sent = { hasBody: pipeBody !== undefined }
     try {
       return await forwardOnce(wanted, pipeBody, sent)
     } catch (error) {
-      const isLost = sent.outgoing?.reusedSocket === true && error instanceof Error && isLostBy(error)
+      const isLost =
+        sent.outgoing?.reusedSocket === true && error instanceof Error && isLostBy(error)
       if (!isLost || sent.hasBody || !isReplayable(wanted)) throw error
     }
   }
@@ -105,9 +109,17 @@ function drained(outgoing: ClientRequest): Promise<void> {
 export function open(wanted: Forwarded): ClientRequest {
   const { url, rawQuery = '', method, headers, signal } = wanted
   // Loaded on first use: most servers never need it.
-  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const { request } = process.getBuiltinModule(
+    url.protocol === 'https:' ? 'node:https' : 'node:http',
+  )
   const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
-  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...connectionOf(wanted) })
+  const outgoing = request(url, {
+    method,
+    path,
+    headers: outgoingHeaders(headers),
+    signal,
+    ...connectionOf(wanted),
+  })
   outgoing.once('socket', (socket) => {
     // A kept-alive connection of an earlier request.
     if (!socket.connecting) return
@@ -120,7 +132,8 @@ export function open(wanted: Forwarded): ClientRequest {
 
 function connectionOf({ url, address, signal, kubelet, dial }: Forwarded): RequestOptions {
   const tls = tlsOf(kubelet)
-  if (dial === undefined) return { ...tls, ...(address === undefined ? {} : { lookup: always(address) }) }
+  if (dial === undefined)
+    return { ...tls, ...(address === undefined ? {} : { lookup: always(address) }) }
   const isTls = url.protocol === 'https:'
   const name = url.hostname.replace(/^\[|\]$/g, '')
   const named = { ...tls, host: name, ...(isIP(name) === 0 ? { servername: name } : {}) }
@@ -156,7 +169,10 @@ function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsO
 
 const outgoingHeaders = (headers: Headers): OutgoingHttpHeaders =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : [...value],
+    ]),
   )
 
 export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {

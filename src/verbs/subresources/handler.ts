@@ -45,10 +45,16 @@ export type KubeletAccess = {
   readonly port: number
 }
 
-export type SubresourceHandler = (request: ResourceRequest, access: SubresourceAccess) => Promise<ApiResponse>
+export type SubresourceHandler = (
+  request: ResourceRequest,
+  access: SubresourceAccess,
+) => Promise<ApiResponse>
 
 /** `pods/eviction`, `tokenreviews.authentication.k8s.io/`. */
-export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): string {
+export function handlerKey({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): string {
   const { group, plural } = resource
   return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
 }
@@ -74,7 +80,8 @@ export function withOwners(
 ): KubeObject | Promise<KubeObject> {
   const { context, resource } = request
   const asked = { ...request, resource: { ...resource, ...kind } }
-  const own = (): KubeObject => withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
+  const own = (): KubeObject =>
+    withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
   return context.isLarge ? context.inParts(own) : own()
 }
 

@@ -13,7 +13,8 @@ export class LogMetrics {
       help: 'Logs of pods that were asked for, by whether the certificate of the kubelet is to be verified.',
       labels: ['usage'],
     })
-    const help = 'Logs of pods that failed since the certificate of the kubelet could not be verified.'
+    const help =
+      'Logs of pods that failed since the certificate of the kubelet could not be verified.'
     this.unverified = metrics.counter({ name: `${prefix}backend_tls_failure_total`, help }).with()
   }
 

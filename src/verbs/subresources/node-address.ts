@@ -20,10 +20,13 @@ export async function addressOf(
   const { addresses, daemonEndpoints } = fieldsOf(node['status'])
   const known = itemsOf(addresses)
   // limit: a flag names a few types
-  const found = kubelet.addressTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
+  const found = kubelet.addressTypes.flatMap((type) =>
+    known.filter((one) => one['type'] === type),
+  )[0]
   if (found === undefined) throw noAddress(node)
   const host = textOf(found['address'])
-  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(host)) throw unclassified(`${quote(host)} is no address`)
+  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(host))
+    throw unclassified(`${quote(host)} is no address`)
   const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
   return { host, port: numberOf(Port) === 0 ? kubelet.port : numberOf(Port) }
 }

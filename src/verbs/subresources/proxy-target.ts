@@ -1,7 +1,14 @@
 /** Finds the pod, service or node that a proxy request names: `[scheme:]name[:port]`. */
 import { badRequest, notFound, serviceUnavailable } from '../../api/errors.ts'
 import { isGlobalUnicast } from '../../api/ip.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { isPort } from '../../registry/rules/ports.ts'
@@ -22,7 +29,10 @@ export type ProxyTarget = {
 }
 
 /** Fails if there is no target. */
-export async function proxyTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
+export async function proxyTarget(
+  request: ResourceRequest,
+  parts: SubresourceAccess,
+): Promise<ProxyTarget> {
   switch (request.resource.plural) {
     case 'pods':
       return { base: await podTarget(request, parts) }
@@ -38,13 +48,15 @@ function split(text: string, what: string): Named {
   const [first = '', second = '', third = ''] = parts
   if (parts.length === 1) return { scheme: '', name: first, port: '' }
   if (parts.length === 2) return { scheme: '', name: first, port: second }
-  if (parts.length === 3 && ['', 'http', 'https'].includes(first)) return { scheme: first, name: second, port: third }
+  if (parts.length === 3 && ['', 'http', 'https'].includes(first))
+    return { scheme: first, name: second, port: third }
   throw badRequest(`invalid ${what} request ${quote(text)}`)
 }
 
 /** Only ports of services have names. Any other text would become a part of the URL. */
 function numbered(named: Named, { name }: ResourceRequest, what: string): Named {
-  if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port)))) return named
+  if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port))))
+    return named
   throw badRequest(`invalid ${what} request ${quote(name)}`)
 }
 
@@ -61,7 +73,9 @@ async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Pr
 }
 
 function firstPort(pod: KubeObject): string {
-  const ports = itemsOf(fieldsOf(pod['spec'])['containers']).flatMap((container) => itemsOf(container['ports']))
+  const ports = itemsOf(fieldsOf(pod['spec'])['containers']).flatMap((container) =>
+    itemsOf(container['ports']),
+  )
   return ports[0] === undefined ? '' : `${numberOf(ports[0]['containerPort'])}`
 }
 
@@ -80,7 +94,8 @@ async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess)
   const found = await objects.get(endpoints, place, 'latest')
   if (found === undefined) throw notFound(services, name)
   const subsets = itemsOf(found['subsets'])
-  if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
+  if (subsets.length === 0)
+    throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
   for (const { addresses, ports } of fromAnywhere(subsets, random)) {
     const open = itemsOf(ports).find((one) => textOf(one['name']) === portName)
     if (open === undefined) continue
@@ -113,7 +128,11 @@ async function podAddress(
   return undefined
 }
 
-async function portNameOf(place: Place, port: number, { objects }: SubresourceAccess): Promise<string> {
+async function portNameOf(
+  place: Place,
+  port: number,
+  { objects }: SubresourceAccess,
+): Promise<string> {
   const service = await objects.get(services, place, 'latest')
   if (service === undefined) throw notFound(services, place.name)
   const found = itemsOf(fieldsOf(service['spec'])['ports']).find((one) => one['port'] === port)
@@ -123,7 +142,10 @@ async function portNameOf(place: Place, port: number, { objects }: SubresourceAc
 
 type Place = { readonly namespace: string; readonly name: string }
 
-async function nodeTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
+async function nodeTarget(
+  request: ResourceRequest,
+  parts: SubresourceAccess,
+): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const node = await addressOf(name, request.resource, parts)
   // Users who may write the status of a node could write any address into it.

@@ -15,13 +15,24 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const rest = http.path.slice(http.path.indexOf(own) + own.length)
   await admitConnect(request, proxyOptions(rest), parts.pods.access)
   const { base, ...target } = await proxyTarget(request, parts)
-  if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
+  if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http))
+    return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
-  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, dial: parts.dial, ...target }
-  if (isUpgrade(http)) return tunnel(http, { ...to, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
+  const to = {
+    url,
+    rawQuery: http.rawQuery ?? '',
+    method: http.method,
+    dial: parts.dial,
+    ...target,
+  }
+  if (isUpgrade(http))
+    return tunnel(http, { ...to, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
   const answer = await pass(http, to)
   const prefix = http.path.slice(0, http.path.length - rest.length)
-  return { ...answer, headers: { ...answer.headers, ...locationBelow(prefix, url, answer.headers['location']) } }
+  return {
+    ...answer,
+    headers: { ...answer.headers, ...locationBelow(prefix, url, answer.headers['location']) },
+  }
 }
 
 /** Rewrites a redirect to a path of the backend, which would otherwise leave the path of the proxy. */
@@ -45,10 +56,16 @@ async function pass(
   to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
-  const pipeBody: ApiRequest['pipeBody'] | undefined = http.hasBody ? (take) => http.pipeBody(take) : undefined
+  const pipeBody: ApiRequest['pipeBody'] | undefined = http.hasBody
+    ? (take) => http.pipeBody(take)
+    : undefined
   const sent = forward({ ...to, headers, signal: http.signal }, pipeBody)
   const answer = await sent.catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
-  return { status: answer.statusCode ?? 502, headers: answerHeaders(answer.headers), stream: chunksOf(answer) }
+  return {
+    status: answer.statusCode ?? 502,
+    headers: answerHeaders(answer.headers),
+    stream: chunksOf(answer),
+  }
 }

@@ -22,7 +22,8 @@ const streams: readonly (readonly [string, string])[] = [
 export const connect: SubresourceHandler = async (request, parts) => {
   const { http, subresource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
-  const given = subresource === 'portforward' ? portForwardOptions(http.query) : streamOptions(http.query)
+  const given =
+    subresource === 'portforward' ? portForwardOptions(http.query) : streamOptions(http.query)
   const options = await admitConnect(request, given, parts.pods.access)
   const url = await kubeletUrl(request, options, parts)
   if (!isUpgrade(http)) throw badRequest('Upgrade request required')
@@ -31,7 +32,11 @@ export const connect: SubresourceHandler = async (request, parts) => {
   return tunnel(http, { url, method, kubelet, dial, bytesPerSecondMax: tunnelBytesPerSecondMax })
 }
 
-async function kubeletUrl(request: ResourceRequest, options: Fields, parts: SubresourceAccess): Promise<URL> {
+async function kubeletUrl(
+  request: ResourceRequest,
+  options: Fields,
+  parts: SubresourceAccess,
+): Promise<URL> {
   const { name, namespace, subresource, http } = request
   const pod = await podOf(request, parts)
   const isForward = subresource === 'portforward'
@@ -39,13 +44,17 @@ async function kubeletUrl(request: ResourceRequest, options: Fields, parts: Subr
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
   if (nodeName === '') throw badRequest(`pod ${name} does not have a host assigned`)
   const address = await addressOf(nodeName, parts.pods.resource, parts)
-  const path = isForward ? `portForward/${namespace}/${name}` : `${subresource}/${namespace}/${name}/${container}`
+  const path = isForward
+    ? `portForward/${namespace}/${name}`
+    : `${subresource}/${namespace}/${name}/${container}`
   const query = isForward ? forwardQuery(http.query) : streamQuery(options)
   return new URL(`https://${hostPort(address)}/${path}?${query.toString()}`)
 }
 
 function streamQuery(options: Fields): URLSearchParams {
-  const flags = streams.flatMap(([given, meant]): [string, string][] => (options[given] === true ? [[meant, '1']] : []))
+  const flags = streams.flatMap(([given, meant]): [string, string][] =>
+    options[given] === true ? [[meant, '1']] : [],
+  )
   const commands = textsOf(options['command']).map((word): [string, string] => ['command', word])
   return new URLSearchParams([...flags, ...commands])
 }

@@ -7,13 +7,19 @@ import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { join } from '../../lib/join-streams.ts'
 import { chunksOf, type Forwarded, open } from './forward.ts'
 
-export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'> & {
+export type TunnelTo = Pick<
+  Forwarded,
+  'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'
+> & {
   /** For each direction; 0: unlimited. */
   readonly bytesPerSecondMax: number
 }
 
 /** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
-export async function tunnel(http: ApiRequest, { bytesPerSecondMax, ...to }: TunnelTo): Promise<ApiResponse> {
+export async function tunnel(
+  http: ApiRequest,
+  { bytesPerSecondMax, ...to }: TunnelTo,
+): Promise<ApiResponse> {
   // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
@@ -22,14 +28,22 @@ export async function tunnel(http: ApiRequest, { bytesPerSecondMax, ...to }: Tun
   })
   const { message, socket } = answer
   if (socket === undefined) {
-    return { status: message.statusCode ?? 502, headers: answerHeaders(message.headers), stream: chunksOf(message) }
+    return {
+      status: message.statusCode ?? 502,
+      headers: answerHeaders(message.headers),
+      stream: chunksOf(message),
+    }
   }
   const agreed: Headers = {
     ...answerHeaders(message.headers),
     connection: 'Upgrade',
     upgrade: message.headers.upgrade ?? '',
   }
-  return { status: 101, headers: agreed, tunnel: (client) => join(client, socket, bytesPerSecondMax) }
+  return {
+    status: 101,
+    headers: agreed,
+    tunnel: (client) => join(client, socket, bytesPerSecondMax),
+  }
 }
 
 type Upgraded = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }

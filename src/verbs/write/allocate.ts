@@ -18,7 +18,8 @@ export async function allocate(
   object: KubeObject,
   current: Current<KubeObject> | undefined,
 ): Promise<KubeObject> {
-  if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined)) return object
+  if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined))
+    return object
   const { namespace, context } = request
   return allocation.allocate({
     object,

@@ -37,11 +37,13 @@ export async function commit(
   const { signal } = context
   if (isDryRun) return dryRun(request, { key, access }, decide)
   // A cached item knows whether it is outdated, unless a webhook converted it.
-  const isUnknown = resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
+  const isUnknown =
+    resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
   const mustRead = isFresh || isUnknown
   const item = mustRead ? undefined : await readCached(access, key)
   if (item !== undefined) holdStored(request, item.length)
-  const cached = item && (context.isLarge ? await context.inParts(() => currentOf(item)) : currentOf(item))
+  const cached =
+    item && (context.isLarge ? await context.inParts(() => currentOf(item)) : currentOf(item))
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
@@ -49,7 +51,11 @@ export async function commit(
     context.storedBytes = stored.value.length
     return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
   }
-  const result = await store.update(key, { cached, isStill, decode: decodeLatest, signal, ttlSeconds }, decide)
+  const result = await store.update(
+    key,
+    { cached, isStill, decode: decodeLatest, signal, ttlSeconds },
+    decide,
+  )
   if (result.outcome !== 'unchanged' || item?.revision !== result.revision) return result
   if (cached !== undefined) item.keepObject(cached.object)
   return { ...result, unchanged: item }
@@ -70,16 +76,24 @@ async function dryRun(
   const { revision, found } = await store.get(key)
   holdStored(request, found?.value.length ?? 0)
   const { context } = request
-  const object = found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
+  const object =
+    found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
   const previous = found && object && { ...found, object }
   const decision = await decide(previous)
   const outcome =
-    decision === 'delete' ? 'deleted' : decision === 'unchanged' || decision === 'untouched' ? 'unchanged' : 'put'
+    decision === 'delete'
+      ? 'deleted'
+      : decision === 'unchanged' || decision === 'untouched'
+        ? 'unchanged'
+        : 'put'
   return { outcome, revision: previous?.revision ?? revision, previous }
 }
 
 /** Undefined: there is none, or what is stored cannot be read, which the store will find, too. */
-export async function readCached({ reader }: Pick<WriteAccess, 'reader'>, key: Key): Promise<Item | undefined> {
+export async function readCached(
+  { reader }: Pick<WriteAccess, 'reader'>,
+  key: Key,
+): Promise<Item | undefined> {
   const { item, isUnreadable } = await reader.get(key, 'any')
   return isUnreadable === true ? undefined : item
 }

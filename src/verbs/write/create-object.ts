@@ -34,8 +34,10 @@ export async function createObject(
         return stored
       } catch (error) {
         await allocation?.giveBack(error)
-        if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '') throw error
-        if (name !== '' || tries === NAME_TRIES) throw nameNotGenerated(resource, error.details?.name ?? '')
+        if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '')
+          throw error
+        if (name !== '' || tries === NAME_TRIES)
+          throw nameNotGenerated(resource, error.details?.name ?? '')
       }
     }
   } catch (error) {

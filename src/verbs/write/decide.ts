@@ -12,7 +12,11 @@ import { isReleased } from '../../registry/deletion.ts'
 export type Decided = { readonly object: KubeObject; readonly decision: Decision }
 
 /** `before`: the stored object; undefined if the object is new. */
-export function decide(resource: Resource, object: KubeObject, before: KubeObject | undefined): Decided {
+export function decide(
+  resource: Resource,
+  object: KubeObject,
+  before: KubeObject | undefined,
+): Decided {
   if (before === undefined) {
     const created = withoutVersion(object)
     return { object: created, decision: { put: encodeStored(created, resource.shape) } }
@@ -26,7 +30,10 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withManagedFields(object, managedFields) : object
-  const [plain, plainBefore] = once('without version', () => [withoutVersion(same), withoutVersion(before)] as const)
+  const [plain, plainBefore] = once(
+    'without version',
+    () => [withoutVersion(same), withoutVersion(before)] as const,
+  )
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))

@@ -1,7 +1,25 @@
 /** The step that sets the fields which the server owns, and those that the kind's strategy sets or resets. */
-import { conflict, invalid, modifiedMeanwhile, refuseInvalid, unclassified } from '../../api/errors.ts'
-import { type KubeObject, omit, type ObjectMeta, present, withManagedFields } from '../../api/object.ts'
-import { type Resource, type ResourceRequest, rulesOf, viewOf, type Writer } from '../../registry/resource.ts'
+import {
+  conflict,
+  invalid,
+  modifiedMeanwhile,
+  refuseInvalid,
+  unclassified,
+} from '../../api/errors.ts'
+import {
+  type KubeObject,
+  omit,
+  type ObjectMeta,
+  present,
+  withManagedFields,
+} from '../../api/object.ts'
+import {
+  type Resource,
+  type ResourceRequest,
+  rulesOf,
+  viewOf,
+  type Writer,
+} from '../../registry/resource.ts'
 import type { Revision } from '../../storage/engine.ts'
 import type { Current } from '../../storage/store.ts'
 import type { Ids } from '../../api/ids.ts'
@@ -14,7 +32,11 @@ import type { Write } from './write.ts'
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
 /** `mutated` is in the shape of the path; the result is the object itself. */
-export const prepare = (write: Write, mutated: KubeObject, current: Current<KubeObject> | undefined): KubeObject =>
+export const prepare = (
+  write: Write,
+  mutated: KubeObject,
+  current: Current<KubeObject> | undefined,
+): KubeObject =>
   current === undefined ? prepareNew(write, mutated) : prepareUpdate(write, mutated, current)
 
 function prepareNew(write: Write, given: KubeObject): KubeObject {
@@ -26,7 +48,8 @@ function prepareNew(write: Write, given: KubeObject): KubeObject {
   const writer = writerOf(write)
   const metadata: ObjectMeta = {
     ...withoutServerFields(given.metadata),
-    name: name === '' && generateName !== '' ? generatedName(generateName, resource, access.ids) : name,
+    name:
+      name === '' && generateName !== '' ? generatedName(generateName, resource, access.ids) : name,
     uid: access.ids.uid(),
     creationTimestamp: access.now(),
   }
@@ -34,7 +57,9 @@ function prepareNew(write: Write, given: KubeObject): KubeObject {
 }
 
 const generatedName = (prefix: string, { usesGenerateNameVerbatim }: Resource, ids: Ids): string =>
-  usesGenerateNameVerbatim === true ? prefix : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
+  usesGenerateNameVerbatim === true
+    ? prefix
+    : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
 
 const writerOf = ({ request: { user, context }, access: { now, ids } }: Write): Writer => ({
   user,
@@ -61,7 +86,11 @@ function prepareUpdate(
 }
 
 /** A uid in a view is a precondition. */
-function checkShownUid({ resource, subresource, name }: ResourceRequest, shown: KubeObject, before: KubeObject): void {
+function checkShownUid(
+  { resource, subresource, name }: ResourceRequest,
+  shown: KubeObject,
+  before: KubeObject,
+): void {
   const { uid = '' } = shown.metadata
   const { uid: found = '' } = before.metadata
   if (uid === '' || uid === found) return
@@ -85,10 +114,13 @@ function checkVersion(
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
     if (resource.allowsUnconditionalUpdate || isView) return
     const message = 'Invalid value: 0x0: must be specified for an update'
-    const faults = [{ path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }] as const
+    const faults = [
+      { path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message },
+    ] as const
     throw invalid({ group: resource.group, kind: resource.plural }, name, faults)
   }
-  if (BigInt(resourceVersion) !== BigInt(revision)) throw conflict(resource, name, modifiedMeanwhile)
+  if (BigInt(resourceVersion) !== BigInt(revision))
+    throw conflict(resource, name, modifiedMeanwhile)
 }
 
 /**

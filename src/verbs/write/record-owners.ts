@@ -13,7 +13,14 @@ import { isFields, type Json, type KubeObject, omit, withManagedFields } from '.
 import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
-import { emptyWire, hasOtherVersion, ignoredAt, type Tracking, trackingOf, writerOf } from '../owners.ts'
+import {
+  emptyWire,
+  hasOtherVersion,
+  ignoredAt,
+  type Tracking,
+  trackingOf,
+  writerOf,
+} from '../owners.ts'
 import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
@@ -32,7 +39,8 @@ export function recordOwners(
     return updated.then((managedFields) => withManagedFields(given, managedFields))
   }
   const { context } = request
-  const record = (): KubeObject => withManagedFields(given, ownersAfterCreate(request, given, write))
+  const record = (): KubeObject =>
+    withManagedFields(given, ownersAfterCreate(request, given, write))
   return context.isLarge ? context.inParts(record) : record()
 }
 
@@ -47,7 +55,11 @@ export function ownersAfterCreate(
   const { struct } = request.resource.shape
   const ignored = ignoredAt(request)
   const writer = writerOf(request, options)
-  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
+  const versions = {
+    type: mergeTypeOfObjects(struct),
+    before: emptyWire(struct),
+    after: givenWire(object, struct),
+  }
   if (!isTyped(request, versions)) return undefined
   const differences = new Differences(() => versions, ignored)
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
@@ -73,7 +85,11 @@ async function ownersAfterUpdate(
     const asked = asking instanceof Promise ? await asking : asking
     const record = (): Json | undefined => {
       const mustBeLookedOver = mayBeUntyped(request)
-      const versions = versionsOf(request, access, { ...objects, asked, isChangeOnly: !mustBeLookedOver })
+      const versions = versionsOf(request, access, {
+        ...objects,
+        asked,
+        isChangeOnly: !mustBeLookedOver,
+      })
       if (mustBeLookedOver) {
         const own = versions(writerOf(request, options).apiVersion)
         if (own !== undefined && !isTyped(request, own)) return undefined
@@ -93,13 +109,19 @@ async function ownersAfterUpdate(
 type Begun = { readonly tracking: Tracking; readonly owners: Owners }
 
 /** The owners that an update begins with. Undefined: the object gets no managedFields. */
-function beginUpdate(request: ResourceRequest, stored: KubeObject, after: KubeObject): Begun | undefined {
+function beginUpdate(
+  request: ResourceRequest,
+  stored: KubeObject,
+  after: KubeObject,
+): Begun | undefined {
   if (isUnfit(request, after)) return undefined
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
   const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
   if (owners.size === 0 || viewOf(request) !== undefined) return { tracking, owners }
-  const isMisfit = [shownAt(request, stored), after].some((one) => isUnfitElsewhere(request, one, owners))
+  const isMisfit = [shownAt(request, stored), after].some((one) =>
+    isUnfitElsewhere(request, one, owners),
+  )
   return isMisfit ? undefined : { tracking, owners }
 }
 
@@ -111,7 +133,10 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
   if (!resource.isCustom || viewOf(request) !== undefined) return false
   const type = mergeTypeOfObjects(resource.shape.struct)
-  const names = subresource === 'status' ? Object.keys(omit(object, ...ofAllPaths)) : resource.resetPaths(subresource)
+  const names =
+    subresource === 'status'
+      ? Object.keys(omit(object, ...ofAllPaths))
+      : resource.resetPaths(subresource)
   return names.some((name) => {
     const value = object[name]
     return value !== undefined && validateTyped(value, childOf(name, type).below).length > 0
@@ -124,7 +149,11 @@ const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
  * Upstream compares typed objects in each version that has managers. An object that was written, or is stored, in another version may not
  * fit the version of the request, and a converted one may not have an item of a set or a map twice.
  */
-function isUnfitElsewhere({ resource }: ResourceRequest, object: KubeObject, owners: Owners): boolean {
+function isUnfitElsewhere(
+  { resource }: ResourceRequest,
+  object: KubeObject,
+  owners: Owners,
+): boolean {
   if (!resource.isCustom) return false
   const { struct, stored } = resource.shape
   const isConverted = hasOtherVersion(owners, apiVersionOf(resource))
@@ -155,4 +184,5 @@ function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owner
 /** An empty list, or one empty entry. */
 const isReset = (given: Json): boolean =>
   Array.isArray(given) &&
-  (given.length === 0 || (given.length === 1 && isFields(given[0]) && Object.keys(given[0]).length === 0))
+  (given.length === 0 ||
+    (given.length === 1 && isFields(given[0]) && Object.keys(given[0]).length === 0))

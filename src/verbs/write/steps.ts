@@ -25,7 +25,11 @@ const LONG_MS = 1_000
 type CurrentObject = Current<KubeObject> | undefined
 
 /** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
-export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
+export async function mutate(
+  write: Write,
+  given: KubeObject,
+  current: CurrentObject,
+): Promise<KubeObject> {
   const { request, options, access } = write
   request.context.enter('record owners')
   const recording = recordOwners(write, given, current)
@@ -37,20 +41,27 @@ export async function mutate(write: Write, given: KubeObject, current: CurrentOb
   request.context.enter('mutate')
   const admitting = access.admission.mutate(attributes)
   const admitted = (admitting instanceof Promise ? await admitting : admitting) ?? shown
-  const mutated = admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
-  if (access.confirmGrant !== undefined) await access.confirmGrant(request, mutated, current?.object)
+  const mutated =
+    admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
+  if (access.confirmGrant !== undefined)
+    await access.confirmGrant(request, mutated, current?.object)
   return mutated
 }
 
 type Shown = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /** A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote through it with a time, which is not stored. */
-function shownToMutators({ request, access }: Write, object: KubeObject, stored: KubeObject | undefined): Shown {
+function shownToMutators(
+  { request, access }: Write,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+): Shown {
   const oldObject = stored && shownAt(request, stored)
   if (viewOf(request) === undefined || oldObject === undefined) return { shown: object, oldObject }
   const before = trackingOf(request, stored).owners
   const after = [...trackingOf(request, object).owners].map(
-    ([identity, owner]) => [identity, before.has(identity) ? owner : { ...owner, time: access.now() }] as const,
+    ([identity, owner]) =>
+      [identity, before.has(identity) ? owner : { ...owner, time: access.now() }] as const,
   )
   return {
     shown: withManagedFields(object, printOwners(new Map(after))),
@@ -64,9 +75,11 @@ function afterAdmission(
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
 ): KubeObject {
   const object = inNamespace(after, request)
-  if (viewOf(request) !== undefined) return withManagedFields(object, before.metadata['managedFields'])
+  if (viewOf(request) !== undefined)
+    return withManagedFields(object, before.metadata['managedFields'])
   const { managedFields } = object.metadata
-  if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined) return object
+  if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined)
+    return object
   request.context.warn(invalidOwners(managedFields))
   return withManagedFields(object, before.metadata['managedFields'])
 }
@@ -75,19 +88,26 @@ function invalidOwners(managedFields: Json | undefined): string {
   const isOfNoOperation = itemsOf(managedFields).some(
     ({ operation }) => operation !== 'Apply' && operation !== 'Update',
   )
-  const why = isOfNoOperation ? 'operation must be `Apply` or `Update`' : 'an entry cannot be decoded'
+  const why = isOfNoOperation
+    ? 'operation must be `Apply` or `Update`'
+    : 'an entry cannot be decoded'
   return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`
 }
 
 /** Returns the object to store. These steps run again with each generated name. */
-export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
+export async function complete(
+  write: Write,
+  mutated: KubeObject,
+  current: CurrentObject,
+): Promise<KubeObject> {
   const { request, options, access } = write
   const { context } = request
   context.enter('prepare')
   const prepared = context.isLarge
     ? await context.inParts(() => prepare(write, mutated, current))
     : prepare(write, mutated, current)
-  const object = write.allocation === undefined ? prepared : await allocate(write, prepared, current)
+  const object =
+    write.allocation === undefined ? prepared : await allocate(write, prepared, current)
   context.enter('validate')
   await validate(write, object, current)
   // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
@@ -99,7 +119,8 @@ export async function complete(write: Write, mutated: KubeObject, current: Curre
   const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
   const admitting = access.admission.validate(attributes)
   if (admitting instanceof Promise) await admitting
-  if (current === undefined && context.elapsedMs > LONG_MS) await access.admission.confirm(attributes)
+  if (current === undefined && context.elapsedMs > LONG_MS)
+    await access.admission.confirm(attributes)
   context.enter('store')
   return object
 }

@@ -18,7 +18,8 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   const key = access.keys.key(namespace, name)
   if (options.isDryRun) {
     const { item } = await access.reader.get(key, 'latest')
-    if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
+    if (item !== undefined)
+      throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
     return shownLarge(request, await readBack(object, { request, resource, access }))
   }
   if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
@@ -30,7 +31,10 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
     try {
       const encode = (): Buffer => encodeStored(made, resource.shape)
       const stored = context.isLarge ? await context.inParts(encode) : encode()
-      const revision = await access.store.create(key, stored, { ttlSeconds, signal: context.signal })
+      const revision = await access.store.create(key, stored, {
+        ttlSeconds,
+        signal: context.signal,
+      })
       return await answered(made, key, revision, { request, resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)

@@ -39,7 +39,8 @@ export async function updateObject(
     } catch (error) {
       await write.allocation?.giveBack(error)
       // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
-      if (write.owners !== 'recorded' || !isCode(error, 'too-large')) throw toApiError(context, operation, error)
+      if (write.owners !== 'recorded' || !isCode(error, 'too-large'))
+        throw toApiError(context, operation, error)
       write = { ...write, owners: 'dropped' }
     } finally {
       context.endWrite()
@@ -49,31 +50,39 @@ export async function updateObject(
 }
 
 /** `creation`: noted as soon as there is no object that could be updated. */
-async function updateOnce(write: Write, change: Change, creation: { hasBegun: boolean }): Promise<Updated> {
+async function updateOnce(
+  write: Write,
+  change: Change,
+  creation: { hasBegun: boolean },
+): Promise<Updated> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)
   let decided: Decided | undefined
   let renamed: Written | undefined
-  const committed = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
-    if (renamed !== undefined) return 'unchanged'
-    allocation?.withdraw()
-    if (current === undefined && !creation.hasBegun) {
-      creation.hasBegun = true
-      access.creates?.enter(request.namespace)
-    }
-    const given = await change(current && shownAt(request, current.object), current?.object)
-    const mutated = await mutate(write, given, current)
-    const completed = await complete(write, mutated, current)
-    // A webhook gave the object that is created another name than the path has.
-    if (current === undefined && completed.metadata.name !== request.name) {
-      renamed = await storeNew(write, completed)
-      return 'unchanged'
-    }
-    const made = (): Decided => decide(request.resource, completed, current?.object)
-    decided = request.context.isLarge ? await request.context.inParts(made) : made()
-    allocation?.offer()
-    return decided.decision
-  })
+  const committed = await commit(
+    request,
+    { key, access, isDryRun: options.isDryRun },
+    async (current) => {
+      if (renamed !== undefined) return 'unchanged'
+      allocation?.withdraw()
+      if (current === undefined && !creation.hasBegun) {
+        creation.hasBegun = true
+        access.creates?.enter(request.namespace)
+      }
+      const given = await change(current && shownAt(request, current.object), current?.object)
+      const mutated = await mutate(write, given, current)
+      const completed = await complete(write, mutated, current)
+      // A webhook gave the object that is created another name than the path has.
+      if (current === undefined && completed.metadata.name !== request.name) {
+        renamed = await storeNew(write, completed)
+        return 'unchanged'
+      }
+      const made = (): Decided => decide(request.resource, completed, current?.object)
+      decided = request.context.isLarge ? await request.context.inParts(made) : made()
+      allocation?.offer()
+      return decided.decision
+    },
+  )
   if (renamed !== undefined) {
     await allocation?.keep()
     return { isNew: true, ...renamed }
@@ -100,17 +109,31 @@ async function updatedOf(
   const { outcome, previous } = committed
   const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
   const appliedTo = owners === 'stated' ? previous?.object : undefined
-  const writing = { request, resource, access, ...bytes, mayHoldUnknown: viewOf(request) !== undefined, appliedTo }
-  const object: KubeObject = options.isDryRun ? await readBack(decided.object, writing) : decided.object
+  const writing = {
+    request,
+    resource,
+    access,
+    ...bytes,
+    mayHoldUnknown: viewOf(request) !== undefined,
+    appliedTo,
+  }
+  const object: KubeObject = options.isDryRun
+    ? await readBack(decided.object, writing)
+    : decided.object
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined
-  if (options.isDryRun && isNew) return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
+  if (options.isDryRun && isNew)
+    return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
   // A write that removes the last finalizer deletes the object; its response has the previous resourceVersion.
-  const revision = outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
+  const revision =
+    outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun
   const stored = isStored ? await answered(object, key, revision, writing) : undefined
   if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
   const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
   const shown = shownAt(request, stored?.object ?? withVersion(object, revision))
-  return { isNew, ...(json === undefined ? await shownLarge(request, shown) : { object: shown, json }) }
+  return {
+    isNew,
+    ...(json === undefined ? await shownLarge(request, shown) : { object: shown, json }),
+  }
 }

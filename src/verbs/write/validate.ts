@@ -37,7 +37,9 @@ export async function validate(
   if (context.isLarge && faults.length > 0) await context.inParts(refuse)
   else refuse()
   const warningsOf = (): readonly string[] =>
-    before === undefined ? resource.warnings(object, undefined) : (rules.warnings?.(object, before) ?? [])
+    before === undefined
+      ? resource.warnings(object, undefined)
+      : (rules.warnings?.(object, before) ?? [])
   const warnings = context.isLarge ? await context.inParts(warningsOf) : warningsOf()
   for (const warning of warnings) context.warn(warning)
 }

@@ -23,7 +23,10 @@ const refused = (): never => assert.fail('not asked for here')
 const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
 
 /** A write of a LimitRange and what it has to do with; the user may not create. */
-function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly access: WriteAccess } {
+function worldOf(steps: string[]): {
+  readonly request: ResourceRequest
+  readonly access: WriteAccess
+} {
   const { resource, context } = attributes({ plural: 'limitranges' })
   const request: ResourceRequest = {
     verb: 'update',
@@ -108,8 +111,8 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
   const steps: string[] = []
   const { request, access } = worldOf(steps)
   request.context.noteText(JSON.stringify(object).length)
-  await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch((error: unknown) =>
-    steps.push(String(error)),
+  await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch(
+    (error: unknown) => steps.push(String(error)),
   )
   return steps
 }
@@ -136,7 +139,9 @@ test('what is wrong with a new object is told before who may create it, as upstr
 test('each step of a write of a large object has turns of the event loop of its own', async () => {
   const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}`, '']))
   const turns = await turnsDuring(async () => {
-    const steps = await stepsOf(aRange({ metadata: { name: 'l', namespace: 'n', labels }, spec: { limits: [] } }))
+    const steps = await stepsOf(
+      aRange({ metadata: { name: 'l', namespace: 'n', labels }, spec: { limits: [] } }),
+    )
     assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
   })
   assert.ok(turns >= 4, `${turns} turns`)
@@ -152,7 +157,9 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   const { request, access } = worldOf([])
   const allocating: WriteAccess = {
     ...access,
-    admission: new Admission([{ name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) }]),
+    admission: new Admission([
+      { name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) },
+    ]),
     authorizeCreate: async () => undefined,
     store: {
       ...access.store,
@@ -201,7 +208,10 @@ test('a large object that is stored keeps its allocations if the client has gone
   context.identify(request.user)
   let outcome = ''
   const allocation = {
-    object: aRange({ metadata: { name: 'l', namespace: 'n', labels: { a: 'b' } }, spec: { limits: [] } }),
+    object: aRange({
+      metadata: { name: 'l', namespace: 'n', labels: { a: 'b' } },
+      spec: { limits: [] },
+    }),
     keep: async () => void (outcome = 'kept'),
     undo: async () => void (outcome = 'released'),
   }

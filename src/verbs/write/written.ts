@@ -22,7 +22,12 @@ import type { Written } from '../represent/representation.ts'
  * The object for the response to a write. It is made even if nobody waits for it any more: the object is stored, so a
  * write must not fail here and release the addresses and ports that the object has.
  */
-export async function answered(object: KubeObject, key: Key, revision: Revision, writing: Writing): Promise<Written> {
+export async function answered(
+  object: KubeObject,
+  key: Key,
+  revision: Revision,
+  writing: Writing,
+): Promise<Written> {
   const context = writing.request?.context
   if (writing.access.readBack === undefined)
     return context?.isLarge === true
@@ -38,10 +43,15 @@ export function written(
   revision: Revision,
   { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
 ): Written {
-  const { object: form, isOther } = once('stored form', () => asStored(object, resource.shape, mayHoldUnknown))
+  const { object: form, isOther } = once('stored form', () =>
+    asStored(object, resource.shape, mayHoldUnknown),
+  )
   const current: AppliedObject = withVersion(form, revision)
   if (isOther) markOutdated(current)
-  const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
+  const made =
+    stored === undefined || form !== object
+      ? undefined
+      : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of fields that are not stored.
   const textBytes = textBytesOf(request)
@@ -72,7 +82,12 @@ const KEPT_BYTES = 4096
 function textBytesOf(request: ResourceRequest | undefined): number {
   if (request === undefined) return 0
   const { context, http } = request
-  return context.textBytes + http.path.length + (http.rawQuery?.length ?? 0) + (http.headers['user-agent']?.length ?? 0)
+  return (
+    context.textBytes +
+    http.path.length +
+    (http.rawQuery?.length ?? 0) +
+    (http.headers['user-agent']?.length ?? 0)
+  )
 }
 
 /** An object for a response, with its JSON if it is large: that is printed in parts. Like `answered`, it does not fail. */
@@ -120,12 +135,18 @@ function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = fal
     const whole = once('defaults of stored form', () => setDefaults(object))
     return { object: whole, isOther: !isSame(whole, object) }
   }
-  const kept = once('custom stored form', () => stored?.toStored(withoutEmptyMetadata(object)) ?? object)
+  const kept = once(
+    'custom stored form',
+    () => stored?.toStored(withoutEmptyMetadata(object)) ?? object,
+  )
   const whole = once(
     'custom whole form',
-    () => stored?.fromStored(kept) ?? (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object)),
+    () =>
+      stored?.fromStored(kept) ??
+      (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object)),
   )
-  const isOther = hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
+  const isOther =
+    hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
   return { object: withoutEmptyMetadata(whole), isOther }
 }
 

@@ -6,10 +6,16 @@ import { kubectlFor } from '../../harness/kubectl.ts'
 import { fetchModule } from './fetch.ts'
 import type { FieldPackage } from './packages.ts'
 
-export type ChartsRun = { readonly installed: readonly string[]; readonly faults: readonly string[] }
+export type ChartsRun = {
+  readonly installed: readonly string[]
+  readonly faults: readonly string[]
+}
 
 /** Hooks are jobs, which nobody runs here. */
-export async function installCharts(server: ApiServerProcess, packages: readonly FieldPackage[]): Promise<ChartsRun> {
+export async function installCharts(
+  server: ApiServerProcess,
+  packages: readonly FieldPackage[],
+): Promise<ChartsRun> {
   await using kubectl = await kubectlFor(server)
   const helm = helmFor(kubectl, 'charts')
   const installed: string[] = []
@@ -22,7 +28,9 @@ export async function installCharts(server: ApiServerProcess, packages: readonly
       await helm('install', release, chart, '--create-namespace', '--no-hooks')
       const objects = await helm('get', 'manifest', release)
       await helm('uninstall', release, '--no-hooks')
-      installed.push(`${source.module}/${source.chart} (${objects.match(/^kind:/gm)?.length ?? 0} objects)`)
+      installed.push(
+        `${source.module}/${source.chart} (${objects.match(/^kind:/gm)?.length ?? 0} objects)`,
+      )
     } catch (error) {
       faults.push(`chart of ${source.module}: ${String(error)}`)
     }

@@ -34,7 +34,10 @@ export type FieldDefinition = {
 }
 
 /** The folder of a module. The second time it is there already. */
-export async function fetchModule({ module, version }: Pick<FieldPackage, 'module' | 'version'>): Promise<string> {
+export async function fetchModule({
+  module,
+  version,
+}: Pick<FieldPackage, 'module' | 'version'>): Promise<string> {
   const { stdout } = await run('go', ['mod', 'download', '-json', `${module}@${version}`])
   const told: unknown = JSON.parse(stdout)
   const dir = isRecord(told) ? told['Dir'] : undefined
@@ -48,10 +51,12 @@ export async function readPackage(source: FieldPackage): Promise<readonly FieldD
   for (const file of source.paths.flatMap((path) => filesOf(join(dir, path)))) {
     for (const text of readFileSync(file, 'utf8').split(/^---.*$/m)) {
       const definition = readDefinition(text, source.module)
-      if (definition !== undefined && !found.has(definition.name)) found.set(definition.name, definition)
+      if (definition !== undefined && !found.has(definition.name))
+        found.set(definition.name, definition)
     }
   }
-  if (found.size === 0) throw new Error(`${source.module}@${source.version} has no definitions where they should be`)
+  if (found.size === 0)
+    throw new Error(`${source.module}@${source.version} has no definitions where they should be`)
   return [...found.values()]
 }
 

@@ -16,7 +16,11 @@ export function sampleObject(
 ): Fields {
   const { group, kind, name } = definition
   const { metadata: _metadata, ...sample } = fields(sampleOf(version.schema, form).value)
-  const head = { apiVersion: `${group}/${version.name}`, kind, metadata: { name: `${purpose}-${version.name}` } }
+  const head = {
+    apiVersion: `${group}/${version.name}`,
+    kind,
+    metadata: { name: `${purpose}-${version.name}` },
+  }
   const object = { ...sample, ...head }
   return form === 'full' ? object : merged(object, given.get(name) ?? {})
 }
@@ -30,7 +34,10 @@ function merged(one: Fields, other: Fields): Fields {
   return made
 }
 
-export function collectionPath({ group, plural, isNamespaced }: FieldDefinition, { name }: FieldVersion): string {
+export function collectionPath(
+  { group, plural, isNamespaced }: FieldDefinition,
+  { name }: FieldVersion,
+): string {
   return `/apis/${group}/${name}${isNamespaced ? `/namespaces/${NAMESPACE}` : ''}/${plural}`
 }
 

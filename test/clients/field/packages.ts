@@ -23,7 +23,11 @@ export const fieldPackages: readonly FieldPackage[] = [
   },
   { module: 'github.com/argoproj/argo-rollouts', version: 'v1.10.1', paths: ['manifests/crds'] },
   { module: 'github.com/argoproj/argo-cd/v3', version: 'v3.5.6', paths: ['manifests/crds'] },
-  { module: 'istio.io/api', version: 'v1.31.1', paths: ['kubernetes/customresourcedefinitions.gen.yaml'] },
+  {
+    module: 'istio.io/api',
+    version: 'v1.31.1',
+    paths: ['kubernetes/customresourcedefinitions.gen.yaml'],
+  },
   {
     module: 'sigs.k8s.io/cluster-api',
     version: 'v1.14.2',
@@ -34,9 +38,17 @@ export const fieldPackages: readonly FieldPackage[] = [
       'cmd/clusterctl/config/crd/bases',
     ],
   },
-  { module: 'sigs.k8s.io/cluster-api-provider-aws/v2', version: 'v2.13.0', paths: ['config/crd/bases'] },
+  {
+    module: 'sigs.k8s.io/cluster-api-provider-aws/v2',
+    version: 'v2.13.0',
+    paths: ['config/crd/bases'],
+  },
   { module: 'github.com/fluxcd/source-controller', version: 'v1.9.6', paths: ['config/crd/bases'] },
-  { module: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', paths: ['config/crd/bases'] },
+  {
+    module: 'github.com/fluxcd/kustomize-controller',
+    version: 'v1.9.6',
+    paths: ['config/crd/bases'],
+  },
   { module: 'knative.dev/serving', version: 'v0.42.2', paths: ['config/core/300-resources'] },
   {
     module: 'github.com/kyverno/kyverno',
@@ -53,7 +65,11 @@ export const fieldPackages: readonly FieldPackage[] = [
     version: 'v1.18.3',
     paths: ['config/crd/v1/bases', 'config/crd/v2alpha1/bases'],
   },
-  { module: 'github.com/external-secrets/external-secrets', version: 'v1.3.2', paths: ['config/crds/bases'] },
+  {
+    module: 'github.com/external-secrets/external-secrets',
+    version: 'v1.3.2',
+    paths: ['config/crds/bases'],
+  },
   { module: 'github.com/kedacore/keda/v2', version: 'v2.21.0', paths: ['config/crd/bases'] },
   {
     module: 'github.com/traefik/traefik/v3',
@@ -77,9 +93,22 @@ export const fieldPackages: readonly FieldPackage[] = [
     paths: ['pkg/apis/crds'],
     chart: 'charts/karpenter-crd',
   },
-  { module: 'github.com/dapr/dapr', version: 'v1.14.0', paths: ['charts/dapr/crds'], chart: 'charts/dapr' },
-  { module: 'github.com/kubeflow/training-operator', version: 'v1.8.1', paths: ['manifests/base/crds'] },
-  { module: 'github.com/elastic/cloud-on-k8s/v3', version: 'v3.5.0', paths: ['config/crds/v1/resources'] },
+  {
+    module: 'github.com/dapr/dapr',
+    version: 'v1.14.0',
+    paths: ['charts/dapr/crds'],
+    chart: 'charts/dapr',
+  },
+  {
+    module: 'github.com/kubeflow/training-operator',
+    version: 'v1.8.1',
+    paths: ['manifests/base/crds'],
+  },
+  {
+    module: 'github.com/elastic/cloud-on-k8s/v3',
+    version: 'v3.5.0',
+    paths: ['config/crds/v1/resources'],
+  },
   {
     module: 'github.com/chaos-mesh/chaos-mesh',
     version: 'v0.9.1-0.20260902003049-47411975a8cb',

@@ -28,10 +28,13 @@ export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
 function causesOf(body: unknown): readonly string[] {
   if (!isRecord(body)) return [String(body)]
   const { details, message, reason } = body
-  const causes = isRecord(details) && Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : []
+  const causes =
+    isRecord(details) && Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : []
   if (causes.length === 0) return [`${String(reason)}: ${String(message)}`]
   return causes
-    .map((cause) => masked(`${String(cause['reason'])} ${String(cause['field'])}: ${String(cause['message'])}`))
+    .map((cause) =>
+      masked(`${String(cause['reason'])} ${String(cause['field'])}: ${String(cause['message'])}`),
+    )
     .toSorted()
 }
 
@@ -48,7 +51,9 @@ function comparable(value: unknown): unknown {
   if (typeof value === 'string') return age.test(value) ? 'AGE' : value
   if (!isRecord(value)) return value
   const kept = Object.entries(value).filter(([key]) => !ofServer.has(key))
-  return Object.fromEntries(kept.map(([key, inner]) => [key, byChance.has(key) ? sorted(inner) : comparable(inner)]))
+  return Object.fromEntries(
+    kept.map(([key, inner]) => [key, byChance.has(key) ? sorted(inner) : comparable(inner)]),
+  )
 }
 
 const age = /^\d+(s|ms|m\d*s?)$/
@@ -64,12 +69,16 @@ const ofServer: ReadonlySet<string> = new Set([
 const byChance: ReadonlySet<string> = new Set(['managedFields', 'conditions'])
 
 const sorted = (owners: unknown): unknown =>
-  Array.isArray(owners) ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted() : owners
+  Array.isArray(owners)
+    ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted()
+    : owners
 
 /** Without what is said in words: those are our own. */
 export function undescribed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(undescribed)
   if (!isRecord(value)) return value
-  const kept = Object.entries(value).filter(([key, inner]) => key !== 'description' || typeof inner !== 'string')
+  const kept = Object.entries(value).filter(
+    ([key, inner]) => key !== 'description' || typeof inner !== 'string',
+  )
   return Object.fromEntries(kept.map(([key, inner]) => [key, undescribed(inner)]))
 }

@@ -83,9 +83,13 @@ export function sampleText(schema: Fields, index: number): TextSample {
     .concat('s', 'aa'.slice(0, least))
   const taken = typeof pattern === 'string' ? matching(fitting, pattern, least) : fitting
   const [first] = taken
-  if (first === undefined) return { unknown: `no candidate is taken by the pattern ${String(pattern)}` }
+  if (first === undefined)
+    return { unknown: `no candidate is taken by the pattern ${String(pattern)}` }
   if (index === 0) return { text: first }
-  const numbered = typeof pattern === 'string' ? matching([`${first}${index}`], pattern, least) : [`${first}${index}`]
+  const numbered =
+    typeof pattern === 'string'
+      ? matching([`${first}${index}`], pattern, least)
+      : [`${first}${index}`]
   return { text: formatted === undefined ? (numbered[0] ?? taken[index] ?? first) : first }
 }
 

@@ -19,7 +19,10 @@ export type Sample = { readonly value: unknown; readonly unknown: readonly strin
 /** `unknown` tells for which fields nothing was found. */
 export function sampleOf(schema: Fields, form: SampleForm): Sample {
   const unknown: string[] = []
-  return { value: new Sampler(form, unknown).value(schema, { path: '', depth: 0, index: 0 }), unknown }
+  return {
+    value: new Sampler(form, unknown).value(schema, { path: '', depth: 0, index: 0 }),
+    unknown,
+  }
 }
 
 type Place = { readonly path: string; readonly depth: number; readonly index: number }
@@ -79,11 +82,17 @@ class Sampler {
     const properties = Object.entries(fields(schema['properties']))
     const optional = properties.filter(([name]) => !required.has(name) && !excluded.has(name))
     const wanted = new Set(
-      optional.slice(0, isFull ? optional.length : Math.max(0, least - required.size)).map(([name]) => name),
+      optional
+        .slice(0, isFull ? optional.length : Math.max(0, least - required.size))
+        .map(([name]) => name),
     )
     for (const [name, property] of properties) {
       if (!required.has(name) && !wanted.has(name)) continue
-      made[name] = this.value(fields(property), { path: `${path}.${name}`, depth: depth + 1, index })
+      made[name] = this.value(fields(property), {
+        path: `${path}.${name}`,
+        depth: depth + 1,
+        index,
+      })
     }
     if (schema['x-kubernetes-embedded-resource'] === true) {
       Object.assign(made, { apiVersion: 'v1', kind: 'Sample', metadata: { name: 'sample' } })
@@ -120,18 +129,24 @@ const numberIn = (schema: Fields, key: string): number => {
   return typeof value === 'number' ? value : 0
 }
 
-const namesIn = (value: unknown): ReadonlySet<string> => new Set(Array.isArray(value) ? value.map(String) : [])
+const namesIn = (value: unknown): ReadonlySet<string> =>
+  new Set(Array.isArray(value) ? value.map(String) : [])
 
 /** The schema with what `allOf` demands, and what the first branches of `oneOf` and `anyOf` demand. */
 function withFirstBranches(schema: Fields): Fields {
-  const branches = [...listIn(schema, 'allOf'), ...chosen(schema, 'oneOf'), ...chosen(schema, 'anyOf')]
+  const branches = [
+    ...listIn(schema, 'allOf'),
+    ...chosen(schema, 'oneOf'),
+    ...chosen(schema, 'anyOf'),
+  ]
   if (branches.length === 0) return schema
   const whole = branches.map(withFirstBranches)
   const merged: Record<string, unknown> = { ...schema }
   for (const branch of whole) {
     for (const [key, value] of Object.entries(branch)) {
       if (key === 'required') merged[key] = [...namesIn(merged[key]), ...namesIn(value)]
-      else if (key === 'properties') merged[key] = mergedProperties(fields(merged[key]), fields(value))
+      else if (key === 'properties')
+        merged[key] = mergedProperties(fields(merged[key]), fields(value))
       else if (!junctors.has(key)) merged[key] ??= value
     }
   }
@@ -144,7 +159,8 @@ const chosen = (schema: Fields, key: string): readonly Fields[] => listIn(schema
 
 function mergedProperties(one: Fields, other: Fields): Fields {
   const merged: Record<string, unknown> = { ...one }
-  for (const [name, schema] of Object.entries(other)) merged[name] = { ...fields(one[name]), ...fields(schema) }
+  for (const [name, schema] of Object.entries(other))
+    merged[name] = { ...fields(one[name]), ...fields(schema) }
   return merged
 }
 

@@ -33,14 +33,24 @@ export async function runTrial(
   using client = createClient({ server: server.url, token: server.token })
   await using kubectl = await kubectlFor(server)
   const run = new Run(client, kubectl)
-  await run.ask('namespace', { method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: NAMESPACE } } })
+  await run.ask('namespace', {
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    body: { metadata: { name: NAMESPACE } },
+  })
   await inParallel(definitions, (one) => run.define(one), { what: 'created', progress })
   const served = definitions.filter(({ name }) => run.records.get(`${name} define`)?.status === 201)
   await inParallel(served, (one) => run.use(one), { what: 'used', progress })
-  if (spoilt > 0) await inParallel(served, (one) => run.spoil(one, spoilt), { what: 'spoilt', progress })
+  if (spoilt > 0)
+    await inParallel(served, (one) => run.spoil(one, spoilt), { what: 'spoilt', progress })
   if (explains) await inParallel(served, (one) => run.explain(one), { what: 'explained', progress })
-  const places = new Set(served.flatMap(({ group, versions }) => versions.map(({ name }) => `${group}/${name}`)))
-  await inParallel([...places], (one) => run.readDocument(one), { what: 'documents read', progress })
+  const places = new Set(
+    served.flatMap(({ group, versions }) => versions.map(({ name }) => `${group}/${name}`)),
+  )
+  await inParallel([...places], (one) => run.readDocument(one), {
+    what: 'documents read',
+    progress,
+  })
   await inParallel(served, (one) => run.delete(one), { what: 'deleted', progress })
   return run
 }
@@ -75,13 +85,19 @@ class Run implements Trial {
   async must(id: string, asked: Ask): Promise<HttpAnswer> {
     const answer = await this.ask(id, asked)
     const { status, causes = [] } = this.records.get(id) ?? {}
-    if (status === undefined || status >= 300) this.faults.push(`${id}: ${status} ${causes.join('; ')}`)
+    if (status === undefined || status >= 300)
+      this.faults.push(`${id}: ${status} ${causes.join('; ')}`)
     return answer
   }
 
   async define({ name, text, group, plural, versions }: FieldDefinition): Promise<void> {
     const headers = { 'content-type': 'application/yaml' }
-    const { status } = await this.must(`${name} define`, { method: 'POST', path: definitionsPath, body: text, headers })
+    const { status } = await this.must(`${name} define`, {
+      method: 'POST',
+      path: definitionsPath,
+      body: text,
+      headers,
+    })
     if (status !== 201) return
     for (const version of versions) {
       const path = `/apis/${group}/${version.name}/${plural}`
@@ -131,35 +147,51 @@ class Run implements Trial {
     // A full one often breaks rules: then it matters in which words it is refused.
     const full = sampleObject(definition, version, { form: 'full', purpose: 'full' })
     await this.ask(`${id} create full`, { method: 'POST', path, body: full })
-    await this.#applyTwice(id, path, sampleObject(definition, version, { form: 'minimal', purpose: 'applied' }))
+    await this.#applyTwice(
+      id,
+      path,
+      sampleObject(definition, version, { form: 'minimal', purpose: 'applied' }),
+    )
     const applied = sampleObject(definition, version, { form: 'full', purpose: 'applied-full' })
     await this.ask(`${id} apply full`, applying(path, applied))
     if (version.hasStatus) {
       const headers = { 'content-type': 'application/merge-patch+json' }
       const body = { status: full['status'] }
-      await this.ask(`${id} status`, { method: 'PATCH', path: `${path}/${nameOf(minimal)}/status`, body, headers })
+      await this.ask(`${id} status`, {
+        method: 'PATCH',
+        path: `${path}/${nameOf(minimal)}/status`,
+        body,
+        headers,
+      })
     }
-    if (version.hasScale) await this.ask(`${id} scale`, { path: `${path}/${nameOf(minimal)}/scale` })
+    if (version.hasScale)
+      await this.ask(`${id} scale`, { path: `${path}/${nameOf(minimal)}/scale` })
     await this.#list(id, path)
   }
 
   async #applyTwice(id: string, path: string, object: Fields): Promise<void> {
     const first = await this.must(`${id} apply`, applying(path, object))
     const second = await this.must(`${id} apply again`, applying(path, object))
-    if (revisionOf(first) !== revisionOf(second)) this.faults.push(`${id}: what is applied twice changes`)
+    if (revisionOf(first) !== revisionOf(second))
+      this.faults.push(`${id}: what is applied twice changes`)
   }
 
   async #list(id: string, path: string): Promise<void> {
     const { raw } = await this.must(`${id} list`, { path })
     const items = parsed(raw)['items']
     if (!Array.isArray(items) || items.length === 0) this.faults.push(`${id}: the list is empty`)
-    await this.must(`${id} table`, { path, headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } })
+    await this.must(`${id} table`, {
+      path,
+      headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    })
     this.#withoutWords(`${id} table`)
   }
 
   async explain({ name, group, plural, versions }: FieldDefinition): Promise<void> {
     for (const version of versions) {
-      const known = Object.keys(fields(version.schema['properties'])).filter((field) => !ofAllKinds.has(field))
+      const known = Object.keys(fields(version.schema['properties'])).filter(
+        (field) => !ofAllKinds.has(field),
+      )
       for (const field of ['', ...known.map((one) => `.${one}`)]) {
         const args = ['explain', `${plural}${field}`, `--api-version=${group}/${version.name}`]
         const { code, out, err } = await this.#kubectl.run(...args)
@@ -178,13 +210,15 @@ class Run implements Trial {
 
   #withoutWords(id: string): void {
     const verdict = this.records.get(id)
-    if (verdict !== undefined) this.records.set(id, { ...verdict, body: undescribed(verdict.body) } satisfies Verdict)
+    if (verdict !== undefined)
+      this.records.set(id, { ...verdict, body: undescribed(verdict.body) } satisfies Verdict)
   }
 
   async delete({ name }: FieldDefinition): Promise<void> {
     const path = `${definitionsPath}/${name}`
     await this.#request({ method: 'DELETE', path })
-    if (!(await this.#comesTo(path, ({ status }) => status === 404))) this.faults.push(`${name} does not go`)
+    if (!(await this.#comesTo(path, ({ status }) => status === 404)))
+      this.faults.push(`${name} does not go`)
   }
 
   async #comesTo(path: string, isThere: (answer: HttpAnswer) => boolean): Promise<boolean> {
@@ -211,7 +245,10 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 const isEstablished = ({ raw }: HttpAnswer): boolean => {
   const { conditions } = fields(parsed(raw)['status'])
-  return Array.isArray(conditions) && conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+  return (
+    Array.isArray(conditions) &&
+    conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+  )
 }
 
 const applying = (path: string, object: Fields): Ask => ({
@@ -226,7 +263,8 @@ const parsed = (raw: Buffer): Fields => {
   return fields(value)
 }
 
-const revisionOf = ({ raw }: HttpAnswer): unknown => fields(parsed(raw)['metadata'])['resourceVersion']
+const revisionOf = ({ raw }: HttpAnswer): unknown =>
+  fields(parsed(raw)['metadata'])['resourceVersion']
 
 /** Described in words of the server's, not of the definition. */
 const ofAllKinds: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])

@@ -15,7 +15,10 @@ export type KubectlCommand = {
   readonly differs?: string
 }
 
-export type KubectlSection = { readonly title: string; readonly commands: readonly (string | KubectlCommand)[] }
+export type KubectlSection = {
+  readonly title: string
+  readonly commands: readonly (string | KubectlCommand)[]
+}
 
 /** Long enough for a server on a busy machine to answer; the command lasts so long where it waits for what never comes. */
 const shortly = '--timeout=4s'
@@ -280,9 +283,15 @@ export const sections: readonly KubectlSection[] = [
       'create -f boat.yaml',
       'create -f boat-wrong.yaml',
       'create -f boat-wrong.yaml --validate=ignore',
-      { run: 'create -f -', stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}' },
+      {
+        run: 'create -f -',
+        stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}',
+      },
       { run: 'create -f -', stdin: 'not: [an object' },
-      { run: 'create -f - -o name', stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bare"}}' },
+      {
+        run: 'create -f - -o name',
+        stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bare"}}',
+      },
       { run: 'create --raw /api/v1/namespaces/work/configmaps -f config-numbers.yaml' },
       {
         run: 'create --edit -f config-changed.yaml --dry-run=server',
@@ -362,7 +371,10 @@ export const sections: readonly KubectlSection[] = [
       'apply -f pruned-2.yaml --prune -l set=pruned --prune-allowlist=core/v1/ConfigMap',
       'get configmaps -l set=pruned',
       'apply -f pruned-1.yaml -f config.yaml',
-      { run: 'apply -f -', stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}' },
+      {
+        run: 'apply -f -',
+        stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}',
+      },
       {
         run: 'apply -f - --force',
         stdin:
@@ -450,9 +462,13 @@ export const sections: readonly KubectlSection[] = [
       'replace --force --grace-period=0 -f pods.yaml',
       {
         run: 'replace -f -',
-        stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","resourceVersion":"1"}}',
+        stdin:
+          '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","resourceVersion":"1"}}',
       },
-      { run: 'replace -f -', stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"absent"}}' },
+      {
+        run: 'replace -f -',
+        stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"absent"}}',
+      },
       {
         run: 'replace --subresource=status -f -',
         stdin:

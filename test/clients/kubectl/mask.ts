@@ -21,7 +21,10 @@ const masks: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 'url'>): string {
-  let result = text.replaceAll(dir, 'DIR').replaceAll(url, 'SERVER').replaceAll(new URL(url).host, 'HOST')
+  let result = text
+    .replaceAll(dir, 'DIR')
+    .replaceAll(url, 'SERVER')
+    .replaceAll(new URL(url).host, 'HOST')
   for (const [pattern, word] of masks) result = result.replace(pattern, word)
   // Columns are as wide as what was masked in them.
   return result.replace(/[ \t]+/g, ' ')

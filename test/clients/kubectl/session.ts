@@ -49,7 +49,12 @@ export class KubectlSession implements AsyncDisposable {
 
   execute(args: readonly string[], stdin = ''): Promise<string> {
     return new Promise((resolve) => {
-      const settings = { cwd: this.dir, env: this.#env, timeout: RUN_MAX_MS, maxBuffer: OUTPUT_MAX_BYTES }
+      const settings = {
+        cwd: this.dir,
+        env: this.#env,
+        timeout: RUN_MAX_MS,
+        maxBuffer: OUTPUT_MAX_BYTES,
+      }
       const done = (error: ExecFileException | null, out: string, err: string): void =>
         resolve(`exit ${error === null ? 0 : String(error.code)}\n${out}\n--- stderr\n${err}`)
       execFile(toolPath('kubectl'), args, settings, done).stdin?.end(stdin)
@@ -57,7 +62,11 @@ export class KubectlSession implements AsyncDisposable {
   }
 
   start(args: readonly string[]): ReturnType<typeof spawn> {
-    return spawn(toolPath('kubectl'), args, { cwd: this.dir, env: this.#env, stdio: ['ignore', 'pipe', 'inherit'] })
+    return spawn(toolPath('kubectl'), args, {
+      cwd: this.dir,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
   }
 
   async #writeEditor(expression: string): Promise<void> {

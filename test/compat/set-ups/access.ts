@@ -5,7 +5,12 @@ import type { SetUps } from '../set-ups.ts'
 export const hookConfig = (name: string): object => ({
   apiVersion: 'v1',
   kind: 'Config',
-  clusters: [{ name: 'hook', cluster: { server: `\${hook.${name}}`, 'certificate-authority': '${dir}/hook-ca.pem' } }],
+  clusters: [
+    {
+      name: 'hook',
+      cluster: { server: `\${hook.${name}}`, 'certificate-authority': '${dir}/hook-ca.pem' },
+    },
+  ],
   users: [{ name: 'server', user: { token: 'token-of-the-server' } }],
   contexts: [{ name: 'hook', context: { cluster: 'hook', user: 'server' } }],
   'current-context': 'hook',
@@ -26,7 +31,10 @@ const noOpinion = (): object => ({
 /** Users by the claim sub, groups with a prefix. */
 export const issuerOne = {
   issuer: { url: '${issuer.one}', audiences: ['compat'], certificateAuthority: '${pem.hook}' },
-  claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'one:' } },
+  claimMappings: {
+    username: { claim: 'sub', prefix: '' },
+    groups: { claim: 'groups', prefix: 'one:' },
+  },
 }
 
 const certificates = [
@@ -79,7 +87,9 @@ export const setUps: SetUps = {
               uid: { expression: 'claims.?uid.orValue("")' },
               extra: [{ key: 'example.com/team', valueExpression: 'claims.?team.orValue("")' }],
             },
-            userValidationRules: [{ expression: "user.username != 'two:root'", message: 'root is nobody' }],
+            userValidationRules: [
+              { expression: "user.username != 'two:root'", message: 'root is nobody' },
+            ],
           },
         ],
       },

@@ -24,9 +24,17 @@ export const setUps: SetUps = {
   'aggregation-endpoints': { flags: [...flags, '--enable-aggregator-routing=true'] },
   'aggregation-uid': { flags: [...flags, '--feature-gates=RemoteRequestHeaderUID=true'] },
   'aggregation-audit': {
-    flags: [...flags, '--audit-policy-file=${dir}/policy.yaml', '--audit-log-path=${dir}/audit.log'],
+    flags: [
+      ...flags,
+      '--audit-policy-file=${dir}/policy.yaml',
+      '--audit-log-path=${dir}/audit.log',
+    ],
     files: {
-      'policy.yaml': { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] },
+      'policy.yaml': {
+        apiVersion: 'audit.k8s.io/v1',
+        kind: 'Policy',
+        rules: [{ level: 'RequestResponse' }],
+      },
     },
   },
   'aggregation-controllers': withControllers,

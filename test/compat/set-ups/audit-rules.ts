@@ -2,13 +2,24 @@
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 
-const policyOf = (policy: object): object => ({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...policy })
+const policyOf = (policy: object): object => ({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  ...policy,
+})
 
 const rules = [
   { level: 'None', users: ['system:apiserver', 'system:anonymous'] },
   { level: 'None', nonResourceURLs: ['/healthz*', '/readyz'] },
-  { level: 'Request', verbs: ['get', 'list'], resources: [{ group: '', resources: ['configmaps'] }] },
-  { level: 'RequestResponse', resources: [{ group: '', resources: ['configmaps'], resourceNames: ['named'] }] },
+  {
+    level: 'Request',
+    verbs: ['get', 'list'],
+    resources: [{ group: '', resources: ['configmaps'] }],
+  },
+  {
+    level: 'RequestResponse',
+    resources: [{ group: '', resources: ['configmaps'], resourceNames: ['named'] }],
+  },
   {
     level: 'Metadata',
     resources: [{ group: '', resources: ['secrets', 'configmaps'] }],
@@ -26,7 +37,9 @@ const rules = [
 export const setUps: SetUps = {
   'audit-rules': {
     flags: ['--audit-policy-file=${dir}/policy.json', '--audit-log-path=${dir}/audit.log'],
-    files: { 'policy.json': policyOf({ rules, omitStages: ['ResponseStarted'], omitManagedFields: true }) },
+    files: {
+      'policy.json': policyOf({ rules, omitStages: ['ResponseStarted'], omitManagedFields: true }),
+    },
   },
   'audit-batch': {
     flags: [
@@ -47,6 +60,9 @@ export const setUps: SetUps = {
       '--audit-webhook-config-file=${dir}/audit-hook.json',
       '--audit-webhook-mode=blocking',
     ],
-    files: { 'policy.json': policyOf({ rules: [{ level: 'Request' }] }), 'audit-hook.json': hookConfig('audit') },
+    files: {
+      'policy.json': policyOf({ rules: [{ level: 'Request' }] }),
+      'audit-hook.json': hookConfig('audit'),
+    },
   },
 }

@@ -10,7 +10,10 @@ const rules = {
   'audit-response': { level: 'RequestResponse' },
   'audit-response-bare': { level: 'RequestResponse', omitManagedFields: true },
   'audit-complete-only': { level: 'Metadata', omitStages: ['RequestReceived', 'ResponseStarted'] },
-  'audit-received-only': { level: 'Metadata', omitStages: ['ResponseStarted', 'ResponseComplete', 'Panic'] },
+  'audit-received-only': {
+    level: 'Metadata',
+    omitStages: ['ResponseStarted', 'ResponseComplete', 'Panic'],
+  },
 }
 
 const policy = {
@@ -28,7 +31,10 @@ const certificates = '--client-ca-file=${dir}/client-ca.pem'
 const withPolicy = ['--audit-policy-file=${dir}/policy.json', certificates]
 
 export const setUps: SetUps = {
-  audit: { flags: [...withPolicy, '--audit-log-path=${dir}/audit.log'], files: { 'policy.json': policy } },
+  audit: {
+    flags: [...withPolicy, '--audit-log-path=${dir}/audit.log'],
+    files: { 'policy.json': policy },
+  },
   'audit-legacy': {
     flags: [...withPolicy, '--audit-log-path=${dir}/audit.log', '--audit-log-format=legacy'],
     files: { 'policy.json': policy },

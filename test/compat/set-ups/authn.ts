@@ -2,7 +2,9 @@
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 
-const anonymous = (rest: object): { readonly flags: readonly string[]; readonly files: Record<string, unknown> } => ({
+const anonymous = (
+  rest: object,
+): { readonly flags: readonly string[]; readonly files: Record<string, unknown> } => ({
   flags: ['--authentication-config=${dir}/authentication.json'],
   files: {
     'authentication.json': {
@@ -32,11 +34,20 @@ export const setUps: SetUps = {
     ],
   },
   'certificates-without-uids': {
-    flags: ['--client-ca-file=${dir}/client-ca.pem', '--feature-gates=AllowParsingUserUIDFromCertAuth=false'],
+    flags: [
+      '--client-ca-file=${dir}/client-ca.pem',
+      '--feature-gates=AllowParsingUserUIDFromCertAuth=false',
+    ],
   },
   'anonymous-paths': anonymous({
     enabled: true,
-    conditions: [{ path: '/livez' }, { path: '/version/' }, { path: '/readyz/ping' }, { path: '' }, { path: '/api' }],
+    conditions: [
+      { path: '/livez' },
+      { path: '/version/' },
+      { path: '/readyz/ping' },
+      { path: '' },
+      { path: '/api' },
+    ],
   }),
   'anonymous-everywhere': anonymous({ enabled: true }),
   'anonymous-nowhere': anonymous({ enabled: false }),

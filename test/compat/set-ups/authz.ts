@@ -14,7 +14,10 @@ type Webhook = {
 }
 
 /** The kubeconfig and the hook have the name of the webhook. */
-const webhook = (name: string, { version = 'v1', failurePolicy = 'NoOpinion', conditions }: Webhook): object => ({
+const webhook = (
+  name: string,
+  { version = 'v1', failurePolicy = 'NoOpinion', conditions }: Webhook,
+): object => ({
   type: 'Webhook',
   name,
   webhook: {
@@ -39,7 +42,14 @@ const policy = (spec: object): string =>
 
 const policies = [
   policy({ user: 'abac-all', namespace: '*', resource: '*', apiGroup: '*', nonResourcePath: '*' }),
-  policy({ user: 'abac-reader', namespace: '*', resource: '*', apiGroup: '*', nonResourcePath: '*', readonly: true }),
+  policy({
+    user: 'abac-reader',
+    namespace: '*',
+    resource: '*',
+    apiGroup: '*',
+    nonResourcePath: '*',
+    readonly: true,
+  }),
   policy({ user: 'abac-default', namespace: 'default', resource: '*', apiGroup: '*' }),
   policy({ user: 'abac-maps', namespace: '*', resource: 'configmaps', apiGroup: '' }),
   policy({ user: 'abac-apps', namespace: '*', resource: '*', apiGroup: 'apps' }),
@@ -48,7 +58,13 @@ const policies = [
   policy({ user: 'abac-version', nonResourcePath: '/version', readonly: true }),
   policy({ user: 'abac-subresource', namespace: '*', resource: 'pods/log', apiGroup: '*' }),
   policy({ group: 'abac-group', namespace: '*', resource: 'configmaps', apiGroup: '*' }),
-  policy({ user: 'abac-both', group: 'abac-group', namespace: '*', resource: 'secrets', apiGroup: '*' }),
+  policy({
+    user: 'abac-both',
+    group: 'abac-group',
+    namespace: '*',
+    resource: 'secrets',
+    apiGroup: '*',
+  }),
   policy({ user: 'abac-roles', namespace: '*', resource: 'roles', apiGroup: '*' }),
   policy({ user: '*', resource: 'selfsubjectrulesreviews', namespace: '', apiGroup: '*' }),
   '# a comment\n',
@@ -84,10 +100,14 @@ export const setUps: SetUps = {
               "!has(request.resourceAttributes.labelSelector) || request.resourceAttributes.labelSelector.requirements.exists(r, r.key == 'team' && r.operator == 'In' && r.values == ['a'])",
             ],
           }),
-          webhook('broken', { conditions: [inGroup('broken'), "request.extra['level'][0] == 'high'"] }),
+          webhook('broken', {
+            conditions: [inGroup('broken'), "request.extra['level'][0] == 'high'"],
+          }),
           webhook('fatal', {
             failurePolicy: 'Deny',
-            conditions: ["request.extra['level'][0] == 'high' || !request.groups.exists(g, g == 'fatal')"],
+            conditions: [
+              "request.extra['level'][0] == 'high' || !request.groups.exists(g, g == 'fatal')",
+            ],
           }),
           { type: 'RBAC', name: 'rbac' },
         ],

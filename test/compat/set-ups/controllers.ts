@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SetUp, SetUps } from '../set-ups.ts'
 
-const fixture = (name: string): string => readFileSync(join(import.meta.dirname, '..', 'fixtures', name), 'utf8')
+const fixture = (name: string): string =>
+  readFileSync(join(import.meta.dirname, '..', 'fixtures', name), 'utf8')
 
 const running = (names: string, ...more: readonly string[]): SetUp => ({
   flags: ['--client-ca-file=${dir}/client-ca.pem'],
@@ -29,7 +30,10 @@ export const setUps: SetUps = {
   'controllers-signing': {
     ...signer,
     keelsonFlags: [...(signer.keelsonFlags ?? []), ...signing],
-    files: { 'signing-ca.pem': fixture('signing-ca.pem'), 'signing-ca-key.pem': fixture('signing-ca-key.pem') },
+    files: {
+      'signing-ca.pem': fixture('signing-ca.pem'),
+      'signing-ca-key.pem': fixture('signing-ca-key.pem'),
+    },
   },
   'controllers-unordered': { ...namespaces, flags: [...namespaces.flags, unordered] },
   'controllers-namespaces': running(

@@ -35,11 +35,16 @@ const settings = (names: string, isOn: boolean): string =>
 
 const gates = (names: string, isOn: boolean): string => `--feature-gates=${settings(names, isOn)}`
 
-const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates=${name}=${isOn}`] })
+const gate = (name: string, isOn: boolean): SetUp => ({
+  flags: [`--feature-gates=${name}=${isOn}`],
+})
 
 export const setUps: SetUps = {
   WatchList: gate('WatchList', true),
-  'gates-on': { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] },
+  'gates-on': {
+    flags: [gates(offByDefault, true)],
+    referenceFlags: ['--runtime-config=api/all=true'],
+  },
   'gates-off': { flags: [gates(onByDefault, false)] },
   'more-versions': {
     flags: [
@@ -48,9 +53,14 @@ export const setUps: SetUps = {
     ],
   },
   'all-versions': { flags: ['--runtime-config=api/all=true', gates(ofVersions, true)] },
-  'beta-versions': { flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'] },
+  'beta-versions': {
+    flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'],
+  },
   'prioritized-devices': {
-    flags: ['--runtime-config=api/beta=true', gates('DynamicResourceAllocation DRAPrioritizedList', true)],
+    flags: [
+      '--runtime-config=api/beta=true',
+      gates('DynamicResourceAllocation DRAPrioritizedList', true),
+    ],
   },
   'recorded-addresses': gate('MultiCIDRServiceAllocator', false),
   compacted: { flags: [], isCompacted: true },

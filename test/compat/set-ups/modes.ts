@@ -2,7 +2,9 @@
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig, issuerOne, unknownToken } from './access.ts'
 
-const modes = (list: string): { readonly omit: readonly string[]; readonly flags: readonly string[] } => ({
+const modes = (
+  list: string,
+): { readonly omit: readonly string[]; readonly flags: readonly string[] } => ({
   omit: ['authorization-mode'],
   flags: [`--authorization-mode=${list}`],
 })

@@ -8,7 +8,12 @@ const authenticator = (
   name: string,
   { issuer = {}, ...fields }: { issuer?: object; [field: string]: unknown } = {},
 ) => ({
-  issuer: { url: `\${issuer.${name}}`, audiences: ['compat'], certificateAuthority: '${pem.hook}', ...issuer },
+  issuer: {
+    url: `\${issuer.${name}}`,
+    audiences: ['compat'],
+    certificateAuthority: '${pem.hook}',
+    ...issuer,
+  },
   claimMappings: { username: sub },
   ...fields,
 })
@@ -24,7 +29,9 @@ const authenticators = {
   },
   mail: { claimMappings: { username: { claim: 'email', prefix: '' } } },
   audiences: { issuer: { audiences: ['compat', 'other'], audienceMatchPolicy: 'MatchAny' } },
-  required: { claimValidationRules: [{ claim: 'hd', requiredValue: 'example.com' }, { claim: 'empty' }] },
+  required: {
+    claimValidationRules: [{ claim: 'hd', requiredValue: 'example.com' }, { claim: 'empty' }],
+  },
   expressions: {
     claimMappings: {
       username: { expression: 'claims.name' },
@@ -44,12 +51,17 @@ const authenticators = {
     ],
     userValidationRules: [
       { expression: "!user.username.startsWith('system:')", message: 'reserved' },
-      { expression: "user.groups.all(group, !group.startsWith('system:'))", message: 'reserved, too' },
+      {
+        expression: "user.groups.all(group, !group.startsWith('system:'))",
+        message: 'reserved, too',
+      },
       { expression: "user.uid == '' && !('example.com/x' in user.extra)" },
     ],
   },
   verified: {
-    claimMappings: { username: { expression: 'claims.email_verified ? claims.email : "unverified"' } },
+    claimMappings: {
+      username: { expression: 'claims.email_verified ? claims.email : "unverified"' },
+    },
   },
   far: { issuer: { discoveryURL: '${issuer.documents}/.well-known/openid-configuration' } },
   /** Its document names another issuer. */

@@ -31,7 +31,12 @@ const configured = (name: string, configuration: unknown): SetUp => ({
 const podSecurity = {
   apiVersion: 'pod-security.admission.config.k8s.io/v1',
   kind: 'PodSecurityConfiguration',
-  defaults: { enforce: 'baseline', 'enforce-version': 'v1.28', audit: 'restricted', warn: 'restricted' },
+  defaults: {
+    enforce: 'baseline',
+    'enforce-version': 'v1.28',
+    audit: 'restricted',
+    warn: 'restricted',
+  },
   exemptions: {
     usernames: ['alice'],
     namespaces: ['exempt-pods', 'exempt-labels', 'exempt-plain'],
@@ -51,7 +56,10 @@ const limitedResources = [
     matchContains: ['requests.cpu', 'example.com/'],
     matchScopes: [scope('In', ['limited', 'other', 'third'])],
   },
-  { resource: 'persistentvolumeclaims', matchContains: ['.storageclass.storage.k8s.io/requests.storage'] },
+  {
+    resource: 'persistentvolumeclaims',
+    matchContains: ['.storageclass.storage.k8s.io/requests.storage'],
+  },
   { apiGroup: 'apps', resource: 'deployments', matchContains: ['count/deployments.apps'] },
   { resource: 'configmaps', matchContains: ['configmaps'] },
 ]
@@ -95,7 +103,8 @@ const images = (more: object): SetUp => {
 }
 
 /** The certificate of the runner's own webhooks, which shows itself to them here. */
-const pem = (name: string): string => readFileSync(join(import.meta.dirname, '../fixtures', name)).toString('base64')
+const pem = (name: string): string =>
+  readFileSync(join(import.meta.dirname, '../fixtures', name)).toString('base64')
 const certified = {
   'client-certificate-data': pem('hook-cert.pem'),
   'client-key-data': pem('hook-key.pem'),
@@ -160,7 +169,11 @@ export const setUps: SetUps = {
   'image-policy-cached': images({ allowTTL: 60, denyTTL: 60 }),
   'image-policy-default-allow': images({ allowTTL: -1, denyTTL: -1, defaultAllow: true }),
   'webhook-credentials': webhooks(
-    usersOf({ '*': { token: 'token-for-all' }, current: { token: 'other' }, '127.0.0.1': { token: 'other' } }),
+    usersOf({
+      '*': { token: 'token-for-all' },
+      current: { token: 'other' },
+      '127.0.0.1': { token: 'other' },
+    }),
     usersOf({ current: certified, 'hooks.example.org': { token: 'other' } }),
   ),
   'webhook-credentials-other': webhooks(

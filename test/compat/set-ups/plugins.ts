@@ -16,7 +16,9 @@ const usual = `
   .split(/\s+/)
   .join(',')
 
-const forMetrics = ['--enable-admission-plugins=AlwaysAdmit,NodeRestriction,NamespaceExists,DenyServiceExternalIPs']
+const forMetrics = [
+  '--enable-admission-plugins=AlwaysAdmit,NodeRestriction,NamespaceExists,DenyServiceExternalIPs',
+]
 
 export const setUps: SetUps = {
   'plugins-pods': {
@@ -28,7 +30,10 @@ export const setUps: SetUps = {
   'plugins-deny': { flags: ['--enable-admission-plugins=AlwaysDeny'], isRestarted: true },
   'plugins-provision': { flags: ['--enable-admission-plugins=NamespaceAutoProvision'] },
   'plugins-exists': {
-    flags: ['--enable-admission-plugins=NamespaceExists', '--disable-admission-plugins=NamespaceLifecycle'],
+    flags: [
+      '--enable-admission-plugins=NamespaceExists',
+      '--disable-admission-plugins=NamespaceLifecycle',
+    ],
   },
   'plugins-off': { flags: [`--disable-admission-plugins=${usual}`, ...bundles] },
   'plugins-gates': { flags: bundles },
@@ -37,7 +42,10 @@ export const setUps: SetUps = {
   'hooks-metrics': { flags: forMetrics },
   'plugins-accounts': { omit: ['disable-admission-plugins'], flags: [] },
   'plugins-tolerations': {
-    flags: ['--default-not-ready-toleration-seconds=60', '--default-unreachable-toleration-seconds=-5'],
+    flags: [
+      '--default-not-ready-toleration-seconds=60',
+      '--default-unreachable-toleration-seconds=-5',
+    ],
   },
   'plugins-no-lifecycle': { flags: ['--disable-admission-plugins=NamespaceLifecycle'] },
   'hooks-routing': { flags: ['--enable-aggregator-routing=true'] },

@@ -9,5 +9,7 @@ export const setUps: SetUps = {
       '--feature-gates=ComponentFlagz=true,ComponentStatusz=true',
     ],
   },
-  'no-garbage-collector': { flags: ['--enable-garbage-collector=false', '--delete-collection-workers=5'] },
+  'no-garbage-collector': {
+    flags: ['--enable-garbage-collector=false', '--delete-collection-workers=5'],
+  },
 }

@@ -63,12 +63,26 @@ test('names of fields that need escapes, as the reference has them', () => {
     '__v',
   ]
   const text = { type: 'string' }
-  const escaped = new Sample({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) }, {})
+  const escaped = new Sample(
+    { type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) },
+    {},
+  )
   const refused = new Map(
-    recordedFaults('cel-compile-escaped-names').map((fault) => [/Rule:"(.*?)", Message/.exec(fault)?.[1], fault]),
+    recordedFaults('cel-compile-escaped-names').map((fault) => [
+      /Rule:"(.*?)", Message/.exec(fault)?.[1],
+      fault,
+    ]),
   )
   const rules = [
-    ...['a__dash__b', 'c__dot__d', 'e__slash__f', 'g__underscores__h', '__true__', '__in__', '__namespace__'],
+    ...[
+      'a__dash__b',
+      'c__dot__d',
+      'e__slash__f',
+      'g__underscores__h',
+      '__true__',
+      '__in__',
+      '__namespace__',
+    ],
     ...[
       'namespace',
       'int',
@@ -85,7 +99,8 @@ test('names of fields that need escapes, as the reference has them', () => {
     ],
   ].map((name) => `has(self.${name})`)
   for (const rule of [...rules, "self['a-b'] == ''"]) {
-    const expected = refused.get(rule)?.replace(/^.*?\}: /s, 'rule: FieldValueInvalid: ') ?? 'accepted'
+    const expected =
+      refused.get(rule)?.replace(/^.*?\}: /s, 'rule: FieldValueInvalid: ') ?? 'accepted'
     assert.equal(escaped.faultOf(rule), expected)
   }
 })

@@ -23,13 +23,19 @@ export function tablesOf(file: string): Case[] {
   return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {
     const body = fieldsOf(steps.at(-1)?.body)
     if (body['kind'] === 'Status') return []
-    return Object.entries(body).map(([expression, expected]) => ({ id, expression, expected: expected ?? null }))
+    return Object.entries(body).map(([expression, expected]) => ({
+      id,
+      expression,
+      expected: expected ?? null,
+    }))
   })
 }
 
 /** The causes that the reference gave for refusing a definition. */
 export function recordedFaults(id: string): readonly string[] {
-  const recordings = JSON.parse(readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'))
+  const recordings = JSON.parse(
+    readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'),
+  )
   return textsOf(fieldsOf(recordings[id]?.at(-1))['body'])
 }
 
@@ -79,7 +85,8 @@ export class Sample {
   faultOf(expression: string): string {
     const compiled = compile(expression, this.#environment)
     if ('fault' in compiled) {
-      const what = compiled.stage === 'compilation' ? 'compilation failed' : 'program instantiation failed'
+      const what =
+        compiled.stage === 'compilation' ? 'compilation failed' : 'program instantiation failed'
       return `rule: FieldValueInvalid: ${what}: ${compiled.fault}`
     }
     return compiled.type.kind === 'bool'

@@ -31,7 +31,8 @@ const cases: { readonly [path: string]: string } = {
     'what has no fields has none of this name (test/differ, optional-fields-of-what-has-none)',
   'string_ext/value_errors/indexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
   'string_ext/value_errors/lastindexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
-  'string_ext/last_index_of/empty_string': 'the reference says that the index is out of range (cel-corners-order)',
+  'string_ext/last_index_of/empty_string':
+    'the reference says that the index is out of range (cel-corners-order)',
 }
 
 const formats: readonly string[] = [

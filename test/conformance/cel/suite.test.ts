@@ -12,8 +12,13 @@ test('the specification of CEL', () => {
   const applying = cases.filter((each) => skipReason(each) === undefined)
   const failures = applying.flatMap((each) => {
     const wrong = run(each)
-    return wrong === undefined ? [] : [`${each.path}: ${JSON.stringify(each.test['expr'])} ${wrong}`]
+    return wrong === undefined
+      ? []
+      : [`${each.path}: ${JSON.stringify(each.test['expr'])} ${wrong}`]
   })
   assert.deepEqual(failures, [])
-  assert.deepEqual({ run: applying.length, skipped: cases.length - applying.length }, { run: RUN, skipped: SKIPPED })
+  assert.deepEqual(
+    { run: applying.length, skipped: cases.length - applying.length },
+    { run: RUN, skipped: SKIPPED },
+  )
 })

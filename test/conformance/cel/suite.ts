@@ -10,10 +10,23 @@ import { isEqual } from '../../../src/cel/compare.ts'
 import { listsLibrary } from '../../../src/cel/library/lists.ts'
 import { optionalsLibrary } from '../../../src/cel/library/optionals.ts'
 import { standardLibrary } from '../../../src/cel/library/standard.ts'
-import { basicStrings, formattedStrings, reversedStrings } from '../../../src/cel/library/strings.ts'
+import {
+  basicStrings,
+  formattedStrings,
+  reversedStrings,
+} from '../../../src/cel/library/strings.ts'
 import { bindingMacros, twoVariableMacros } from '../../../src/cel/macros.ts'
 import * as types from '../../../src/cel/types.ts'
-import { ArrayList, Duration, HashMap, isKey, Timestamp, TypeValue, Uint, type Value } from '../../../src/cel/values.ts'
+import {
+  ArrayList,
+  Duration,
+  HashMap,
+  isKey,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../../../src/cel/values.ts'
 
 export type Case = { readonly path: string; readonly test: Fields }
 
@@ -29,7 +42,9 @@ export function allCases(): Case[] {
       const test = fieldsOf(JSON.parse(JSON.stringify(original)))
       return { path: `${path}/${textOf(test['name'])}`, test }
     }),
-    ...(suite.suites ?? []).flatMap((inner) => collect(inner, path === '' ? inner.name : `${path}/${inner.name}`)),
+    ...(suite.suites ?? []).flatMap((inner) =>
+      collect(inner, path === '' ? inner.name : `${path}/${inner.name}`),
+    ),
   ]
   return collect(tests, '')
 }
@@ -56,17 +71,24 @@ export function run({ test }: Case): string | undefined {
   const result = compiled.program.evaluate(bindingsOf(test), BUDGET)
   if ('error' in result) return wantsError ? undefined : `error: ${result.error}`
   if (wantsError) return `gave a value: ${show(result.value)}`
-  const wanted = valueOf(fieldsOf(test['value'] ?? fieldsOf(test['typedResult'])['result'] ?? { boolValue: true }))
+  const wanted = valueOf(
+    fieldsOf(test['value'] ?? fieldsOf(test['typedResult'])['result'] ?? { boolValue: true }),
+  )
   const isSame =
-    isEqual(result.value, wanted, { work: () => {} }) || (Number.isNaN(wanted) && Number.isNaN(result.value))
+    isEqual(result.value, wanted, { work: () => {} }) ||
+    (Number.isNaN(wanted) && Number.isNaN(result.value))
   return isSame ? undefined : `gave ${show(result.value)}, wanted ${show(wanted)}`
 }
 
 const show = (value: Value): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? 'nothing'
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ??
+  'nothing'
 
 function environmentOf(test: Fields): Environment {
-  const environment = createEnvironment(base, { isHomogeneous: false, container: textOf(test['container']) })
+  const environment = createEnvironment(base, {
+    isHomogeneous: false,
+    container: textOf(test['container']),
+  })
   const declared = itemsOf(test['typeEnv']).flatMap((entry) => {
     const type = fieldsOf(fieldsOf(entry['ident'])['type'])
     return 'ident' in entry ? [[textOf(entry['name']), typeOf(type)] as const] : []
@@ -90,7 +112,8 @@ const primitives: { readonly [name: string]: types.Type } = {
 function typeOf(type: Fields): types.Type {
   if ('primitive' in type) return primitives[textOf(type['primitive'])] ?? types.dyn
   if ('wellKnown' in type) return primitives[textOf(type['wellKnown'])] ?? types.dyn
-  if ('listType' in type) return types.list(typeOf(fieldsOf(fieldsOf(type['listType'])['elemType'])))
+  if ('listType' in type)
+    return types.list(typeOf(fieldsOf(fieldsOf(type['listType'])['elemType'])))
   if ('mapType' in type) {
     const map = fieldsOf(type['mapType'])
     return types.map(typeOf(fieldsOf(map['keyType'])), typeOf(fieldsOf(map['valueType'])))
@@ -100,7 +123,9 @@ function typeOf(type: Fields): types.Type {
 
 function bindingsOf(test: Fields): { [name: string]: Value } {
   const entries = Object.entries(fieldsOf(test['bindings']))
-  return Object.fromEntries(entries.map(([name, binding]) => [name, valueOf(fieldsOf(fieldsOf(binding)['value']))]))
+  return Object.fromEntries(
+    entries.map(([name, binding]) => [name, valueOf(fieldsOf(fieldsOf(binding)['value']))]),
+  )
 }
 
 /** cel.expr.Value in protobuf's JSON. */
@@ -143,7 +168,9 @@ function wellKnown(object: Fields): Value {
   if (type.endsWith('google.protobuf.Timestamp')) {
     const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
     const seconds = Date.parse(text.replace(/\.\d+/, '')) / 1000
-    return new Timestamp(BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9)))
+    return new Timestamp(
+      BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9)),
+    )
   }
   throw new Error(`an object of type ${type}`)
 }

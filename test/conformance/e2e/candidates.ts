@@ -85,6 +85,11 @@ function isAsked(file: string, name: string): boolean {
 }
 
 const elsewhere = new Set([...listed('api-only'), ...listed('with-controllers')])
-const printed = execFileSync(toolPath('e2e.test'), ['--list-tests'], { encoding: 'utf8', maxBuffer: LIST_BYTES_MAX })
-for (const [, file = '', name = ''] of printed.matchAll(/^ *k8s\.io\/kubernetes\/test\/e2e\/([^:]*):\d+: (.*)$/gm))
+const printed = execFileSync(toolPath('e2e.test'), ['--list-tests'], {
+  encoding: 'utf8',
+  maxBuffer: LIST_BYTES_MAX,
+})
+for (const [, file = '', name = ''] of printed.matchAll(
+  /^ *k8s\.io\/kubernetes\/test\/e2e\/([^:]*):\d+: (.*)$/gm,
+))
   if (!elsewhere.has(name) && isAsked(file, name)) console.log(name)

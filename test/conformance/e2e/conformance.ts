@@ -32,11 +32,13 @@ async function main(options: Options): Promise<number> {
   const listed = namesOf(options)
   const results = resultsOf(options)
   const names = listed.filter((name) => isAsked(options, name, results.get(name)))
-  if (names.length === 0) throw new UsageError(`no test of ${options.group} is asked for by these flags`)
+  if (names.length === 0)
+    throw new UsageError(`no test of ${options.group} is asked for by these flags`)
   await using parts = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'keelson-conformance-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
-  if (options.logs !== undefined) parts.defer(() => cpSync(dir, options.logs ?? dir, { recursive: true }))
+  if (options.logs !== undefined)
+    parts.defer(() => cpSync(dir, options.logs ?? dir, { recursive: true }))
   const etcd = parts.use(await startEtcd())
   const server = parts.use(await startServer(options, etcd.clientUrl))
   const kubectl = parts.use(await kubectlFor(server))
@@ -71,12 +73,19 @@ function isAsked({ only, skip, kept }: Options, name: string, known: Outcome | u
   return kept !== 'failed' || known?.result === 'failed'
 }
 
-function startServer({ group, isReference, manager }: Options, etcdUrl: string): Promise<ApiServerProcess> {
+function startServer(
+  { group, isReference, manager }: Options,
+  etcdUrl: string,
+): Promise<ApiServerProcess> {
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
     // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its certificate is for both then.
-    args: [`--advertise-address=${ownAddress()}`, '--enable-admission-plugins=NodeRestriction', ...controllers],
+    args: [
+      `--advertise-address=${ownAddress()}`,
+      '--enable-admission-plugins=NodeRestriction',
+      ...controllers,
+    ],
     omit: ['endpoint-reconciler-type', 'disable-admission-plugins'],
     prepare: async (dir: string) => [
       ...(await writeAuthority(dir, !isReference && manager !== 'real')),
@@ -104,7 +113,11 @@ const signingFlags = (dir: string): string[] => [
  * Keelson has no controllers for workloads: kube-controller-manager runs these, without a Lease of its own, before which Keelson's would stand
  * back.
  */
-function startManager({ manager }: Options, server: ApiServerProcess, kubeconfig: string): Promise<Component> {
+function startManager(
+  { manager }: Options,
+  server: ApiServerProcess,
+  kubeconfig: string,
+): Promise<Component> {
   // The star leaves out those of bootstrap tokens.
   const all = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
   const others = ['*', 'bootstrap-signer-controller', ...ownControllers.map((name) => `-${name}`)]
@@ -130,14 +143,19 @@ async function startNodes(
   const count = isWide ? WIDE_NODES : 1
   if (isWide && manager !== 'none') parts.use(await startComponent('kube-scheduler', kubeconfig))
   if (nodes === 'kwok') parts.use(await startKwokNodes(server, kubeconfig, count))
-  else for (let index = 0; index < count; index++) parts.use(new PlayedNode(server.url, `played-${index}`))
+  else
+    for (let index = 0; index < count; index++)
+      parts.use(new PlayedNode(server.url, `played-${index}`))
   return count
 }
 
 function ownAddress(): string {
   for (const addresses of Object.values(networkInterfaces()))
-    for (const { address, family, internal } of addresses ?? []) if (family === 'IPv4' && !internal) return address
-  throw new Error('This machine has no IPv4 address beside the loopback; give it one, since Endpoints need it')
+    for (const { address, family, internal } of addresses ?? [])
+      if (family === 'IPv4' && !internal) return address
+  throw new Error(
+    'This machine has no IPv4 address beside the loopback; give it one, since Endpoints need it',
+  )
 }
 
 /** Prints the table of this run. What is known of the whole group is written as files: a list may be asked in slices. */

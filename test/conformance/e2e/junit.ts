@@ -11,7 +11,9 @@ export type Outcome = {
 /** Tests that were not asked for are reported, too, as skipped without a reason: they are left out. */
 export function readJunit(report: string): Outcome[] {
   const outcomes: Outcome[] = []
-  for (const [, attributes = '', body = ''] of report.matchAll(/<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+  for (const [, attributes = '', body = ''] of report.matchAll(
+    /<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
+  )) {
     const name = /\bname="\[It\] ([^"]*)"/.exec(attributes)?.[1]
     const status = /\bstatus="([^"]*)"/.exec(attributes)?.[1]
     if (name === undefined || status === undefined || status === 'pending') continue
@@ -38,4 +40,5 @@ const entities: Readonly<Record<string, string>> = {
   '#x9': '\t',
 }
 
-const textOf = (xml: string): string => xml.replaceAll(/&([^;]+);/g, (whole, name: string) => entities[name] ?? whole)
+const textOf = (xml: string): string =>
+  xml.replaceAll(/&([^;]+);/g, (whole, name: string) => entities[name] ?? whole)

@@ -12,7 +12,11 @@ const LEASE_SECONDS = 40
 
 const resources = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' }
 
-export async function startKwokNodes(server: ApiServerProcess, kubeconfig: string, count: number): Promise<Component> {
+export async function startKwokNodes(
+  server: ApiServerProcess,
+  kubeconfig: string,
+  count: number,
+): Promise<Component> {
   const [port = 0] = await freePorts(1)
   const kwok = new Component('kwok', await mkdtemp(join(tmpdir(), 'keelson-kwok-')), [
     `--kubeconfig=${kubeconfig}`,
@@ -33,7 +37,11 @@ const node = (name: string): unknown => ({
   metadata: {
     name,
     annotations: { 'kwok.x-k8s.io/node': 'fake' },
-    labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+    labels: {
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'amd64',
+    },
   },
   status: { allocatable: resources, capacity: resources },
 })

@@ -88,6 +88,7 @@ export function parseOptions(argv: readonly string[]): Options {
 
 function wholeNumber(flag: string, text: string): number {
   const number = Number(text)
-  if (!Number.isInteger(number) || number < 1) throw new UsageError(`--${flag} must be a whole number of at least 1`)
+  if (!Number.isInteger(number) || number < 1)
+    throw new UsageError(`--${flag} must be a whole number of at least 1`)
   return number
 }

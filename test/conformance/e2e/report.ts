@@ -11,9 +11,12 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 export function summaryOf(group: string, rows: readonly Row[]): string {
-  const count = (result: Outcome['result']): number => rows.filter(({ outcome }) => outcome.result === result).length
+  const count = (result: Outcome['result']): number =>
+    rows.filter(({ outcome }) => outcome.result === result).length
   // Times are compared over the tests that passed on both.
-  const both = rows.filter(({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed')
+  const both = rows.filter(
+    ({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed',
+  )
   const ours = both.reduce((sum, { outcome }) => sum + outcome.seconds, 0)
   const theirs = both.reduce((sum, { reference }) => sum + (reference?.seconds ?? 0), 0)
   const times =
@@ -55,7 +58,10 @@ function markdownTable(rows: readonly Row[]): string[] {
 
 export function junitOf(group: string, rows: readonly Row[]): string {
   const cases = rows.map(({ outcome: { name, result, seconds, said } }) => {
-    const inner = result === 'passed' ? '' : `<${result === 'failed' ? 'failure' : 'skipped'} message="${xml(said)}"/>`
+    const inner =
+      result === 'passed'
+        ? ''
+        : `<${result === 'failed' ? 'failure' : 'skipped'} message="${xml(said)}"/>`
     return `  <testcase name="${xml(name)}" time="${seconds}">${inner}</testcase>`
   })
   return `<testsuite name="${group}" tests="${rows.length}">\n${cases.join('\n')}\n</testsuite>\n`
@@ -67,4 +73,8 @@ const besideOf = (reference: Outcome | undefined): string =>
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`)
 
 const xml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')

@@ -41,7 +41,8 @@ test('a report has both servers, and compares times where both passed', () => {
     { outcome: failed, reference: { ...failed, result: 'passed', seconds: 4 } as const },
     { outcome: { ...passed, name: '[sig-x] e' }, reference: undefined },
   ]
-  const summary = 'wide: 3 tests, 2 passed, 1 failed, 0 skipped; 1 passed on both, 1 s and 3 s on the reference'
+  const summary =
+    'wide: 3 tests, 2 passed, 1 failed, 0 skipped; 1 passed on both, 1 s and 3 s on the reference'
   assert.equal(summaryOf('wide', rows), summary)
   assert.deepEqual(markdownOf('wide', rows).split('\n'), [
     `# ${summary}`,

@@ -27,7 +27,9 @@ export class Results {
   }
 
   #read(): Map<string, Outcome> {
-    const kept: Outcome[] = existsSync(this.#file) ? JSON.parse(readFileSync(this.#file, 'utf8')) : []
+    const kept: Outcome[] = existsSync(this.#file)
+      ? JSON.parse(readFileSync(this.#file, 'utf8'))
+      : []
     return new Map(kept.map((outcome) => [outcome.name, outcome]))
   }
 }

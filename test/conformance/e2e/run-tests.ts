@@ -34,7 +34,10 @@ export async function runTests(
 ): Promise<void> {
   const take = async (parts: string[][], id: string): Promise<void> => {
     for (let part = parts.shift(); part !== undefined; part = parts.shift())
-      for (const outcome of await runPart(part, target, { id: `${id}-${parts.length}`, limitSeconds }))
+      for (const outcome of await runPart(part, target, {
+        id: `${id}-${parts.length}`,
+        limitSeconds,
+      }))
         onOutcome(outcome)
   }
   const size = limitSeconds === undefined ? TESTS_PER_START : 1
@@ -51,7 +54,9 @@ const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
 /** Slow tests have their names beside each other: dealt out, they do not wait for one another. */
 function partsOf(names: readonly string[], size: number): string[][] {
   const count = Math.ceil(names.length / size)
-  return Array.from({ length: count }, (_, part) => names.filter((_name, at) => at % count === part))
+  return Array.from({ length: count }, (_, part) =>
+    names.filter((_name, at) => at % count === part),
+  )
 }
 
 type Part = { readonly id: string; readonly limitSeconds: number | undefined }

@@ -50,7 +50,9 @@ export class SampleServerPod implements AsyncDisposable {
       clusterIPs: null,
       ipFamilies: null,
     }
-    await this.#patched(service, { spec: { ...spec, ipFamilyPolicy: null, internalTrafficPolicy: null } })
+    await this.#patched(service, {
+      spec: { ...spec, ipFamilyPolicy: null, internalTrafficPolicy: null },
+    })
     await this.#patched(apiService, { spec: { service: { port: program.port } } })
   }
 

@@ -28,7 +28,9 @@ async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
 
 const brief = (events: readonly WatchEvent[]): string[] =>
   events.map((event) =>
-    event.type === 'BOOKMARK' ? event.type : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
+    event.type === 'BOOKMARK'
+      ? event.type
+      : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
   )
 
 function decodeOrFail(...stored: Parameters<typeof form.decode>): KubeObject {
@@ -65,7 +67,9 @@ describe('cache on a real etcd', () => {
     const { item: old } = await reader.get(place, 'latest')
     assert.equal(old?.object()['value'], 'old')
     assert.notEqual(old.decoded, undefined)
-    await other.store.update(place, { decode: ({ value }) => value }, () => ({ put: encode('a', 'new') }))
+    await other.store.update(place, { decode: ({ value }) => value }, () => ({
+      put: encode('a', 'new'),
+    }))
     const { item } = await reader.get(place, 'latest')
     assert.ok((item?.revision ?? 0) > expected)
     assert.equal(old.decoded, undefined)
@@ -87,7 +91,8 @@ describe('cache on a real etcd', () => {
   })
 
   test('what was brought into memory is shown without another look at the database', async () => {
-    for (const name of ['a', 'b', 'c']) await other.store.create(key('filled', name), encode(name, 'x'))
+    for (const name of ['a', 'b', 'c'])
+      await other.store.create(key('filled', name), encode(name, 'x'))
     const reader = plain.reader('filled')
     assert.equal(reader.known(), undefined)
     const made: string[] = []
@@ -104,7 +109,12 @@ describe('cache on a real etcd', () => {
   test('an object that cannot be read does not keep the others from memory', async () => {
     await other.store.create(key('broken', 'a'), Buffer.from('{'))
     await other.store.create(key('broken', 'b'), encode('b', 'x'))
-    const reader = plain.cache.resource({ name: 'broken', prefix: `${root}broken/`, ...form, decode: decodeOrFail })
+    const reader = plain.cache.resource({
+      name: 'broken',
+      prefix: `${root}broken/`,
+      ...form,
+      decode: decodeOrFail,
+    })
     const made: string[] = []
     await reader.fill((item) => made.push(item.key))
     assert.deepEqual(made, [key('broken', 'b')])
@@ -132,7 +142,10 @@ describe('cache on a real etcd', () => {
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
     assert.equal(item?.wire().toString(), text)
     assert.equal(item?.object().metadata.resourceVersion, String(revision))
-    assert.equal(item?.listTail().toString(), text.slice('{"kind":"Plain","apiVersion":"v1",'.length, -1))
+    assert.equal(
+      item?.listTail().toString(),
+      text.slice('{"kind":"Plain","apiVersion":"v1",'.length, -1),
+    )
   })
 
   test('at least a revision waits for it; a revision that does not come is too new', async () => {
@@ -141,8 +154,12 @@ describe('cache on a real etcd', () => {
     const revision = await other.store.create(key('least', 'a'), encode('a', 'x'))
     const { item } = await reader.get(key('least', 'a'), { atLeast: revision })
     assert.equal(item?.revision, revision)
-    await assert.rejects(reader.get(key('least', 'a'), { atLeast: revision + 1_000_000 }), { code: 'too-new' })
-    await assert.rejects(reader.list(plain.range('least'), { exactly: revision + 1_000_000 }), { code: 'too-new' })
+    await assert.rejects(reader.get(key('least', 'a'), { atLeast: revision + 1_000_000 }), {
+      code: 'too-new',
+    })
+    await assert.rejects(reader.list(plain.range('least'), { exactly: revision + 1_000_000 }), {
+      code: 'too-new',
+    })
   })
 
   test('exact revisions and pages show the state of that time', async () => {
@@ -186,13 +203,21 @@ describe('cache on a real etcd', () => {
     const reader = plain.reader('watch')
     const a = await plain.store.create(key('watch', 'a'), encode('a', '1'))
     const b = await plain.store.create(key('watch', 'b'), encode('b', '1'))
-    const watcher = await reader.watch({ range: plain.range('watch'), start: { initial: 'latest', markEnd: true } })
+    const watcher = await reader.watch({
+      range: plain.range('watch'),
+      start: { initial: 'latest', markEnd: true },
+    })
     assert.deepEqual(brief(await collect(watcher, 3)), [`ADDED a@${a}`, `ADDED b@${b}`, 'BOOKMARK'])
     assert.equal(watcher.state, 'live')
-    const changed = await other.store.update(key('watch', 'a'), { decode: (s) => s }, () => ({ put: encode('a', '2') }))
+    const changed = await other.store.update(key('watch', 'a'), { decode: (s) => s }, () => ({
+      put: encode('a', '2'),
+    }))
     const deleted = await other.store.delete(key('watch', 'b'), { decode: (s) => s })
     const events = await collect(watcher, 2)
-    assert.deepEqual(brief(events), [`MODIFIED a@${changed.revision}`, `DELETED b@${deleted.revision}`])
+    assert.deepEqual(brief(events), [
+      `MODIFIED a@${changed.revision}`,
+      `DELETED b@${deleted.revision}`,
+    ])
     const gone = events[1]
     assert.ok(gone?.type === 'DELETED')
     assert.equal(
@@ -204,9 +229,17 @@ describe('cache on a real etcd', () => {
 
   test('selectors turn changes into additions and deletions', async () => {
     const reader = plain.reader('select')
-    const watcher = await reader.watch({ range: plain.range('select'), start: { initial: 'any' }, matches })
+    const watcher = await reader.watch({
+      range: plain.range('select'),
+      start: { initial: 'any' },
+      matches,
+    })
     const put = async (value: string): Promise<number> =>
-      (await plain.store.update(key('select', 'a'), { decode: (s) => s }, () => ({ put: encode('a', value) }))).revision
+      (
+        await plain.store.update(key('select', 'a'), { decode: (s) => s }, () => ({
+          put: encode('a', value),
+        }))
+      ).revision
     await put('no')
     const yes = await put('yes')
     const no = await put('not')
@@ -218,16 +251,21 @@ describe('cache on a real etcd', () => {
   test('a watch resumes from the ring, and from the history of etcd before it', async () => {
     const name = 'resume'
     const revisions: number[] = []
-    for (let i = 0; i < 10; i++) revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
+    for (let i = 0; i < 10; i++)
+      revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
     await plain.store.delete(key(name, 'a0'), { decode: (s) => s })
     // The first reader lists now: what happened before is not in the ring.
-    const watcher = await plain.reader(name).watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })
+    const watcher = await plain
+      .reader(name)
+      .watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })
     const later = await plain.store.create(key(name, 'b'), encode('b', 'x'))
     const seen = brief(await collect(watcher, 8))
     assert.deepEqual(seen.slice(0, 2), [`ADDED a4@${revisions[4]}`, `ADDED a5@${revisions[5]}`])
     assert.match(seen[6] ?? '', /^DELETED a0/)
     assert.equal(seen[7], `ADDED b@${later}`)
-    const fromRing = await plain.reader(name).watch({ range: plain.range(name), start: { after: later - 1 } })
+    const fromRing = await plain
+      .reader(name)
+      .watch({ range: plain.range(name), start: { after: later - 1 } })
     assert.deepEqual(brief(await collect(fromRing, 1)), [`ADDED b@${later}`])
     watcher.close()
     fromRing.close()
@@ -237,9 +275,12 @@ describe('cache on a real etcd', () => {
     const first = await plain.store.create(key('old', 'a'), encode('a', 'x'))
     const last = await plain.store.create(key('old', 'b'), encode('b', 'x'))
     await plain.client.kv.compact({ revision: last })
-    await assert.rejects(plain.reader('old').watch({ range: plain.range('old'), start: { after: first - 1 } }), {
-      code: 'compacted',
-    })
+    await assert.rejects(
+      plain.reader('old').watch({ range: plain.range('old'), start: { after: first - 1 } }),
+      {
+        code: 'compacted',
+      },
+    )
   })
 
   test('a watcher that does not take is closed, the others go on', async () => {

@@ -48,7 +48,9 @@ class AskingTransformer implements Transformer {
 }
 
 const shownIn = (events: readonly WatchEvent[]): unknown[] =>
-  events.flatMap((event) => (event.type === 'BOOKMARK' ? [] : [[event.type, event.item.peek()['value']]]))
+  events.flatMap((event) =>
+    event.type === 'BOOKMARK' ? [] : [[event.type, event.item.peek()['value']]],
+  )
 
 test('an event whose value has to be asked for is not overtaken, and is seen', async () => {
   const transformer = new AskingTransformer((text) => text.includes('secret'))
@@ -86,7 +88,10 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
     code: 'corrupt',
     message: /^unable to transform key ".*b": no such key$/,
   })
-  await assert.rejects(reader.get(`${range.from}b`, 'latest'), { code: 'corrupt', message: 'no such key' })
+  await assert.rejects(reader.get(`${range.from}b`, 'latest'), {
+    code: 'corrupt',
+    message: 'no such key',
+  })
   assert.equal((await reader.get(`${range.from}b`, 'any')).item, undefined)
   assert.equal((await reader.list(range, 'any')).items.length, 1)
   assert.equal((await reader.get(`${range.from}a`, 'latest')).item?.peek()['value'], 'first')
@@ -164,9 +169,16 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   const watcher = await reader.watch({ range, start: { after: engine.revision } })
   await cache.checkReadable(() => true)
   await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
-  await assert.rejects(reader.get(`${range.from}a`, 'latest'), { code: 'corrupt', message: 'no matching prefix found' })
+  await assert.rejects(reader.get(`${range.from}a`, 'latest'), {
+    code: 'corrupt',
+    message: 'no matching prefix found',
+  })
   assert.equal((await reader.get(key, 'latest')).item?.peek()['value'], 'new')
-  assert.equal((await reader.get(`${range.from}a`, 'any')).isUnreadable, true, 'nothing is decided on it')
+  assert.equal(
+    (await reader.get(`${range.from}a`, 'any')).isUnreadable,
+    true,
+    'nothing is decided on it',
+  )
   // As upstream, whose cache has it, too.
   assert.equal((await reader.list(range, 'any')).items.length, 2)
   assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
@@ -176,7 +188,12 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   transformer.fromStorage = broken
   await cache.checkReadable(() => true)
   engine.replace(engine.revision + 1, [{ key, revision, createRevision, value }])
-  const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+  const gone = {
+    type: 'delete',
+    key: `${range.from}a`,
+    revision: engine.revision,
+    createRevision: 0,
+  } as const
   engine.tell({ ...gone, value: Buffer.alloc(0) })
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
   assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
@@ -247,7 +264,8 @@ test('what could be read is told of when its resource is read into memory again'
     takeKeyAway(transformer, 'old')
     await cache.checkReadable(() => true)
     if (isNoticed) drop()
-    for (const at of ['latest', 'any'] as const) await assert.rejects(reader.list(range, at), { code: 'corrupt' })
+    for (const at of ['latest', 'any'] as const)
+      await assert.rejects(reader.list(range, at), { code: 'corrupt' })
   }
 })
 
@@ -262,7 +280,12 @@ test('watchers that may know an object which cannot be read list again when it i
   await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
   const watcher = await reader.watch({ range, start: { after: engine.revision } })
   engine.replace(engine.revision + 1)
-  const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+  const gone = {
+    type: 'delete',
+    key: `${range.from}a`,
+    revision: engine.revision,
+    createRevision: 0,
+  } as const
   engine.tell({ ...gone, value: Buffer.alloc(0) })
   assert.equal((await reader.list(range, 'latest')).items.length, 0)
   assert.equal(watcher.state, 'closed')
@@ -278,11 +301,15 @@ test('with one that was there before, the others can be read', async () => {
   for (const at of ['any', 'latest'] as const) {
     await assert.rejects(reader.list(range, at), {
       code: 'busy',
-      message: /^storage is \(re\)initializing: failed to list \S+: unable to transform key ".*b": no such key$/,
+      message:
+        /^storage is \(re\)initializing: failed to list \S+: unable to transform key ".*b": no such key$/,
     })
   }
   assert.equal((await reader.get(`${range.from}a`, 'latest')).item?.peek()['value'], 'first')
-  await assert.rejects(reader.get(`${range.from}b`, 'latest'), { code: 'corrupt', message: 'no such key' })
+  await assert.rejects(reader.get(`${range.from}b`, 'latest'), {
+    code: 'corrupt',
+    message: 'no such key',
+  })
 })
 
 test('while the plugin is away, events of others do not hold up the answer', async () => {
@@ -303,7 +330,10 @@ test('while the plugin is away, events of others do not hold up the answer', asy
   }
   const telling = events()
   try {
-    await assert.rejects(reader.list(range, 'latest'), { code: 'busy', message: /the plugin is away$/ })
+    await assert.rejects(reader.list(range, 'latest'), {
+      code: 'busy',
+      message: /the plugin is away$/,
+    })
     await assert.rejects(reader.get(`${range.from}a`, 'latest'), { code: 'sealed' })
   } finally {
     isOver = true
@@ -322,7 +352,8 @@ test('a watch that begins with the objects is refused if one of them cannot be r
     await assert.rejects(reader.watch({ range, start: { initial } }), { code: 'busy' })
   }
   const told: string[] = []
-  const onUnreadable = (key: string, state: string): void => void told.push(`${key.slice(range.from.length)} ${state}`)
+  const onUnreadable = (key: string, state: string): void =>
+    void told.push(`${key.slice(range.from.length)} ${state}`)
   const watcher = await reader.watch({ range, start: { initial: 'latest' }, onUnreadable })
   engine.tell(scripted.put('c', 'broken'))
   await assert.rejects(reader.get(`${range.from}c`, 'latest'), { code: 'corrupt' })
@@ -361,7 +392,12 @@ test('who may know one that cannot be read any more has to list again when it go
       if (end === 'readable') engine.tell(scripted.put('a', 'third'))
       else {
         engine.replace(engine.revision + 1, [other])
-        const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+        const gone = {
+          type: 'delete',
+          key: `${range.from}a`,
+          revision: engine.revision,
+          createRevision: 0,
+        } as const
         engine.tell({ ...gone, value: Buffer.alloc(0) })
       }
       assert.equal((await reader.list(range, 'latest')).items.length, end === 'readable' ? 2 : 1)

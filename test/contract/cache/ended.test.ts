@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
-test('who waits for objects while the database hangs does not outlive the cache', { timeout: 120_000 }, async () => {
+test('who waits for objects while the database hangs does not outlive the cache', {
+  timeout: 120_000,
+}, async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   await cache.start()
@@ -10,6 +12,7 @@ test('who waits for objects while the database hangs does not outlive the cache'
   const first = reader.watch({ range, start: { initial: 'any' } })
   const second = reader.watch({ range, start: { after: engine.revision } })
   await cache[Symbol.asyncDispose]()
-  for (const watcher of await Promise.all([first, second])) assert.equal(watcher.closedBecause, 'shutdown')
+  for (const watcher of await Promise.all([first, second]))
+    assert.equal(watcher.closedBecause, 'shutdown')
   engine.heal()
 })

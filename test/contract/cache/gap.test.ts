@@ -93,7 +93,8 @@ class FaultyEngine implements Engine {
   range: Engine['range'] = (query, options) => this.#engine.range(query, options)
   change: Engine['change'] = (change, options) => this.#engine.change(change, options)
   latest: Engine['latest'] = (options) => this.#engine.latest(options)
-  grantLease: Engine['grantLease'] = (ttlSeconds, options) => this.#engine.grantLease(ttlSeconds, options)
+  grantLease: Engine['grantLease'] = (ttlSeconds, options) =>
+    this.#engine.grantLease(ttlSeconds, options)
   openFeed: Engine['openFeed'] = (ranges, sink, options) =>
     this.#engine.openFeed(
       ranges,

@@ -24,15 +24,20 @@ test('histories share one budget of bytes: beyond it a watch is told to come aga
   await using writer = new PlainCache([etcd.clientUrl])
   const revisions: number[] = []
   for (let i = 0; i < 12; i++) {
-    revisions.push(await writer.store.create(key(`a${i}`), encode(`a${i}`, 'x'.repeat(OBJECT_BYTES))))
+    revisions.push(
+      await writer.store.create(key(`a${i}`), encode(`a${i}`, 'x'.repeat(OBJECT_BYTES))),
+    )
   }
   const [first = 0, second = 0] = revisions
-  await using small = new PlainCache([etcd.clientUrl], { budgets: { historiesBytes: HISTORY_BYTES } })
+  await using small = new PlainCache([etcd.clientUrl], {
+    budgets: { historiesBytes: HISTORY_BYTES },
+  })
   await small.cache.start()
   const reader = small.reader('plain')
   const range = small.range('plain')
   await reader.list(range, 'latest')
-  const resume = (revision: number): Promise<Watcher> => reader.watch({ range, start: { after: revision } })
+  const resume = (revision: number): Promise<Watcher> =>
+    reader.watch({ range, start: { after: revision } })
   // 11 events of 100 KB fit once, however many share them.
   const shared = await Promise.all([resume(first), resume(first), resume(second)])
   await assert.rejects(resume(first), { code: 'busy' })

@@ -51,8 +51,17 @@ test('a write to the database before this one, acknowledged late, is not taken f
   engine.replace(5)
   await reader.list(range, 'latest')
   const watcher = await reader.watch({ range, start: { initial: 'latest' } })
-  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '6' }, value: 'old' }
-  reader.expect(key('y'), 6, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
+  const object = {
+    kind: 'Plain',
+    apiVersion: 'v1',
+    metadata: { name: 'y', resourceVersion: '6' },
+    value: 'old',
+  }
+  reader.expect(key('y'), 6, object, {
+    bytes: Buffer.from('{"old":true}\n'),
+    headBytes: 1,
+    versionAt: 1,
+  })
   engine.tell(scripted.put('y', 'new'))
   const { item } = await reader.get(key('y'), { atLeast: 6 })
   assert.equal(item?.revision, 6)
@@ -156,8 +165,17 @@ test('a database that is older than an acknowledged write is another one, whatev
   scripted.put('a', 'old')
   await cache.start()
   await reader.list(range, 'latest')
-  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '900' }, value: 'old' }
-  reader.expect(key('y'), 900, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
+  const object = {
+    kind: 'Plain',
+    apiVersion: 'v1',
+    metadata: { name: 'y', resourceVersion: '900' },
+    value: 'old',
+  }
+  reader.expect(key('y'), 900, object, {
+    bytes: Buffer.from('{"old":true}\n'),
+    headBytes: 1,
+    versionAt: 1,
+  })
   engine.replace(500)
   await reader.list(range, 'latest')
   assert.equal(cache.databaseLife, 1)

@@ -33,7 +33,10 @@ test('who began before a definition changed is answered as it was defined then',
     const watcher = await reader.watch({ range, start })
     assert.deepEqual([watcher.take(), watcher.state], [[], 'closed'], 'its client comes again')
   }
-  assert.deepEqual([cache.stats().resources, cache.stats().objects, cache.stats().liveBytes], [0, 0, 0])
+  assert.deepEqual(
+    [cache.stats().resources, cache.stats().objects, cache.stats().liveBytes],
+    [0, 0, 0],
+  )
 })
 
 test('who comes late with an old definition does not bring it back into memory', async () => {
@@ -61,7 +64,9 @@ test('a list of the database that names no revision begins again when its own wa
   const read = engine.range.bind(engine)
   let compactions = 2
   engine.range = (...query) =>
-    compactions-- > 0 ? Promise.reject(new StorageError('compacted', 'compacted on the way')) : read(...query)
+    compactions-- > 0
+      ? Promise.reject(new StorageError('compacted', 'compacted on the way'))
+      : read(...query)
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
   compactions = 1
   await assert.rejects(reader.list(range, { exactly: engine.revision }), { code: 'compacted' })
@@ -80,7 +85,11 @@ test('a list of the database whose objects take long to look at gives way', asyn
   await cache.start()
   cache.remove(range.from)
   const turns = await turnsDuring(async () => {
-    assert.equal((await reader.list(range, { exactly: engine.revision }, { matches: matchesSlowly })).items.length, 20)
+    assert.equal(
+      (await reader.list(range, { exactly: engine.revision }, { matches: matchesSlowly })).items
+        .length,
+      20,
+    )
   })
   // After each object but the last; the first and the last turn are shared with what is around the list.
   assert.ok(turns >= 18, `${turns} turns`)

@@ -17,10 +17,18 @@ const key = (name: string): string => `${root}${NAME}/${name}`
 const nodeOf = (object: KubeObject): string => textOf(object['value'])
 const onNode = (value: string): Matches =>
   selects({ requirements: [], terms: [{ field: 'value', isEqual: true, value, read: nodeOf }] })
-const withLabel = (text: string): Matches => selects({ requirements: parseLabelSelector(text), terms: [] })
+const withLabel = (text: string): Matches =>
+  selects({ requirements: parseLabelSelector(text), terms: [] })
 const keysIn = ({ items }: Listed): string[] => items.map((item) => item.key)
 const encode = (name: string, value: string): Buffer =>
-  Buffer.from(JSON.stringify({ kind: 'Plain', apiVersion: 'v1', metadata: { name, labels: { on: value } }, value }))
+  Buffer.from(
+    JSON.stringify({
+      kind: 'Plain',
+      apiVersion: 'v1',
+      metadata: { name, labels: { on: value } },
+      value,
+    }),
+  )
 
 test('lists, pages and watches by label and field, of objects that are decoded once', async () => {
   await using etcd = await startEtcd()
@@ -38,7 +46,8 @@ test('lists, pages and watches by label and field, of objects that are decoded o
     facts: new Facts(() => ({ value: nodeOf })),
   })
   const range = plain.range(NAME)
-  for (let i = 0; i < 60; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  for (let i = 0; i < 60; i++)
+    await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
   const keysOf = async (matches: Matches): Promise<string[]> =>
     (await reader.list(range, 'latest', { matches })).items.map((item) => item.key)
   const wanted = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
@@ -62,10 +71,16 @@ test('lists, pages and watches by label and field, of objects that are decoded o
 
   const first = await reader.list(range, 'latest', { matches: onNode('n1'), limit: 15 })
   assert.deepEqual([first.items.length, first.more], [15, true])
-  const watcher = await reader.watch({ range, start: { after: first.revision }, matches: withLabel('on=n1') })
+  const watcher = await reader.watch({
+    range,
+    start: { after: first.revision },
+    matches: withLabel('on=n1'),
+  })
   const seen: string[] = []
   const put = async (value: string): Promise<void> => {
-    await plain.store.update(key('p70'), { decode: (stored) => stored }, () => ({ put: encode('p70', value) }))
+    await plain.store.update(key('p70'), { decode: (stored) => stored }, () => ({
+      put: encode('p70', value),
+    }))
   }
   for (const value of ['n0', 'n1', 'n1', 'n2']) await put(value)
   const untilMs = performance.now() + 60_000
@@ -77,7 +92,11 @@ test('lists, pages and watches by label and field, of objects that are decoded o
   assert.deepEqual(seen, ['ADDED', 'MODIFIED', 'DELETED'])
 
   const from = keyAfter(first.items.at(-1)?.key ?? '')
-  const rest = await reader.list({ from, to: range.to }, { exactly: first.revision }, { matches: onNode('n1') })
+  const rest = await reader.list(
+    { from, to: range.to },
+    { exactly: first.revision },
+    { matches: onNode('n1') },
+  )
   assert.deepEqual(
     [...first.items, ...rest.items].map((item) => item.key),
     wanted,
@@ -91,7 +110,8 @@ test('an index leads to the objects that match, with the pages that a scan would
   const facts = new Facts(() => ({ value: nodeOf }))
   const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
   const range = plain.range(NAME)
-  for (let i = 0; i < 30; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  for (let i = 0; i < 30; i++)
+    await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
   const by = [{ field: 'value', value: 'n1' }]
   let looked = 0
   const list = async (limit = 0): Promise<{ readonly keys: string[]; readonly more: boolean }> => {
@@ -115,13 +135,22 @@ test('an index leads to the objects that match, with the pages that a scan would
   assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
   assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })
 
-  await plain.store.update(key('p11'), { decode: (stored) => stored }, () => ({ put: encode('p11', 'n2') }))
-  await plain.store.update(key('p10'), { decode: (stored) => stored }, () => ({ put: encode('p10', 'n1') }))
+  await plain.store.update(key('p11'), { decode: (stored) => stored }, () => ({
+    put: encode('p11', 'n2'),
+  }))
+  await plain.store.update(key('p10'), { decode: (stored) => stored }, () => ({
+    put: encode('p10', 'n1'),
+  }))
   await plain.store.delete(key('p38'), { decode: (stored) => stored })
   const now = [key('p10'), ...scanned.keys.slice(1, -1)]
   assert.deepEqual(await list(), { keys: now, more: false })
   assert.equal(looked, now.length)
-  const watcher = await reader.watch({ range, start: { initial: 'any' }, matches: onNode('n1'), by })
+  const watcher = await reader.watch({
+    range,
+    start: { initial: 'any' },
+    matches: onNode('n1'),
+    by,
+  })
   assert.deepEqual(
     watcher.take().map((event) => (event.type === 'BOOKMARK' ? '' : event.item.key)),
     now,
@@ -133,9 +162,15 @@ test('an index of a label leads lists and all their pages to what they show, as 
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl], { budgets: { indexes: { looksMin: 10 } } })
   await plain.cache.start()
-  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts: new Facts(() => ({})) })
+  const reader = plain.cache.resource({
+    name: NAME,
+    prefix: `${root}${NAME}/`,
+    ...form,
+    facts: new Facts(() => ({})),
+  })
   const range = plain.range(NAME)
-  for (let i = 0; i < 30; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  for (let i = 0; i < 30; i++)
+    await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
   const by = [{ label: 'on', value: 'n1' }]
   let looked = 0
   const list = async (from: string, at: At, limit = 0): Promise<Listed> => {
@@ -148,7 +183,9 @@ test('an index of a label leads lists and all their pages to what they show, as 
     return await reader.list({ from, to: range.to }, at, { matches, by, limit })
   }
   const put = async (name: string, value: string): Promise<void> => {
-    await plain.store.update(key(name), { decode: (stored) => stored }, () => ({ put: encode(name, value) }))
+    await plain.store.update(key(name), { decode: (stored) => stored }, () => ({
+      put: encode(name, value),
+    }))
   }
   const scanned = keysIn(await list(range.from, 'latest'))
   await list(range.from, 'latest')
@@ -166,7 +203,10 @@ test('an index of a label leads lists and all their pages to what they show, as 
   const rest = await list(keyAfter(first.items.at(-1)?.key ?? ''), { exactly: first.revision })
   assert.deepEqual([looked, keysIn(rest)], [6, scanned.slice(4)])
   const now = await list(range.from, 'latest')
-  assert.deepEqual([looked, keysIn(now)], [10, [...scanned.filter((one) => one !== key('p35')), key('p39')].sort()])
+  assert.deepEqual(
+    [looked, keysIn(now)],
+    [10, [...scanned.filter((one) => one !== key('p35')), key('p39')].sort()],
+  )
 })
 
 for (const by of ['field', 'label'] as const)
@@ -190,7 +230,9 @@ for (const by of ['field', 'label'] as const)
     one.onReady(() => woken++)
     two.onReady(() => undefined)
     const put = async (value: string): Promise<void> => {
-      await plain.store.update(key('p'), { decode: (stored) => stored }, () => ({ put: encode('p', value) }))
+      await plain.store.update(key('p'), { decode: (stored) => stored }, () => ({
+        put: encode('p', value),
+      }))
     }
     // More than the ring keeps, but not at once.
     for (let i = 0; i < 80; i++) {
@@ -231,7 +273,9 @@ test('who asks for a name takes nothing from the pages of others', async () => {
   const facts = new Facts(() => ({ value: nodeOf }))
   const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
   const range = plain.range(NAME)
-  const names = ['a', 'b', 'c'].flatMap((folder) => ['x', 'y', 'z'].map((name) => `${folder}/${name}`))
+  const names = ['a', 'b', 'c'].flatMap((folder) =>
+    ['x', 'y', 'z'].map((name) => `${folder}/${name}`),
+  )
   for (const name of names) await plain.store.create(key(name), encode(name, 'n'))
   const selection = { matches: withLabel('on=n'), by: [{ label: 'on', value: 'n' }], limit: 2 }
   const first = await reader.list(range, 'latest', selection)

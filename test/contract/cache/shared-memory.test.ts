@@ -31,7 +31,10 @@ test('what nobody watches in one makes room for the other', async () => {
   assert.ok(objectBytes(first) > BYTES_MAX / 4)
   assert.equal(await listed(second), OBJECTS)
   assert.equal(second.cache.ceiling.leftOut, 0)
-  assert.ok(objectBytes(first, second) <= (BYTES_MAX * 3) / 4, `${objectBytes(first, second)} bytes`)
+  assert.ok(
+    objectBytes(first, second) <= (BYTES_MAX * 3) / 4,
+    `${objectBytes(first, second)} bytes`,
+  )
 })
 
 test('what is watched stays, and the other is read from its database', async () => {
@@ -43,5 +46,8 @@ test('what is watched stays, and the other is read from its database', async () 
   assert.equal(await listed(second), OBJECTS)
   assert.equal(second.cache.ceiling.leftOut, 1)
   assert.notEqual(watcher.state, 'closed')
-  assert.ok(objectBytes(first, second) <= (BYTES_MAX * 3) / 4, `${objectBytes(first, second)} bytes`)
+  assert.ok(
+    objectBytes(first, second) <= (BYTES_MAX * 3) / 4,
+    `${objectBytes(first, second)} bytes`,
+  )
 })

@@ -20,7 +20,11 @@ test('user and password, roles, and tokens that etcd has forgotten', async () =>
   await setup.auth.userGrantRole({ user: 'root', role: 'root' })
   await setup.auth.userAdd('reader', 'r')
   await setup.auth.roleAdd('reading')
-  await setup.auth.roleGrantPermission('reading', { type: 'read', key: bytes('open/'), rangeEnd: bytes('open0') })
+  await setup.auth.roleGrantPermission('reading', {
+    type: 'read',
+    key: bytes('open/'),
+    rangeEnd: bytes('open0'),
+  })
   await setup.auth.userGrantRole({ user: 'reader', role: 'reading' })
   await setup.auth.authEnable()
 
@@ -57,6 +61,8 @@ test('user and password, roles, and tokens that etcd has forgotten', async () =>
   await root.kv.put({ key: bytes('open/b'), value: bytes('5') })
   // The token is forgotten.
   await new Promise((resolve) => setTimeout(resolve, 4000))
-  await Promise.all([1, 2, 3].map((index) => root.kv.put({ key: bytes(`open/${index}`), value: bytes('6') })))
+  await Promise.all(
+    [1, 2, 3].map((index) => root.kv.put({ key: bytes(`open/${index}`), value: bytes('6') })),
+  )
   await root.auth.authDisable()
 })

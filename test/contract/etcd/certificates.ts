@@ -18,15 +18,40 @@ export function makeAuthority(dir: string): Authority {
   const newKey = (name: string): void =>
     openssl('ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', `${name}.key`)
   newKey('ca')
-  openssl('req', '-x509', '-new', '-key', 'ca.key', '-subj', '/CN=test-ca', '-days', '1', '-out', 'ca.crt')
+  openssl(
+    'req',
+    '-x509',
+    '-new',
+    '-key',
+    'ca.key',
+    '-subj',
+    '/CN=test-ca',
+    '-days',
+    '1',
+    '-out',
+    'ca.crt',
+  )
   return {
     ca: join(dir, 'ca.crt'),
     issue: (name, host = 'localhost') => {
       newKey(name)
       openssl('req', '-new', '-key', `${name}.key`, '-subj', `/CN=${name}`, '-out', `${name}.csr`)
-      writeFileSync(join(dir, `${name}.ext`), `subjectAltName=DNS:${host}\nextendedKeyUsage=serverAuth,clientAuth\n`)
+      writeFileSync(
+        join(dir, `${name}.ext`),
+        `subjectAltName=DNS:${host}\nextendedKeyUsage=serverAuth,clientAuth\n`,
+      )
       openssl(
-        ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'],
+        ...[
+          'x509',
+          '-req',
+          '-in',
+          `${name}.csr`,
+          '-CA',
+          'ca.crt',
+          '-CAkey',
+          'ca.key',
+          '-CAcreateserial',
+        ],
         ...['-days', '1', '-extfile', `${name}.ext`, '-out', `${name}.crt`],
       )
       return { cert: join(dir, `${name}.crt`), key: join(dir, `${name}.key`) }

@@ -22,8 +22,23 @@ async function startCluster(): Promise<EtcdProcess[]> {
       const clientUrl = `http://127.0.0.1:${ports[names.length + index]}`
       const peer = peers[index] ?? ''
       return new EtcdProcess(dir, clientUrl, [
-        ...['--name', name, '--data-dir', join(dir, 'data'), '--initial-cluster', initial, '--log-level', 'error'],
-        ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl, '--unsafe-no-fsync'],
+        ...[
+          '--name',
+          name,
+          '--data-dir',
+          join(dir, 'data'),
+          '--initial-cluster',
+          initial,
+          '--log-level',
+          'error',
+        ],
+        ...[
+          '--listen-client-urls',
+          clientUrl,
+          '--advertise-client-urls',
+          clientUrl,
+          '--unsafe-no-fsync',
+        ],
         ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
       ])
     }),
@@ -36,7 +51,10 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
   const members = await startCluster()
   await using stack = new AsyncDisposableStack()
   for (const member of members) stack.use(member)
-  await using client = new EtcdClient({ endpoints: members.map((member) => member.clientUrl), timeoutMs: 8000 })
+  await using client = new EtcdClient({
+    endpoints: members.map((member) => member.clientUrl),
+    timeoutMs: 8000,
+  })
 
   const listed = await client.cluster.memberList()
   deepEqual(listed.map((member) => member.name).toSorted(), ['a', 'b', 'c'])
@@ -61,7 +79,10 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
   const { kvs } = await client.kv.range({ key })
   const version = kvs[0]?.version ?? 0
   // Each acknowledged write happened once, each one in doubt at most once.
-  ok(version >= acknowledged && version <= acknowledged + inDoubt, `${version} of ${acknowledged} + ${inDoubt}`)
+  ok(
+    version >= acknowledged && version <= acknowledged + inDoubt,
+    `${version} of ${acknowledged} + ${inDoubt}`,
+  )
   ok(acknowledged >= 35, `${acknowledged} acknowledged`)
 
   const ends: (EtcdError | undefined)[] = []
@@ -86,6 +107,9 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
     await client.kv.put({ key, value: key })
     ok(false, 'a write without a quorum')
   } catch (error) {
-    ok(error instanceof EtcdError && error.code === 'Unavailable' && !error.ambiguous, String(error))
+    ok(
+      error instanceof EtcdError && error.code === 'Unavailable' && !error.ambiguous,
+      String(error),
+    )
   }
 })

@@ -124,7 +124,10 @@ test('a deadline is kept by us when etcd is stopped, and the call is in doubt', 
 test('a stopped member is noticed by its silence; reads and watches move to another', async () => {
   await using stopped = await startEtcd()
   await using other = await startEtcd()
-  await using client = new EtcdClient({ endpoints: [stopped.clientUrl, other.clientUrl], timeoutMs: 60_000 })
+  await using client = new EtcdClient({
+    endpoints: [stopped.clientUrl, other.clientUrl],
+    timeoutMs: 60_000,
+  })
   await client.kv.put({ key, value })
   let end: { readonly error: EtcdError | undefined } | undefined
   let created = 0

@@ -6,9 +6,21 @@ import { EtcdProcess, startEtcd } from '../../harness/etcd.ts'
 test('an etcd whose port another one has taken is not taken for that', async () => {
   await using first = await startEtcd()
   const dir = `${first.dir}-second`
-  const args = ['--name', 'second', '--data-dir', `${dir}/data`, '--listen-peer-urls', 'http://127.0.0.1:0']
+  const args = [
+    '--name',
+    'second',
+    '--data-dir',
+    `${dir}/data`,
+    '--listen-peer-urls',
+    'http://127.0.0.1:0',
+  ]
   const urls = ['--listen-client-urls', first.clientUrl, '--advertise-client-urls', first.clientUrl]
-  await using second = new EtcdProcess(dir, first.clientUrl, [...args, ...urls, '--log-level', 'warn'])
+  await using second = new EtcdProcess(dir, first.clientUrl, [
+    ...args,
+    ...urls,
+    '--log-level',
+    'warn',
+  ])
   await assert.rejects(
     // The health that it hears of may be that of the first.
     second.start().then(() => second.answersAsPeer(first.clientUrl)),

@@ -24,7 +24,11 @@ type Peer = AsyncDisposable & {
   readonly sessions: Set<ServerHttp2Session>
 }
 
-type OnStream = (stream: ServerHttp2Stream, count: number, headers: Readonly<Record<string, unknown>>) => void
+type OnStream = (
+  stream: ServerHttp2Stream,
+  count: number,
+  headers: Readonly<Record<string, unknown>>,
+) => void
 
 async function startPeer(onStream: OnStream, settings: Settings = {}): Promise<Peer> {
   const server: Http2Server = createServer({ settings })
@@ -65,7 +69,11 @@ function putAnswer(revision: bigint): Buffer {
   return writer.frame()
 }
 
-function answer(stream: ServerHttp2Stream, frame: Buffer, trailers: Readonly<Record<string, string>> = {}): void {
+function answer(
+  stream: ServerHttp2Stream,
+  frame: Buffer,
+  trailers: Readonly<Record<string, string>> = {},
+): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', ...trailers }))
   stream.end(frame)
@@ -91,7 +99,8 @@ test('a connection whose stream ids are used up is left for another', async () =
   await using peer = await startPeer((stream, count) => answer(stream, putAnswer(BigInt(count))))
   await using client = new EtcdClient({ endpoints: [peer.url], firstStreamId: 2 ** 31 - 5 })
   const revisions: number[] = []
-  for (let call = 0; call < 7; call++) revisions.push((await client.kv.put({ key, value })).revision)
+  for (let call = 0; call < 7; call++)
+    revisions.push((await client.kv.put({ key, value })).revision)
   deepEqual(revisions, [1, 2, 3, 4, 5, 6, 7])
   await Promise.all(Array.from({ length: 5 }, () => client.kv.put({ key, value })))
   equal(peer.streams(), 12)
@@ -194,12 +203,24 @@ test('a revision beyond 2^53 is refused loudly', async () => {
 })
 
 test('answers that are not gRPC, or not whole, are errors', async () => {
-  const cases: readonly (readonly [string, (stream: ServerHttp2Stream) => void, EtcdError['code']])[] = [
-    ['HTTP 404', (stream) => stream.respond({ ':status': 404 }, { endStream: true }), 'Unimplemented'],
+  const cases: readonly (readonly [
+    string,
+    (stream: ServerHttp2Stream) => void,
+    EtcdError['code'],
+  ])[] = [
+    [
+      'HTTP 404',
+      (stream) => stream.respond({ ':status': 404 }, { endStream: true }),
+      'Unimplemented',
+    ],
     ['no message', (stream) => answer(stream, Buffer.alloc(0)), 'Internal'],
     ['cut message', (stream) => answer(stream, putAnswer(300n).subarray(0, -1)), 'Internal'],
     ['compressed', (stream) => answer(stream, Buffer.from([1, 0, 0, 0, 0])), 'Internal'],
-    ['too long', (stream) => answer(stream, Buffer.from([0, 0xff, 0xff, 0xff, 0xff])), 'ResourceExhausted'],
+    [
+      'too long',
+      (stream) => answer(stream, Buffer.from([0, 0xff, 0xff, 0xff, 0xff])),
+      'ResourceExhausted',
+    ],
     ['not protobuf', (stream) => answer(stream, Buffer.from([0, 0, 0, 0, 1, 0xff])), 'Internal'],
     [
       'no status',
@@ -209,7 +230,11 @@ test('answers that are not gRPC, or not whole, are errors', async () => {
       },
       'Unavailable',
     ],
-    ['strange status', (stream) => answer(stream, Buffer.alloc(0), { 'grpc-status': 'x' }), 'Unknown'],
+    [
+      'strange status',
+      (stream) => answer(stream, Buffer.alloc(0), { 'grpc-status': 'x' }),
+      'Unknown',
+    ],
   ]
   for (const [name, act, code] of cases) {
     await using peer = await startPeer(act)
@@ -221,11 +246,17 @@ test('answers that are not gRPC, or not whole, are errors', async () => {
 
 test('messages of errors are decoded', async () => {
   await using peer = await startPeer((stream) =>
-    stream.respond({ ':status': 200, 'grpc-status': '9', 'grpc-message': 'caf%C3%A9 100%25' }, { endStream: true }),
+    stream.respond(
+      { ':status': 200, 'grpc-status': '9', 'grpc-message': 'caf%C3%A9 100%25' },
+      { endStream: true },
+    ),
   )
   await using client = new EtcdClient({ endpoints: [peer.url] })
   const error = await failure(client.kv.put({ key, value }))
-  deepEqual([error.code, error.message, error.ambiguous], ['FailedPrecondition', 'café 100%', false])
+  deepEqual(
+    [error.code, error.message, error.ambiguous],
+    ['FailedPrecondition', 'café 100%', false],
+  )
 })
 
 test('an answer that trickles in byte by byte is put together', async () => {

@@ -28,7 +28,13 @@ test('put, range, delete', async () => {
 
   const all = await kv.range({ key: bytes('kv/'), rangeEnd: bytes('kv0') })
   deepEqual(
-    all.kvs.map((one) => [one.key.toString(), one.value.toString(), one.createRevision, one.modRevision, one.version]),
+    all.kvs.map((one) => [
+      one.key.toString(),
+      one.value.toString(),
+      one.createRevision,
+      one.modRevision,
+      one.version,
+    ]),
     [
       ['kv/a', '2', first.revision, second.revision, 2],
       ['kv/b', '', second.revision + 1, second.revision + 1, 1],
@@ -39,11 +45,25 @@ test('put, range, delete', async () => {
 
   const old = await kv.range({ key: bytes('kv/a'), revision: first.revision })
   equal(old.kvs[0]?.value.toString(), '1')
-  const page = await kv.range({ key: bytes('kv/'), rangeEnd: bytes('kv0'), limit: 1, keysOnly: true })
+  const page = await kv.range({
+    key: bytes('kv/'),
+    rangeEnd: bytes('kv0'),
+    limit: 1,
+    keysOnly: true,
+  })
   deepEqual([page.kvs.length, page.more, page.count, page.kvs[0]?.value.length], [1, true, 2, 0])
-  const counted = await kv.range({ key: bytes('kv/'), rangeEnd: bytes('kv0'), countOnly: true, serializable: true })
+  const counted = await kv.range({
+    key: bytes('kv/'),
+    rangeEnd: bytes('kv0'),
+    countOnly: true,
+    serializable: true,
+  })
   deepEqual([counted.kvs.length, counted.count], [0, 2])
-  const newer = await kv.range({ key: bytes('kv/'), rangeEnd: bytes('kv0'), minModRevision: second.revision + 1 })
+  const newer = await kv.range({
+    key: bytes('kv/'),
+    rangeEnd: bytes('kv0'),
+    minModRevision: second.revision + 1,
+  })
   deepEqual(
     newer.kvs.map((one) => one.key.toString()),
     ['kv/b'],
@@ -82,8 +102,9 @@ test('txn compares version, create, mod, value and lease', async () => {
   const { kv } = client
   const key = bytes('txn/compare')
   const { revision } = await kv.put({ key, value: bytes('v') })
-  const holds = async (compare: Parameters<typeof kv.txn>[0]['compare'][number]): Promise<boolean> =>
-    (await kv.txn({ compare: [compare], success: [], failure: [] })).succeeded
+  const holds = async (
+    compare: Parameters<typeof kv.txn>[0]['compare'][number],
+  ): Promise<boolean> => (await kv.txn({ compare: [compare], success: [], failure: [] })).succeeded
   equal(await holds({ key, target: 'version', result: '=', value: 1 }), true)
   equal(await holds({ key, target: 'create', result: '<', value: revision }), false)
   equal(await holds({ key, target: 'mod', result: '>', value: revision - 1 }), true)
@@ -137,10 +158,14 @@ test('what etcd refuses is a verdict', async () => {
   const { kv } = client
   const empty = await failure(kv.put({ key: Buffer.alloc(0), value: bytes('v') }))
   deepEqual([empty.code, empty.ambiguous], ['InvalidArgument', false])
-  const large = await failure(kv.put({ key: bytes('large'), value: Buffer.alloc(1.7 * 1024 * 1024) }))
+  const large = await failure(
+    kv.put({ key: bytes('large'), value: Buffer.alloc(1.7 * 1024 * 1024) }),
+  )
   deepEqual([large.code, large.ambiguous], ['InvalidArgument', false])
   // Beyond its request limit and 512 KB etcd's gRPC server does not even read the message.
-  const larger = await failure(kv.put({ key: bytes('large'), value: Buffer.alloc(3 * 1024 * 1024) }))
+  const larger = await failure(
+    kv.put({ key: bytes('large'), value: Buffer.alloc(3 * 1024 * 1024) }),
+  )
   deepEqual([larger.code, larger.ambiguous], ['ResourceExhausted', false])
   const lease = await failure(kv.put({ key: bytes('leased'), value: bytes('v'), lease: 12345n }))
   deepEqual([lease.code, lease.ambiguous], ['NotFound', false])
@@ -150,7 +175,9 @@ test('an answer of many megabytes is put together from its chunks', async () => 
   const { kv } = client
   const value = Buffer.alloc(1024 * 1024, 'x')
   for (let index = 0; index < 24; index++) await kv.put({ key: bytes(`big/${index}`), value })
-  const answers = await Promise.all([1, 2].map(() => kv.range({ key: bytes('big/'), rangeEnd: bytes('big0') })))
+  const answers = await Promise.all(
+    [1, 2].map(() => kv.range({ key: bytes('big/'), rangeEnd: bytes('big0') })),
+  )
   for (const { kvs } of answers) {
     equal(kvs.length, 24)
     ok(kvs.every((one) => one.value.equals(value)))

@@ -14,14 +14,21 @@ import {
   encodeTxn,
   type Op,
 } from '../../../src/etcd/codec/kv-request.ts'
-import { type KeyValue, type RangeResponse, readRange } from '../../../src/etcd/codec/kv-response.ts'
+import {
+  type KeyValue,
+  type RangeResponse,
+  readRange,
+} from '../../../src/etcd/codec/kv-response.ts'
 import { WireReader } from '../../../src/etcd/codec/reader.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 
-const service = loadSync(join(import.meta.dirname, '..', '..', '..', 'bench', 'engine', 'etcd.proto'), {
-  keepCase: true,
-  longs: String,
-})['etcdserverpb.KV']
+const service = loadSync(
+  join(import.meta.dirname, '..', '..', '..', 'bench', 'engine', 'etcd.proto'),
+  {
+    keepCase: true,
+    longs: String,
+  },
+)['etcdserverpb.KV']
 
 function methodOf(name: string): MethodDefinition<object, object> {
   const method: unknown = service === undefined ? undefined : Reflect.get(service, name)
@@ -34,7 +41,8 @@ function isMethod(value: unknown): value is MethodDefinition<object, object> {
 }
 
 /** What grpc-js's codec reads in a request of ours. */
-const seenBy = (name: string, frame: Buffer): object => methodOf(name).requestDeserialize(frame.subarray(5))
+const seenBy = (name: string, frame: Buffer): object =>
+  methodOf(name).requestDeserialize(frame.subarray(5))
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((array) => Buffer.from(array))
 const number = fc.oneof(fc.nat(), fc.maxSafeNat()).filter((value) => value > 0)
@@ -44,7 +52,17 @@ test('requests are read by grpc-js as they were meant', () => {
   fc.assert(
     fc.property(bytes, bytes, number, number, id, (key, value, limit, revision, lease) => {
       deepEqual(
-        seenBy('Range', encodeRange({ key, rangeEnd: value, limit, revision, keysOnly: true, maxModRevision: limit })),
+        seenBy(
+          'Range',
+          encodeRange({
+            key,
+            rangeEnd: value,
+            limit,
+            revision,
+            keysOnly: true,
+            maxModRevision: limit,
+          }),
+        ),
         {
           key,
           range_end: value,
@@ -60,7 +78,10 @@ test('requests are read by grpc-js as they were meant', () => {
         lease: String(lease),
         prev_kv: true,
       })
-      deepEqual(seenBy('DeleteRange', encodeDeleteRange({ key, rangeEnd: value })), { key, range_end: value })
+      deepEqual(seenBy('DeleteRange', encodeDeleteRange({ key, rangeEnd: value })), {
+        key,
+        range_end: value,
+      })
     }),
   )
 })
@@ -91,7 +112,10 @@ test('transactions are read by grpc-js as they were meant', () => {
         ])
         expected['success'] = parts.map(([key, value]) => ({ request_put: { key, value } }))
         expected['failure'] = parts.map(([key]) => ({
-          request_txn: { success: [{ request_range: { key } }], failure: [{ request_delete_range: { key } }] },
+          request_txn: {
+            success: [{ request_range: { key } }],
+            failure: [{ request_delete_range: { key } }],
+          },
         }))
       }
       deepEqual(seenBy('Txn', encodeTxn({ compare, success, failure })), expected)
@@ -102,10 +126,34 @@ test('transactions are read by grpc-js as they were meant', () => {
 test('answers that grpc-js writes are read as they were meant', () => {
   fc.assert(
     fc.property(bytes, bytes, number, id, (key, value, revision, lease) => {
-      const kv = { key, value, create_revision: 1, mod_revision: revision, version: 3, lease: String(lease) }
-      const message = methodOf('Range').responseSerialize({ header: { revision }, kvs: [kv, kv], more: true, count: 9 })
-      const ours: KeyValue = { key, value, createRevision: 1, modRevision: revision, version: 3, lease }
-      deepEqual(readRange(new WireReader(message)), { revision, kvs: [ours, ours], more: true, count: 9 })
+      const kv = {
+        key,
+        value,
+        create_revision: 1,
+        mod_revision: revision,
+        version: 3,
+        lease: String(lease),
+      }
+      const message = methodOf('Range').responseSerialize({
+        header: { revision },
+        kvs: [kv, kv],
+        more: true,
+        count: 9,
+      })
+      const ours: KeyValue = {
+        key,
+        value,
+        createRevision: 1,
+        modRevision: revision,
+        version: 3,
+        lease,
+      }
+      deepEqual(readRange(new WireReader(message)), {
+        revision,
+        kvs: [ours, ours],
+        more: true,
+        count: 9,
+      })
     }),
   )
 })
@@ -116,7 +164,10 @@ test('a real etcd answers both clients alike', async () => {
   const oracle = openOracle(new URL(etcd.clientUrl).host)
   try {
     for (let index = 0; index < 20; index++) {
-      await client.kv.put({ key: Buffer.from(`o/${index % 7}`), value: Buffer.from(`value ${index}`) })
+      await client.kv.put({
+        key: Buffer.from(`o/${index % 7}`),
+        value: Buffer.from(`value ${index}`),
+      })
     }
     const requests = [
       {},
@@ -136,7 +187,11 @@ test('a real etcd answers both clients alike', async () => {
         countOnly: request.count_only,
         minModRevision: request.min_mod_revision,
       })
-      const theirs = await oracle.call('Range', { key: Buffer.from('o/'), range_end: Buffer.from('o0'), ...request })
+      const theirs = await oracle.call('Range', {
+        key: Buffer.from('o/'),
+        range_end: Buffer.from('o0'),
+        ...request,
+      })
       deepEqual(asOracle(ours), pick(theirs))
     }
   } finally {
@@ -162,8 +217,10 @@ function asOracle(answer: RangeResponse): object {
 }
 
 function pick(answer: unknown): object {
-  if (typeof answer !== 'object' || answer === null || !('header' in answer)) throw new Error('not an answer')
+  if (typeof answer !== 'object' || answer === null || !('header' in answer))
+    throw new Error('not an answer')
   const { header, ...rest } = answer
-  if (typeof header !== 'object' || header === null || !('revision' in header)) throw new Error('not a header')
+  if (typeof header !== 'object' || header === null || !('revision' in header))
+    throw new Error('not a header')
   return { ...rest, revision: header.revision }
 }

@@ -88,7 +88,8 @@ test('the members are listed', async () => {
 
 test('a snapshot is the database file and its checksum', async () => {
   const value = Buffer.alloc(512 * 1024, 's')
-  for (let index = 0; index < 8; index++) await client.kv.put({ key: bytes(`snapshot/${index}`), value })
+  for (let index = 0; index < 8; index++)
+    await client.kv.put({ key: bytes(`snapshot/${index}`), value })
   const chunks: Buffer[] = []
   for await (const chunk of client.maintenance.snapshot()) chunks.push(Buffer.from(chunk))
   const whole = Buffer.concat(chunks)

@@ -25,7 +25,14 @@ async function startSecureEtcd(): Promise<EtcdProcess> {
   const peerUrl = `http://127.0.0.1:${peer}`
   const etcd = new EtcdProcess(data, url, [
     ...['--data-dir', join(data, 'data'), '--listen-client-urls', `https://127.0.0.1:${client}`],
-    ...['--advertise-client-urls', url, '--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
+    ...[
+      '--advertise-client-urls',
+      url,
+      '--listen-peer-urls',
+      peerUrl,
+      '--initial-advertise-peer-urls',
+      peerUrl,
+    ],
     ...['--initial-cluster', `default=${peerUrl}`, '--unsafe-no-fsync', '--log-level', 'error'],
     ...['--cert-file', server.cert, '--key-file', server.key],
     ...['--trusted-ca-file', trusted.ca, '--client-cert-auth'],
@@ -50,12 +57,20 @@ test('TLS with client certificates, renewed while the client lives', async () =>
 
   await using buffers = new EtcdClient({
     endpoints,
-    tls: { ca: readFileSync(files.ca), cert: readFileSync(files.cert), key: readFileSync(files.key), serverName },
+    tls: {
+      ca: readFileSync(files.ca),
+      cert: readFileSync(files.cert),
+      key: readFileSync(files.key),
+      serverName,
+    },
   })
   equal((await buffers.kv.range({ key })).count, 1)
 
   // The server's name must be in its certificate.
-  await using misnamed = new EtcdClient({ endpoints, tls: { ...files, serverName: 'other.example' } })
+  await using misnamed = new EtcdClient({
+    endpoints,
+    tls: { ...files, serverName: 'other.example' },
+  })
   const wrongName = await failure(misnamed.kv.put({ key, value }))
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
@@ -69,11 +84,17 @@ test('TLS with client certificates, renewed while the client lives', async () =>
   equal((await client.kv.range({ key })).count, 1)
 
   // A server that cannot be verified is not spoken to.
-  await using distrusting = new EtcdClient({ endpoints, tls: { ...files, ca: foreign.ca, serverName } })
+  await using distrusting = new EtcdClient({
+    endpoints,
+    tls: { ...files, ca: foreign.ca, serverName },
+  })
   const distrust = await failure(distrusting.kv.put({ key, value }))
   deepEqual([distrust.code, distrust.ambiguous], ['Unavailable', false])
 
-  await using nowhere = new EtcdClient({ endpoints, tls: { ...files, ca: join(dir, 'missing.crt'), serverName } })
+  await using nowhere = new EtcdClient({
+    endpoints,
+    tls: { ...files, ca: join(dir, 'missing.crt'), serverName },
+  })
   const missing = await failure(nowhere.kv.put({ key, value }))
   ok(missing.message.includes('missing.crt'), missing.message)
 })
@@ -93,7 +114,10 @@ async function ready(client: EtcdClient): Promise<void> {
 
 test('plain HTTP to a TLS endpoint fails in time and is not ambiguous', async () => {
   await using etcd = await startSecureEtcd()
-  await using client = new EtcdClient({ endpoints: [etcd.clientUrl.replace('https', 'http')], timeoutMs: 8000 })
+  await using client = new EtcdClient({
+    endpoints: [etcd.clientUrl.replace('https', 'http')],
+    timeoutMs: 8000,
+  })
   const error = await failure(client.kv.put({ key, value }))
   equal(error.ambiguous, false)
 })

@@ -23,7 +23,10 @@ class OldMember implements AsyncDisposable {
     this.#server.on('stream', (stream, headers) => {
       this.paths.push(headers[':path'] ?? '')
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc' },
+        { waitForTrailers: true },
+      )
       stream.end(frame)
     })
     this.#server.listen(port, '127.0.0.1')
@@ -46,7 +49,10 @@ test('a stream that needs progress goes to a member that tells it right, or ends
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })
   const told: number[] = []
-  const stream = both.watch.open({ onProgressAll: (revision) => told.push(revision), onEnd: () => undefined })
+  const stream = both.watch.open({
+    onProgressAll: (revision) => told.push(revision),
+    onEnd: () => undefined,
+  })
   const ignore = { onEvents: () => undefined, onCanceled: () => undefined }
   stream.create({ key: Buffer.from('a') }, { ...ignore, onCreated: () => stream.requestProgress() })
   await until(() => told.length > 0, 'progress')
@@ -55,7 +61,10 @@ test('a stream that needs progress goes to a member that tells it right, or ends
 
   await using alone = new EtcdClient({ endpoints: [old.url] })
   const ended = Promise.withResolvers<string | undefined>()
-  alone.watch.open({ onProgressAll: () => undefined, onEnd: (error) => ended.resolve(error?.message) })
+  alone.watch.open({
+    onProgressAll: () => undefined,
+    onEnd: (error) => ended.resolve(error?.message),
+  })
   match((await ended.promise) ?? '', /3\.5\.7.*upgrade it to 3\.5\.13 or newer/)
 })
 

@@ -249,7 +249,9 @@ test('a live watch follows a busy writer', async () => {
   await until(() => watched.created.length === 1, 'created')
   const value = Buffer.alloc(1024)
   for (let round = 0; round < 50; round++) {
-    await Promise.all(Array.from({ length: 40 }, (_, index) => client.kv.put({ key: bytes(`w9/${index}`), value })))
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) => client.kv.put({ key: bytes(`w9/${index}`), value })),
+    )
   }
   await until(() => watched.events.length === 2000, 'all 2000 events')
   const revisions = watched.events.map((event) => event.kv.modRevision)

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Current, Store, Stored } from '../../../src/storage/store.ts'
-import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, Observed } from './subject.ts'
+import {
+  bytes,
+  decode,
+  failsWith,
+  type GetSubject,
+  newFolder,
+  newStore,
+  Observed,
+} from './subject.ts'
 
 const decodeLater = async (stored: Stored): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve))
@@ -11,7 +19,12 @@ const decodeLater = async (stored: Stored): Promise<string> => {
 
 export function cachedTests(subject: GetSubject): void {
   /** A key with two revisions: what a cache may still have, and what is there. */
-  async function twoStates(): Promise<{ key: string; old: Current<string>; engine: Observed; store: Store }> {
+  async function twoStates(): Promise<{
+    key: string
+    old: Current<string>
+    engine: Observed
+    store: Store
+  }> {
     const engine = new Observed(subject().engine)
     const store = newStore(engine)
     const key = `${newFolder()}a`
@@ -149,9 +162,13 @@ export function cachedTests(subject: GetSubject): void {
 
   test('the cache has nothing, and nothing is there: created in one transaction', async () => {
     const engine = new Observed(subject().engine)
-    const result = await newStore(engine).update(`${newFolder()}a`, { decode, cached: 'absent' }, () => ({
-      put: bytes('a'),
-    }))
+    const result = await newStore(engine).update(
+      `${newFolder()}a`,
+      { decode, cached: 'absent' },
+      () => ({
+        put: bytes('a'),
+      }),
+    )
     assert.deepEqual([result.outcome, engine.calls], ['put', { range: 0, change: 1, latest: 0 }])
   })
 
@@ -159,7 +176,9 @@ export function cachedTests(subject: GetSubject): void {
     const { key, old, store } = await twoStates()
     await store.delete(key, { decode })
     const created = await store.create(key, bytes('again'))
-    const { previous } = await store.update(key, { decode, cached: old }, () => ({ put: bytes('newer') }))
+    const { previous } = await store.update(key, { decode, cached: old }, () => ({
+      put: bytes('newer'),
+    }))
     assert.equal(previous?.createRevision, created)
   })
 }

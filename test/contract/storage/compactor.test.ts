@@ -27,7 +27,8 @@ test('two replicas compact once per interval, one interval behind', async () => 
   const old = await store.create('/x/old', bytes(1))
   const started = performance.now()
   await using running = new AsyncDisposableStack()
-  for (const one of [client, other]) running.use(new Compactor({ client: one, log: silent, intervalMs: INTERVAL_MS }))
+  for (const one of [client, other])
+    running.use(new Compactor({ client: one, log: silent, intervalMs: INTERVAL_MS }))
 
   const written: number[] = []
   while (performance.now() - started < INTERVAL_MS * 7.5) {
@@ -65,7 +66,11 @@ test('failures are logged, and the loop goes on', async () => {
   const warnings: string[] = []
   await using running = new AsyncDisposableStack()
   running.use(
-    new Compactor({ client, log: (level, message) => level === 'warn' && warnings.push(message), intervalMs: 100 }),
+    new Compactor({
+      client,
+      log: (level, message) => level === 'warn' && warnings.push(message),
+      intervalMs: 100,
+    }),
   )
   let version = 0
   await until(() => readVersion() > 0, 'the marker')

@@ -45,7 +45,9 @@ export const tagOf = (life: number, writer: number, n: number): string => `${lif
 export function valueOf(tag: string): Buffer {
   const [life = 0, writer = 0, n = 0] = tag.split('-').map(Number)
   const salt = life * 31 + writer * 7 + n
-  return Buffer.from(`${tag} ${'x'.repeat(salt % LONG_EVERY === 0 ? LONG_BYTES : (salt * 97) % SMALL_BYTES)}`)
+  return Buffer.from(
+    `${tag} ${'x'.repeat(salt % LONG_EVERY === 0 ? LONG_BYTES : (salt * 97) % SMALL_BYTES)}`,
+  )
 }
 
 export function whatOf(value: Uint8Array): string {
@@ -57,7 +59,8 @@ export function whatOf(value: Uint8Array): string {
 
 export const readExpected = (file: string): Expected => JSON.parse(readFileSync(file, 'utf8'))
 
-export const writeExpected = (file: string, expected: Expected): void => writeFileSync(file, JSON.stringify(expected))
+export const writeExpected = (file: string, expected: Expected): void =>
+  writeFileSync(file, JSON.stringify(expected))
 
 const STDOUT = 1
 const FULL_MS = 1
@@ -78,7 +81,10 @@ export function tell(text: string): void {
 export async function checkHistory(store: StoreReading, expected: Expected): Promise<Checked> {
   const { checked, acknowledged } = expected
   const { revision } = store
-  const newest = acknowledged.reduce((last, write) => Math.max(last, write.revision), checked.revision)
+  const newest = acknowledged.reduce(
+    (last, write) => Math.max(last, write.revision),
+    checked.revision,
+  )
   assert.ok(revision >= newest, `the store is at ${revision}, and ${newest} was acknowledged`)
   const told = new Map(acknowledged.map((write) => [write.revision, write]))
   assert.equal(told.size, acknowledged.length, 'no revision was acknowledged twice')
@@ -97,7 +103,8 @@ export async function checkHistory(store: StoreReading, expected: Expected): Pro
   for (const event of await store.eventsAfter(start)) {
     assert.equal(event.revision, ++last, 'every revision is there, once')
     const write = told.get(last)
-    if (write !== undefined) assert.deepEqual(event, write, 'what was acknowledged is what is there')
+    if (write !== undefined)
+      assert.deepEqual(event, write, 'what was acknowledged is what is there')
     if (event.what === '-') state.delete(event.key)
     else {
       assert.ok(!tags.has(event.what), `${event.what} was written twice`)
@@ -111,13 +118,18 @@ export async function checkHistory(store: StoreReading, expected: Expected): Pro
   return { revision, state: found }
 }
 
-const mapOf = (writes: readonly Write[]): Map<string, Write> => new Map(writes.map((write) => [write.key, write]))
+const mapOf = (writes: readonly Write[]): Map<string, Write> =>
+  new Map(writes.map((write) => [write.key, write]))
 
 const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
   [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /** Of what is compacted only the last write of each key is there: the last that was acknowledged, or one whose acknowledgement was cut off. */
-function checkCompacted(state: ReadonlyMap<string, Write>, { checked, acknowledged }: Expected, start: number): void {
+function checkCompacted(
+  state: ReadonlyMap<string, Write>,
+  { checked, acknowledged }: Expected,
+  start: number,
+): void {
   const before = acknowledged.filter(({ revision }) => revision <= start)
   const told = new Set(before.map(({ revision }) => revision))
   const lastOf = mapOf([...checked.state, ...before.toSorted((a, b) => a.revision - b.revision)])
@@ -127,7 +139,10 @@ function checkCompacted(state: ReadonlyMap<string, Write>, { checked, acknowledg
     const found = state.get(key)
     if (found?.revision === write.revision) assert.deepEqual(found, write)
     else if (found !== undefined || write.what !== '-') {
-      assert.ok(found === undefined || (found.revision > write.revision && !told.has(found.revision)), `${key} is lost`)
+      assert.ok(
+        found === undefined || (found.revision > write.revision && !told.has(found.revision)),
+        `${key} is lost`,
+      )
       others++
     }
   }

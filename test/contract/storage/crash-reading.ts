@@ -21,7 +21,12 @@ export function readingOf(database: SqliteDatabase): StoreReading {
 function eventsAfter(database: SqliteDatabase, after: number): Write[] {
   const writes: Write[] = []
   for (let last = after; last < database.revision; ) {
-    const found = database.commitsAfter({ after: last, most: READ_AT_ONCE, previous: false, ...crashRange })
+    const found = database.commitsAfter({
+      after: last,
+      most: READ_AT_ONCE,
+      previous: false,
+      ...crashRange,
+    })
     assert.ok(found !== undefined, `${last} is compacted`)
     for (const { revision, key, value } of found.rows) {
       writes.push({ revision, key, what: value === undefined ? '-' : whatOf(value) })

@@ -21,7 +21,9 @@ export function engineTests(subject: GetSubject): void {
     )
     await until(() => events.length >= count, `${count} events`)
     stream.close()
-    return events.map(({ type, previous }) => `${type} after ${previous?.value.toString() ?? 'nothing'}`)
+    return events.map(
+      ({ type, previous }) => `${type} after ${previous?.value.toString() ?? 'nothing'}`,
+    )
   }
 
   test('a feed tells what was there before', async () => {
@@ -62,7 +64,11 @@ export function engineTests(subject: GetSubject): void {
     const other = await engine.change({ key: `${key}b`, expected: 0, write: { put } })
     // A lease that is not there is no matter when nothing is written.
     for (const lease of [undefined, 4711n]) {
-      const lost = await engine.change({ key, expected: 0, write: lease === undefined ? { put } : { put, lease } })
+      const lost = await engine.change({
+        key,
+        expected: 0,
+        write: lease === undefined ? { put } : { put, lease },
+      })
       assert.ok(!lost.won)
       assert.deepEqual([lost.revision, lost.current?.revision], [other.revision, created.revision])
     }
@@ -77,7 +83,11 @@ export function engineTests(subject: GetSubject): void {
     const store = newStore(engine)
     const folder = newFolder()
     for (const name of ['a', 'b', 'c']) await store.create(folder + name, bytes(name))
-    const brief = async (query: { limit?: number; countOnly?: boolean; keysOnly?: boolean }): Promise<unknown[]> => {
+    const brief = async (query: {
+      limit?: number
+      countOnly?: boolean
+      keysOnly?: boolean
+    }): Promise<unknown[]> => {
       const { values, more, count } = await engine.range({ ...rangeOf(folder), ...query })
       return [values.length, more, count]
     }
@@ -91,7 +101,8 @@ export function engineTests(subject: GetSubject): void {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await store.create(folder + name, bytes(name))
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+      await store.create(folder + name, bytes(name))
     const { revision } = await engine.range(rangeOf(folder))
     const counts: unknown[] = []
     for (let { from, to } = rangeOf(folder), more = true; more; ) {

@@ -40,7 +40,10 @@ test('a dying etcd ends the feed once, with a cause; a new feed goes on from the
   await feed.reach(first)
   await etcd.stop()
   await until(() => feed.ends.length > 0, 'the end')
-  assert.ok(feed.ends[0] instanceof StorageError && feed.ends[0].code === 'unavailable', String(feed.ends[0]))
+  assert.ok(
+    feed.ends[0] instanceof StorageError && feed.ends[0].code === 'unavailable',
+    String(feed.ends[0]),
+  )
   await assert.rejects(
     engine.latest({ timeoutMs: 300 }),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
@@ -79,7 +82,10 @@ test('an etcd that is full says so, and that the write may have happened', async
   const fill = async (): Promise<void> => {
     for (let i = 0; i < 100; i++) await store.create(`/x/${i}`, Buffer.alloc(200_000, 'x'))
   }
-  await assert.rejects(fill(), (error) => error instanceof StorageError && error.code === 'no-space' && error.ambiguous)
+  await assert.rejects(
+    fill(),
+    (error) => error instanceof StorageError && error.code === 'no-space' && error.ambiguous,
+  )
 })
 
 test('a compaction of the next revision is told: older etcds forget a deletion in it', async () => {

@@ -18,9 +18,30 @@ export function feedTests(subject: GetSubject): void {
     const deleted = await store.delete(`${folder}a`, { decode })
     await until(() => feed.events.length === 3, 'three events')
     assert.deepEqual(feed.events, [
-      { range: 0, key: `${folder}a`, type: 'put', revision: put.revision, createRevision: before, value: 'told' },
-      { range: 0, key: `${folder}b`, type: 'put', revision: created, createRevision: created, value: 'live' },
-      { range: 0, key: `${folder}a`, type: 'delete', revision: deleted.revision, createRevision: 0, value: '' },
+      {
+        range: 0,
+        key: `${folder}a`,
+        type: 'put',
+        revision: put.revision,
+        createRevision: before,
+        value: 'told',
+      },
+      {
+        range: 0,
+        key: `${folder}b`,
+        type: 'put',
+        revision: created,
+        createRevision: created,
+        value: 'live',
+      },
+      {
+        range: 0,
+        key: `${folder}a`,
+        type: 'delete',
+        revision: deleted.revision,
+        createRevision: 0,
+        value: '',
+      },
     ])
     assert.deepEqual(feed.ends, [])
   })
@@ -60,7 +81,9 @@ export function feedTests(subject: GetSubject): void {
     for (const name of names) await store.create(`${folder}${name}/2`, bytes(2))
     await feed.reach(await engine.latest())
     const told = (range: number) =>
-      feed.events.filter((event) => event.range === range).map(({ key }) => key.slice(folder.length))
+      feed.events
+        .filter((event) => event.range === range)
+        .map(({ key }) => key.slice(folder.length))
     assert.deepEqual([told(0), told(1), told(2)], [['a/1', 'a/2'], ['b/2'], ['c/2']])
   })
 
@@ -69,7 +92,9 @@ export function feedTests(subject: GetSubject): void {
     const store = newStore(engine)
     const folder = newFolder()
     using feed = new Recorder(engine, [{ ...rangeOf(folder), after: await engine.latest() }])
-    await Promise.all(Array.from({ length: 500 }, (_, i) => store.create(`${folder}${i}`, bytes(i))))
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) => store.create(`${folder}${i}`, bytes(i))),
+    )
     await feed.reach(await engine.latest())
     const revisions = feed.events.map(({ revision }) => revision)
     assert.equal(revisions.length, 500)
@@ -85,7 +110,9 @@ export function feedTests(subject: GetSubject): void {
     const lease = await engine.grantLease(1000)
     // 900 keys of 2 KB: the deletions alone are more than the 1.5 MB that etcd sends in one piece.
     const keys = Array.from({ length: 900 }, (_, i) => `${folder}${String(i).padStart(2000, '0')}`)
-    await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put: bytes('x'), lease } })))
+    await Promise.all(
+      keys.map((key) => engine.change({ key, expected: 0, write: { put: bytes('x'), lease } })),
+    )
     const after = await engine.latest()
     using live = new Recorder(engine, [{ ...rangeOf(folder), after }])
     await live.reach(after)
@@ -193,7 +220,10 @@ export function feedTests(subject: GetSubject): void {
     await compact(deleted)
     const last = await store.create(`${folder}b`, bytes(2))
     using feed = new Recorder(engine, [{ ...rangeOf(folder), after }])
-    await until(() => feed.compacted.length > 0 || feed.events.some(({ revision }) => revision === last), 'an event')
+    await until(
+      () => feed.compacted.length > 0 || feed.events.some(({ revision }) => revision === last),
+      'an event',
+    )
     if (feed.compacted.length === 0) assert.equal(feed.events[0]?.type, 'delete')
   })
 

@@ -33,7 +33,11 @@ class Folder {
     await using _ = new IntervalCompactor({ engine, time, log: silent, intervalMs: INTERVAL_MS })
     const write = { put: bytes(this.#written++) }
     const { values } = await engine.range(rangeOf('/x/'))
-    const { revision } = await engine.change({ key: '/x/a', expected: values[0]?.revision ?? 0, write })
+    const { revision } = await engine.change({
+      key: '/x/a',
+      expected: values[0]?.revision ?? 0,
+      write,
+    })
     stepped.advance(ms)
     this.#wallMs += ms
     return revision
@@ -54,7 +58,8 @@ test('processes that live shorter than the interval compact, one interval behind
   const folder = new Folder()
   const written: number[] = []
   for (let n = 0; n < 6; n++) written.push(await folder.live(3 * MINUTE_MS))
-  for (const revision of written.slice(0, 3)) await assert.rejects(folder.read(revision), failsWith('compacted'))
+  for (const revision of written.slice(0, 3))
+    await assert.rejects(folder.read(revision), failsWith('compacted'))
   for (const revision of written.slice(3)) await folder.read(revision)
 })
 

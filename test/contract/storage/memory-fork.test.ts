@@ -21,7 +21,10 @@ const remove = async (engine: MemoryEngine, key: Key): Promise<void> => {
 }
 
 async function all(engine: MemoryEngine, revision?: Revision): Promise<Record<Key, string>> {
-  const { values } = await engine.range({ ...rangeOf('/x/'), ...(revision === undefined ? {} : { revision }) })
+  const { values } = await engine.range({
+    ...rangeOf('/x/'),
+    ...(revision === undefined ? {} : { revision }),
+  })
   return Object.fromEntries(values.map(({ key, value }) => [key, value.toString()]))
 }
 
@@ -86,7 +89,8 @@ test('a rewind is told to feeds like any writes, and revisions go on', async () 
   const events: string[] = []
   const ended = Promise.withResolvers<void>()
   const feed = engine.openFeed([{ ...rangeOf('/'), after: before }], {
-    onEvents: (_, some) => events.push(...some.map(({ type, key, value }) => `${type} ${key} ${value.toString()}`)),
+    onEvents: (_, some) =>
+      events.push(...some.map(({ type, key, value }) => `${type} ${key} ${value.toString()}`)),
     onProgress: () => undefined,
     onCompacted: () => undefined,
     onEnd: () => ended.resolve(),
@@ -121,7 +125,9 @@ test('a rewind deletes an object before it puts back another one of its name', a
     onEvents: (_, some) =>
       events.push(
         ...some.map(({ type, key, revision, createRevision }) =>
-          type === 'put' ? `${revision === createRevision ? 'create' : 'update'} ${key}` : `delete ${key}`,
+          type === 'put'
+            ? `${revision === createRevision ? 'create' : 'update'} ${key}`
+            : `delete ${key}`,
         ),
       ),
     onProgress: () => undefined,
@@ -131,7 +137,12 @@ test('a rewind deletes an object before it puts back another one of its name', a
   engine.rewind(state, { isKept: never, isSameObject })
   await until(() => events.length >= 4, 'the events')
   feed.close()
-  assert.deepEqual(events, ['update /x/changed', 'delete /x/recreated', 'create /x/recreated', 'update /x/restored'])
+  assert.deepEqual(events, [
+    'update /x/changed',
+    'delete /x/recreated',
+    'create /x/recreated',
+    'update /x/restored',
+  ])
 })
 
 test('a rewind to the state of another engine deletes objects that were created at the same revision', async () => {

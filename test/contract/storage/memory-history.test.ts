@@ -30,7 +30,11 @@ test('values that were replaced or deleted take a limited number of bytes, and a
   for (let n = 0; n < WRITES; n++) {
     const key = `/x/${n % 4}`
     if (n % 9 === 8)
-      ({ revision } = await engine.change({ key, expected: engine.peek(key)?.revision ?? 0, write: 'delete' }))
+      ({ revision } = await engine.change({
+        key,
+        expected: engine.peek(key)?.revision ?? 0,
+        write: 'delete',
+      }))
     else revision = await put(engine, key, Buffer.alloc(VALUE_BYTES, n))
     assert.ok(engine.stats().historyBytes <= HISTORY_BYTES_MAX)
   }
@@ -41,7 +45,10 @@ test('values that were replaced or deleted take a limited number of bytes, and a
   )
   await assert.rejects(engine.range({ ...rangeOf('/x/'), revision: first }), { code: 'compacted' })
   using late = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])
-  await until(() => late.compacted.length > 0, 'a feed from before is told that its history is gone')
+  await until(
+    () => late.compacted.length > 0,
+    'a feed from before is told that its history is gone',
+  )
   // The newer half is there.
   using recent = new Recorder(engine, [{ ...rangeOf('/x/'), after: revision - 20 }])
   await recent.reach(revision)
@@ -61,7 +68,12 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const patch = async (cluster: Cluster, name: string, n: number): Promise<void> => {
   const body = { data: { n: String(n) } }
   const contentType = 'application/merge-patch+json'
-  const { status } = await cluster.request({ method: 'PATCH', path: `${configMaps}/${name}`, body, contentType })
+  const { status } = await cluster.request({
+    method: 'PATCH',
+    path: `${configMaps}/${name}`,
+    body,
+    contentType,
+  })
   assert.equal(status, 200)
 }
 

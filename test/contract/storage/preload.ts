@@ -7,10 +7,20 @@ export function canPreload(source: string, library: string): boolean {
   // Other systems load such a library in other ways.
   if (process.platform !== 'linux') return false
   try {
-    execFileSync('cc', ['-shared', '-fPIC', '-o', library, join(import.meta.dirname, source), '-ldl'])
+    execFileSync('cc', [
+      '-shared',
+      '-fPIC',
+      '-o',
+      library,
+      join(import.meta.dirname, source),
+      '-ldl',
+    ])
   } catch {
     return false
   }
-  const { status, stderr } = spawnSync('true', { env: { ...process.env, LD_PRELOAD: library }, encoding: 'utf8' })
+  const { status, stderr } = spawnSync('true', {
+    env: { ...process.env, LD_PRELOAD: library },
+    encoding: 'utf8',
+  })
   return status === 0 && stderr === ''
 }

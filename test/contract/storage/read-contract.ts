@@ -5,7 +5,16 @@ import { StorageError } from '../../../src/storage/errors.ts'
 import { type KeyRange, rangeOf, toKey } from '../../../src/storage/keys.ts'
 import type { Page, Store } from '../../../src/storage/store.ts'
 import type { Transformer } from '../../../src/storage/transform.ts'
-import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, Observed, text } from './subject.ts'
+import {
+  bytes,
+  decode,
+  failsWith,
+  type GetSubject,
+  newFolder,
+  newStore,
+  Observed,
+  text,
+} from './subject.ts'
 
 export function readTests(subject: GetSubject): void {
   test('a created value is there, at the revision of its creation', async () => {
@@ -46,7 +55,10 @@ export function readTests(subject: GetSubject): void {
     assert.equal(text(old.found), 'one')
     assert.equal(old.revision, first)
     assert.equal(text((await store.get(key, { revision })).found), 'two')
-    await assert.rejects(store.get(key, { revision: revision + 1000 }), failsWith('too-new', /future revision/))
+    await assert.rejects(
+      store.get(key, { revision: revision + 1000 }),
+      failsWith('too-new', /future revision/),
+    )
   })
 
   test('a value may be empty, and hold any bytes', async () => {
@@ -70,7 +82,10 @@ export function readTests(subject: GetSubject): void {
 }
 
 export function listTests(subject: GetSubject): void {
-  async function filled(count: number, content = 'x'): Promise<{ range: KeyRange; keys: string[]; store: Store }> {
+  async function filled(
+    count: number,
+    content = 'x',
+  ): Promise<{ range: KeyRange; keys: string[]; store: Store }> {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const keys = Array.from({ length: count }, (_, i) => `${folder}${String(i).padStart(5, '0')}`)
@@ -83,7 +98,9 @@ export function listTests(subject: GetSubject): void {
     const folder = newFolder()
     const outside = [folder.slice(0, -1), `${folder.slice(0, -1)}0`, `${folder.slice(0, -1)}-a`]
     for (const key of outside) await store.create(key, bytes('neighbour'))
-    const names = ['a', 'a/b', 'a-b', 'a.b', 'a0', 'Z', 'é', '€', '\u{10000}', '\uffee', '~'].map(toKey)
+    const names = ['a', 'a/b', 'a-b', 'a.b', 'a0', 'Z', 'é', '€', '\u{10000}', '\uffee', '~'].map(
+      toKey,
+    )
     for (const name of names) await store.create(folder + name, bytes(name))
     const page = await store.list(rangeOf(folder))
     assert.deepEqual(
@@ -149,7 +166,11 @@ export function listTests(subject: GetSubject): void {
     assert.deepEqual(seen, keys)
     assert.equal(revisions.size, 1)
     const controller = new AbortController()
-    for await (const page of store.walk(range, { pageBytes: 1, readsAhead: true, signal: controller.signal })) {
+    for await (const page of store.walk(range, {
+      pageBytes: 1,
+      readsAhead: true,
+      signal: controller.signal,
+    })) {
       assert.ok(page.more)
       break
     }
@@ -159,7 +180,8 @@ export function listTests(subject: GetSubject): void {
   test('a walk keeps to the size asked for, whatever the rows', async () => {
     const { range, store } = await filled(40, 'x'.repeat(100_000))
     const sizes: number[] = []
-    for await (const page of store.walk(range, { pageBytes: 400_000 })) sizes.push(page.values.length)
+    for await (const page of store.walk(range, { pageBytes: 400_000 }))
+      sizes.push(page.values.length)
     assert.equal(
       sizes.reduce((sum, size) => sum + size),
       40,
@@ -182,7 +204,9 @@ export function listTests(subject: GetSubject): void {
   test('a list of what is no longer kept', async () => {
     const { range, keys, store } = await filled(3)
     const { revision } = await store.list(range)
-    const { revision: later } = await store.update(keys[0] ?? '', { decode }, () => ({ put: bytes('y') }))
+    const { revision: later } = await store.update(keys[0] ?? '', { decode }, () => ({
+      put: bytes('y'),
+    }))
     await subject().compact(later)
     await assert.rejects(store.list(range, { revision }), failsWith('compacted', /compacted/))
     await assert.rejects(store.get(keys[0] ?? '', { revision }), failsWith('compacted'))
@@ -193,7 +217,10 @@ export function listTests(subject: GetSubject): void {
     const { range } = await filled(3)
     const { engine } = subject()
     const keys = await engine.range({ ...range, keysOnly: true })
-    assert.deepEqual([keys.values.length, keys.values.every(({ value }) => value.length === 0)], [3, true])
+    assert.deepEqual(
+      [keys.values.length, keys.values.every(({ value }) => value.length === 0)],
+      [3, true],
+    )
     const counted = await engine.range({ ...range, countOnly: true })
     assert.deepEqual([counted.values.length, counted.count], [0, 3])
   })
@@ -206,7 +233,10 @@ const versioned = (current: string): Transformer => ({
   fromStorage: async (_key, stored) => {
     const colon = stored.indexOf(':')
     if (colon === -1) throw new StorageError('corrupt', 'no matching prefix found')
-    return { value: stored.subarray(colon + 1), stale: stored.toString('utf8', 0, colon) !== current }
+    return {
+      value: stored.subarray(colon + 1),
+      stale: stored.toString('utf8', 0, colon) !== current,
+    }
   },
 })
 
@@ -243,7 +273,8 @@ export function transformTests(subject: GetSubject): void {
     const folder = newFolder()
     const key = `${folder}b`
     const plain = newStore(engine)
-    for (const name of ['a', 'b', 'c']) await plain.create(folder + name, bytes(name === 'b' ? 'k8s:enc:x' : 'k1:y'))
+    for (const name of ['a', 'b', 'c'])
+      await plain.create(folder + name, bytes(name === 'b' ? 'k8s:enc:x' : 'k1:y'))
     const message = 'identity transformer tried to read encrypted data'
     await assert.rejects(plain.get(key), failsWith('corrupt', message))
     await assert.rejects(

@@ -6,7 +6,15 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
-import { checkHistory, IN_FLIGHT_MAX, keyOf, readExpected, tagOf, tell, valueOf } from './crash-history.ts'
+import {
+  checkHistory,
+  IN_FLIGHT_MAX,
+  keyOf,
+  readExpected,
+  tagOf,
+  tell,
+  valueOf,
+} from './crash-history.ts'
 import { readingOf } from './crash-reading.ts'
 
 const [folder = '', file = ''] = process.argv.slice(2)
@@ -28,7 +36,9 @@ for (let n = 0; ; n++) {
   const before = database.revision
   // Commits of one to eight writes.
   const writes = 1 + ((n + life) % IN_FLIGHT_MAX)
-  const told = database.commit(() => Array.from({ length: writes }, (_, writer) => write(n, writer)))
+  const told = database.commit(() =>
+    Array.from({ length: writes }, (_, writer) => write(n, writer)),
+  )
   tell(told.join(''))
   const { revision } = database
   if (isPassed(COMPACTED_EVERY, before, revision)) database.compact(revision - 1)
@@ -48,7 +58,11 @@ function write(n: number, writer: number): string {
   const current = [...steps].flat()[0]?.revision ?? 0
   const isDeletion = current > 0 && n % 7 === 0
   const what = tagOf(life, writer, n)
-  const { won, revision } = database.change({ key, expected: current, ...(!isDeletion && { put: valueOf(what) }) })
+  const { won, revision } = database.change({
+    key,
+    expected: current,
+    ...(!isDeletion && { put: valueOf(what) }),
+  })
   if (!won) throw new Error(`somebody else wrote ${key}`)
   return `${revision} ${key} ${isDeletion ? '-' : what}\n`
 }

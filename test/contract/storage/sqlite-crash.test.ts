@@ -12,7 +12,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { build } from 'esbuild'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
-import { type Checked, checkHistory, type Expected, type Write, writeExpected } from './crash-history.ts'
+import {
+  type Checked,
+  checkHistory,
+  type Expected,
+  type Write,
+  writeExpected,
+} from './crash-history.ts'
 import { readingOf } from './crash-reading.ts'
 import { canPreload } from './preload.ts'
 
@@ -41,9 +47,11 @@ const canKillAtWrite = canPreload('kill-at-write.c', library)
 // Code is loaded from one file and compiled once, not for each process.
 const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
 await build({
-  entryPoints: ['sqlite-writer.ts', 'sqlite-committer.ts', '../../../src/storage/sqlite/sqlite-worker.ts'].map((file) =>
-    join(import.meta.dirname, file),
-  ),
+  entryPoints: [
+    'sqlite-writer.ts',
+    'sqlite-committer.ts',
+    '../../../src/storage/sqlite/sqlite-worker.ts',
+  ].map((file) => join(import.meta.dirname, file)),
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -58,7 +66,8 @@ type Moment =
   | { readonly when: 'writing'; readonly writes: number }
   | { readonly when: 'at-write'; readonly at: string }
 
-const between = (low: number, high: number): number => low + Math.floor(Math.random() * (high - low + 1))
+const between = (low: number, high: number): number =>
+  low + Math.floor(Math.random() * (high - low + 1))
 
 /** How many there are in a life, about, and in which parts they can be cut. */
 const calls = [
@@ -76,7 +85,10 @@ function randomMoment(): Moment {
     return { when: 'writing', writes: between(0, LIVES_WRITES_MAX) }
   }
   const { what, most, parts } = call
-  return { when: 'at-write', at: `${what} ${between(1, most)} ${parts[between(0, parts.length - 1)]}` }
+  return {
+    when: 'at-write',
+    at: `${what} ${between(1, most)} ${parts[between(0, parts.length - 1)]}`,
+  }
 }
 
 /** How long opening and checking took lately, by kind. */
@@ -152,7 +164,10 @@ class Folder {
   }
 
   async check(): Promise<void> {
-    using database = new SqliteDatabase({ file: join(this.#path, 'keelson.sqlite'), isDurable: true })
+    using database = new SqliteDatabase({
+      file: join(this.#path, 'keelson.sqlite'),
+      isDurable: true,
+    })
     await checkHistory(readingOf(database), this.#expected)
   }
 
@@ -164,7 +179,8 @@ class Folder {
 test(`nothing acknowledged is lost or doubled by up to ${CRASHES} crashes`, async () => {
   const counts = { crashes: 0, opening: 0, writes: 0 }
   const startMs = performance.now()
-  const isOver = (): boolean => counts.crashes >= CRASHES || performance.now() > startMs + SECONDS_MAX * 1000
+  const isOver = (): boolean =>
+    counts.crashes >= CRASHES || performance.now() > startMs + SECONDS_MAX * 1000
   const report = (): void => {
     const { crashes, opening, writes } = counts
     const seconds = Math.round((performance.now() - startMs) / 1000)
@@ -182,7 +198,9 @@ test(`nothing acknowledged is lost or doubled by up to ${CRASHES} crashes`, asyn
     }
     await store.check()
   }
-  await Promise.all(Array.from({ length: FOLDERS }, (_, n) => live(new Folder(join(folder, `${n}`)))))
+  await Promise.all(
+    Array.from({ length: FOLDERS }, (_, n) => live(new Folder(join(folder, `${n}`)))),
+  )
   assert.ok(counts.writes > 0, 'writes were acknowledged')
   report()
 })

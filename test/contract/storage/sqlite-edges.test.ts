@@ -22,24 +22,31 @@ import { bytes, failsWith, Recorder } from './subject.ts'
 const root = mkdtempSync(join(tmpdir(), 'keelson-edges-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const newPath = (): string => mkdtempSync(join(root, 'store-'))
-const run = (...args: readonly string[]): Promise<string> => moveStore(args, { nowMs: Date.now(), showProgress: null })
+const run = (...args: readonly string[]): Promise<string> =>
+  moveStore(args, { nowMs: Date.now(), showProgress: null })
 const patient = { timeoutMs: PATIENCE_MS }
 
 test('another program locks the file: writes are refused with the reason, reads go on', async () => {
   const folder = newPath()
   const lines: string[] = []
-  await using engine = await SqliteEngine.open({ folder, log: (level, message) => lines.push(`${level} ${message}`) })
+  await using engine = await SqliteEngine.open({
+    folder,
+    log: (level, message) => lines.push(`${level} ${message}`),
+  })
   const put = bytes('x')
   const { revision } = await engine.change({ key: '/x/a', expected: 0, write: { put } })
   using other = new DatabaseSync(fileIn(folder))
   other.exec('BEGIN IMMEDIATE')
   for (const key of ['/x/b', '/x/c']) {
-    await assert.rejects(engine.change({ key, expected: 0, write: { put } }, patient), (error: unknown) => {
-      assert.ok(failsWith('unavailable')(error) && error instanceof Error && 'ambiguous' in error)
-      assert.equal(error.ambiguous, false)
-      assert.match(error.message, /another program has locked the file/)
-      return true
-    })
+    await assert.rejects(
+      engine.change({ key, expected: 0, write: { put } }, patient),
+      (error: unknown) => {
+        assert.ok(failsWith('unavailable')(error) && error instanceof Error && 'ambiguous' in error)
+        assert.equal(error.ambiguous, false)
+        assert.match(error.message, /another program has locked the file/)
+        return true
+      },
+    )
     assert.equal((await engine.range(rangeOf('/x/'), patient)).count, 1)
   }
   other.exec('ROLLBACK')
@@ -49,7 +56,10 @@ test('another program locks the file: writes are refused with the reason, reads 
       () => false,
     )
   }
-  assert.deepEqual(lines, ['error the store cannot be written; reads go on', 'info the store can be written again'])
+  assert.deepEqual(lines, [
+    'error the store cannot be written; reads go on',
+    'info the store can be written again',
+  ])
 })
 
 test('the log grows while another program reads the file, and not for ever', () => {
@@ -58,7 +68,8 @@ test('the log grows while another program reads the file, and not for ever', () 
   const LONG_BYTES = 60_000_000
   using database = new SqliteDatabase({ file, isDurable: false })
   const put = Buffer.alloc(1_000_000, 'x')
-  const write = (n: number): void => void database.commit(() => database.change({ key: `/x/${n}`, expected: 0, put }))
+  const write = (n: number): void =>
+    void database.commit(() => database.change({ key: `/x/${n}`, expected: 0, put }))
   write(0)
   {
     using reader = new DatabaseSync(file, { readOnly: true })
@@ -95,7 +106,8 @@ test('a log that grows since another program reads is told of, and that it is sh
     await until(() => write().then(() => told.length === 1), 'it is told')
   }
   await until(() => write().then(() => told.length === 2), 'it is told')
-  const long = "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
+  const long =
+    "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
   assert.deepEqual(told, [long, "info SQLite's log is short again"])
 })
 
@@ -104,7 +116,8 @@ test('a folder that is not found by its name any more is written and read', asyn
   const lines: string[] = []
   const log: Log = (level, message) => void lines.push(`${level} ${message}`)
   await using engine = await SqliteEngine.open({ folder, isDurable: false, log })
-  const write = (n: number) => engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
+  const write = (n: number) =>
+    engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
   await write(0)
   renameSync(folder, `${folder}.moved`)
   // To look it up fails by something else than that it is not there, as on a disk that fails, or without the right to.
@@ -143,7 +156,13 @@ test('one commit takes some 16 MB; reads do not wait for what else has come', ()
   const thread = new DatabaseThread(database, port)
   const MESSAGE_BYTES = 4 << 20
   const messages = Array.from({ length: 6 }, (_, n): Calls => {
-    const call = { op: 'change', id: n, key: `/x/${n}`, expected: 0, put: { start: 0, end: 1 } } as const
+    const call = {
+      op: 'change',
+      id: n,
+      key: `/x/${n}`,
+      expected: 0,
+      put: { start: 0, end: 1 },
+    } as const
     return { calls: [call], bytes: new Uint8Array(MESSAGE_BYTES), cancelled: [] }
   })
   const [first, ...more] = messages
@@ -174,7 +193,8 @@ const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
 function advance(file: string, revision: number): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
   using db = new DatabaseSync(file)
-  for (const name of ['compacted', 'swept']) db.prepare('INSERT INTO meta VALUES (?, ?)').run(name, revision)
+  for (const name of ['compacted', 'swept'])
+    db.prepare('INSERT INTO meta VALUES (?, ?)').run(name, revision)
 }
 
 for (const last of [2 ** 33, REVISION_MAX - 5]) {
@@ -183,7 +203,8 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
     advance(fileIn(folder), last)
     await using engine = await SqliteEngine.open({ folder, isDurable: false })
     const lease = await engine.grantLease(3600)
-    for (const key of ['/x/a', '/x/b']) await engine.change({ key, expected: 0, write: { ...put('one'), lease } })
+    for (const key of ['/x/a', '/x/b'])
+      await engine.change({ key, expected: 0, write: { ...put('one'), lease } })
     const { revision } = await engine.change({ key: '/x/c', expected: 0, write: put('one') })
     assert.equal(revision, last + 3)
     await engine.change({ key: '/x/c', expected: revision, write: put('two') })
@@ -217,7 +238,10 @@ test('several keys of one large revision are exported and imported', async () =>
       db.prepare('INSERT INTO current (key, id, created) VALUES (?, ?, ?)'),
     ]
     for (let n = 0; n < 5; n++) {
-      const [key, id] = [Buffer.from(`/registry/x/${n}`), BigInt(revision) * BigInt(KEYS_OF_REVISION_MAX) + BigInt(n)]
+      const [key, id] = [
+        Buffer.from(`/registry/x/${n}`),
+        BigInt(revision) * BigInt(KEYS_OF_REVISION_MAX) + BigInt(n),
+      ]
       version.run(id, key, revision, Buffer.from(`value ${n}`))
       current.run(key, id, revision)
     }

@@ -34,7 +34,10 @@ function canMount(): boolean {
 class StoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess
 
-  static async start(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<StoreProcess> {
+  static async start(
+    command: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<StoreProcess> {
     const [program = '', ...args] = command
     const child = spawn(program, args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -130,7 +133,9 @@ class FaultyDisk {
 }
 
 const faulty = {
-  skip: !canPreload('faulty-disk.c', library) && 'there is no C compiler, or its library cannot be loaded',
+  skip:
+    !canPreload('faulty-disk.c', library) &&
+    'there is no C compiler, or its library cannot be loaded',
 }
 
 for (const [how, code, message] of [
@@ -151,7 +156,11 @@ for (const [how, code, message] of [
     }
     assert.deepEqual(await store.keys(), ['/f/a'], 'reads go on')
     disk.heal()
-    assert.equal(await store.putWhenWell('/f/d'), first + 1, 'what was refused has used no revision')
+    assert.equal(
+      await store.putWhenWell('/f/d'),
+      first + 1,
+      'what was refused has used no revision',
+    )
     assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
     assert.deepEqual(await store.log(), [
       'error the store cannot be written; reads go on',
@@ -163,17 +172,21 @@ for (const [how, code, message] of [
   })
 }
 
-test('a commit that was not flushed, once: it is certainly not there, after a crash neither', faulty, async () => {
-  const disk = new FaultyDisk()
-  await using store = await disk.start()
-  await store.put('/f/a')
-  disk.fail('flush-once')
-  const refused = await store.refused('/f/b')
-  assert.deepEqual([refused.code, refused.ambiguous], ['unwritable', false])
-  await store.kill()
-  await using again = await disk.start()
-  assert.deepEqual(await again.keys(), ['/f/a'])
-})
+test(
+  'a commit that was not flushed, once: it is certainly not there, after a crash neither',
+  faulty,
+  async () => {
+    const disk = new FaultyDisk()
+    await using store = await disk.start()
+    await store.put('/f/a')
+    disk.fail('flush-once')
+    const refused = await store.refused('/f/b')
+    assert.deepEqual([refused.code, refused.ambiguous], ['unwritable', false])
+    await store.kill()
+    await using again = await disk.start()
+    assert.deepEqual(await again.keys(), ['/f/a'])
+  },
+)
 
 test('commits that are not flushed: nobody knows, until one is', faulty, async () => {
   const disk = new FaultyDisk()
@@ -186,23 +199,31 @@ test('commits that are not flushed: nobody knows, until one is', faulty, async (
   assert.equal(await store.putWhenWell('/f/c'), first + 1)
   await store.kill()
   await using again = await disk.start()
-  assert.deepEqual(await again.keys(), ['/f/a', '/f/c'], 'the later commit is in the place of the one that failed')
+  assert.deepEqual(
+    await again.keys(),
+    ['/f/a', '/f/c'],
+    'the later commit is in the place of the one that failed',
+  )
 })
 
-test('a commit that was not flushed, and a crash: what was acknowledged is there', faulty, async () => {
-  const disk = new FaultyDisk()
-  await using store = await disk.start()
-  await store.put('/f/a')
-  disk.fail('flush')
-  assert.equal((await store.refused('/f/b')).ambiguous, true)
-  await store.kill()
-  disk.heal()
-  await using again = await disk.start()
-  const keys = await again.keys()
-  assert.equal(keys[0], '/f/a')
-  assert.ok(keys.length === 1 || keys[1] === '/f/b')
-  await again.put('/f/c')
-})
+test(
+  'a commit that was not flushed, and a crash: what was acknowledged is there',
+  faulty,
+  async () => {
+    const disk = new FaultyDisk()
+    await using store = await disk.start()
+    await store.put('/f/a')
+    disk.fail('flush')
+    assert.equal((await store.refused('/f/b')).ambiguous, true)
+    await store.kill()
+    disk.heal()
+    await using again = await disk.start()
+    const keys = await again.keys()
+    assert.equal(keys[0], '/f/a')
+    assert.ok(keys.length === 1 || keys[1] === '/f/b')
+    await again.put('/f/c')
+  },
+)
 
 test('a small disk gets full, and has space again', {
   skip: !(process.platform === 'linux' && canMount()) && 'no disk can be mounted',

@@ -31,7 +31,11 @@ class Both implements Disposable {
   readonly random: Random
   readonly memory = new MemoryDatabase(systemTime, () => undefined)
   readonly #folder = mkdtempSync(join(tmpdir(), 'keelson-model-'))
-  readonly sqlite = new SqliteDatabase({ file: join(this.#folder, 'a'), isDurable: false, sliceRows: 3 })
+  readonly sqlite = new SqliteDatabase({
+    file: join(this.#folder, 'a'),
+    isDurable: false,
+    sliceRows: 3,
+  })
   #leases = 0
 
   constructor(seed: number) {
@@ -59,7 +63,11 @@ class Both implements Disposable {
       write: isDeletion ? 'delete' : { put, ...(lease !== undefined && { lease }) },
     })
     const changed = sqlite.commit(() =>
-      sqlite.change({ key, expected, ...(!isDeletion && { put, ...(lease !== undefined && { lease }) }) }),
+      sqlite.change({
+        key,
+        expected,
+        ...(!isDeletion && { put, ...(lease !== undefined && { lease }) }),
+      }),
     )
     assert.deepEqual([changed.won, changed.revision], [outcome.won, outcome.revision])
   }
@@ -100,7 +108,9 @@ class Both implements Disposable {
       for (let n = below(random, 4); n > 0; n--) this.change()
       if (sqlite.isSweepDue) sqlite.sweep()
     }
-    const wanted = expected.values.map((one): Row => [one.key, one.revision, one.createRevision, one.value.toString()])
+    const wanted = expected.values.map(
+      (one): Row => [one.key, one.revision, one.createRevision, one.value.toString()],
+    )
     assert.deepEqual(rows, wanted)
   }
 
@@ -110,7 +120,9 @@ class Both implements Disposable {
     const revision = memory.revision
     const limit = random.between(2, 6)
     const [wanted, found]: [number[], number[]] = [[], []]
-    const all = (await memory.range({ from: '/m/', to: '/m0', revision })).values.map(({ key }) => key)
+    const all = (await memory.range({ from: '/m/', to: '/m0', revision })).values.map(
+      ({ key }) => key,
+    )
     for (let from = '/m/', n = 0; n < all.length; n += limit) {
       const steps = sqlite.range({ from, to: '/m0', limit, values: 'none' }, revision)
       const rows: StoredVersion[] = []

@@ -9,7 +9,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { FeedEvent, Found, Key, RangeQuery, Revision, Versioned } from '../../../src/storage/engine.ts'
+import type {
+  FeedEvent,
+  Found,
+  Key,
+  RangeQuery,
+  Revision,
+  Versioned,
+} from '../../../src/storage/engine.ts'
 import { isCode } from '../../../src/storage/errors.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { Random } from '../../simulation/random.ts'
@@ -28,7 +35,11 @@ const keyOf = (n: number): Key => `/s/${String(n).padStart(5, '0')}`
 const digest = (bytes: Uint8Array): string => hash('sha1', bytes, 'base64')
 
 /** `digest` undefined: deleted. */
-type Version = { readonly revision: Revision; readonly created: Revision; readonly digest: string | undefined }
+type Version = {
+  readonly revision: Revision
+  readonly created: Revision
+  readonly digest: string | undefined
+}
 type Row = readonly [key: Key, revision: Revision, created: Revision, digest: string]
 type Event = readonly [key: Key, revision: Revision, digest: string | undefined]
 
@@ -80,7 +91,11 @@ class Model {
 }
 
 type Read = { readonly query: RangeQuery; readonly found: Found; readonly rows: readonly Row[] }
-type Acknowledged = { readonly key: Key; readonly revision: Revision; readonly digest: string | undefined }
+type Acknowledged = {
+  readonly key: Key
+  readonly revision: Revision
+  readonly digest: string | undefined
+}
 
 class Stress {
   readonly #random: Random
@@ -88,7 +103,15 @@ class Stress {
   readonly #model = new Model()
   readonly #told: Event[] = []
   #compacted: Revision = 0
-  readonly counts = { rounds: 0, writes: 0, rows: 0, ranges: 0, cancelled: 0, compactions: 0, replayed: 0 }
+  readonly counts = {
+    rounds: 0,
+    writes: 0,
+    rows: 0,
+    ranges: 0,
+    cancelled: 0,
+    compactions: 0,
+    replayed: 0,
+  }
 
   constructor(engine: SqliteEngine, random: Random) {
     this.#engine = engine
@@ -118,7 +141,9 @@ class Stress {
     }
     const compacting = random.chance(0.3) ? this.#compact(begun) : undefined
     const acknowledged = (await Promise.all(writes)).filter((one) => one !== undefined)
-    for (const { key, revision, digest: digested } of acknowledged.toSorted((a, b) => a.revision - b.revision))
+    for (const { key, revision, digest: digested } of acknowledged.toSorted(
+      (a, b) => a.revision - b.revision,
+    ))
       this.#model.add(key, revision, digested)
     const found = (await Promise.all(reads)).filter((one) => one !== undefined)
     await compacting
@@ -138,7 +163,10 @@ class Stress {
     assert.equal(found.more, !countOnly && limit > 0 && expected.length > limit)
     const shown = countOnly ? [] : limit === 0 ? expected : expected.slice(0, limit)
     const empty = digest(Buffer.alloc(0))
-    assert.deepEqual(rows, keysOnly ? shown.map(([key, revision, created]) => [key, revision, created, empty]) : shown)
+    assert.deepEqual(
+      rows,
+      keysOnly ? shown.map(([key, revision, created]) => [key, revision, created, empty]) : shown,
+    )
     this.counts.ranges++
     this.counts.rows += rows.length
   }
@@ -202,7 +230,9 @@ class Stress {
   async #read(begun: Revision): Promise<Read | undefined> {
     const random = this.#random
     const [from, to] = [random.between(0, KEYS), random.between(0, KEYS)].toSorted((a, b) => a - b)
-    const revision = random.chance(0.4) ? random.between(Math.max(1, this.#compacted), begun) : undefined
+    const revision = random.chance(0.4)
+      ? random.between(Math.max(1, this.#compacted), begun)
+      : undefined
     const query: RangeQuery = {
       ...(random.chance(0.3) ? whole : { from: keyOf(from ?? 0), to: keyOf(to ?? KEYS) }),
       ...(revision !== undefined && { revision }),
@@ -217,7 +247,8 @@ class Stress {
       return { query, found, rows: found.values.map(rowOf) }
     } catch (error) {
       if (isCode(error, 'cancelled')) this.counts.cancelled++
-      else if (!isCode(error, 'compacted') || revision === undefined || revision >= this.#compacted) throw error
+      else if (!isCode(error, 'compacted') || revision === undefined || revision >= this.#compacted)
+        throw error
       return undefined
     }
   }
@@ -235,9 +266,12 @@ const byKey = ([a]: Row, [b]: Row): number => (a < b ? -1 : 1)
 
 /** Mostly small, as objects are; some need several slices. */
 function bytesOf(random: Random): Buffer {
-  const length = random.chance(0.01) ? LONG_BYTES : random.between(0, random.chance(0.1) ? 20_000 : 1_500)
+  const length = random.chance(0.01)
+    ? LONG_BYTES
+    : random.between(0, random.chance(0.1) ? 20_000 : 1_500)
   const bytes = Buffer.alloc(length)
-  for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE(Math.floor(random.next() * 2 ** 32), at)
+  for (let at = 0; at + 4 <= length; at += 4)
+    bytes.writeUInt32LE(Math.floor(random.next() * 2 ** 32), at)
   return bytes
 }
 

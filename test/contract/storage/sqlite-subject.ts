@@ -19,7 +19,10 @@ const FILLER_BYTES = 64 * 1024
 
 const [folder = '', filler = ''] = process.argv.slice(2)
 const lines: string[] = []
-const engine = await SqliteEngine.open({ folder, log: (level, message) => lines.push(`${level} ${message}`) })
+const engine = await SqliteEngine.open({
+  folder,
+  log: (level, message) => lines.push(`${level} ${message}`),
+})
 
 async function answer(told: Told): Promise<Answered> {
   if (told.op === 'log') return { lines }

@@ -33,7 +33,10 @@ function tear(before: Buffer, now: Buffer, random: Random): Buffer {
   if (random.chance(0.2)) return now
   const torn = Buffer.alloc(random.pick([before, now]).length)
   for (let at = 0; at < torn.length; at += SECTOR_BYTES) {
-    const [one, other] = [before.subarray(at, at + SECTOR_BYTES), now.subarray(at, at + SECTOR_BYTES)]
+    const [one, other] = [
+      before.subarray(at, at + SECTOR_BYTES),
+      now.subarray(at, at + SECTOR_BYTES),
+    ]
     const kind = one.equals(other) ? 'new' : random.pick(['old', 'new', 'new', 'garbage'] as const)
     ;(kind === 'old' ? one : other).copy(torn, at)
     // What stood before the written bytes in their sector stays: no disk of today takes it.
@@ -47,7 +50,9 @@ type State = { readonly revision: number; readonly keys: readonly string[] }
 
 function stateOf(database: SqliteDatabase): State {
   const rows = [...database.range({ from: '/t/', to: '/t0', limit: 0, values: 'all' }, 0)].flat()
-  const keys = rows.map(({ key, revision, value }) => `${key} ${revision} ${value.length} ${value[0] ?? 0}`)
+  const keys = rows.map(
+    ({ key, revision, value }) => `${key} ${revision} ${value.length} ${value[0] ?? 0}`,
+  )
   return { revision: database.revision, keys }
 }
 
@@ -56,8 +61,12 @@ function write(database: SqliteDatabase, random: Random): void {
     for (let n = random.between(1, 4); n > 0; n--) {
       const key = `/t/${random.between(1, KEYS)}`
       const { revision = 0 } =
-        [...database.range({ from: key, to: `${key}\0`, limit: 1, values: 'none' }, 0)].flat()[0] ?? {}
-      const put = Buffer.alloc(random.between(1, random.chance(0.7) ? VALUE_BYTES_MAX : 2_000), random.between(1, 255))
+        [...database.range({ from: key, to: `${key}\0`, limit: 1, values: 'none' }, 0)].flat()[0] ??
+        {}
+      const put = Buffer.alloc(
+        random.between(1, random.chance(0.7) ? VALUE_BYTES_MAX : 2_000),
+        random.between(1, 255),
+      )
       database.change({ key, expected: revision, ...(!random.chance(0.2) && { put }) })
     }
   })

@@ -52,7 +52,11 @@ function writeOf({ key, revision: at, type, value }: FeedEvent): Write {
 
 async function stateAt(at: number): Promise<Write[]> {
   const { values } = await engine.range({ ...crashRange, revision: at })
-  return values.map(({ key, revision: last, value }) => ({ revision: last, key, what: whatOf(value) }))
+  return values.map(({ key, revision: last, value }) => ({
+    revision: last,
+    key,
+    what: whatOf(value),
+  }))
 }
 
 /** Each has keys of its own, which it creates, changes and deletes in turn. */

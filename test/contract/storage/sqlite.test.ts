@@ -81,11 +81,18 @@ test('a folder belongs to one process', async () => {
 test('a second process is told which one has the folder', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
-  const second = spawnSync(process.execPath, [join(import.meta.dirname, 'sqlite-subject.ts'), folder], {
-    encoding: 'utf8',
-  })
+  const second = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'sqlite-subject.ts'), folder],
+    {
+      encoding: 'utf8',
+    },
+  )
   assert.notEqual(second.status, 0)
-  assert.ok(second.stderr.includes(`${folder} is in use by process ${process.pid} on ${hostname()}`), second.stderr)
+  assert.ok(
+    second.stderr.includes(`${folder} is in use by process ${process.pid} on ${hostname()}`),
+    second.stderr,
+  )
   await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
 })
 
@@ -132,7 +139,9 @@ test('a list that is cancelled is left, and one of many slices shows one revisio
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   const put = Buffer.alloc(1000, 'x')
   const keys = Array.from({ length: 2_000 }, (_, n) => `/x/${String(n).padStart(6, '0')}`)
-  const made = await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put } }, patient)))
+  const made = await Promise.all(
+    keys.map((key) => engine.change({ key, expected: 0, write: { put } }, patient)),
+  )
   const revision = await engine.latest()
   const controller = new AbortController()
   const left = assert.rejects(
@@ -151,7 +160,10 @@ test('a list that is cancelled is left, and one of many slices shows one revisio
   await engine.change({ key: '/x/other', expected: 0, write: { put } })
   await engine.compact(await engine.latest())
   const found = await listed
-  assert.deepEqual([found.revision, found.count, found.values.length], [revision, keys.length, keys.length])
+  assert.deepEqual(
+    [found.revision, found.count, found.values.length],
+    [revision, keys.length, keys.length],
+  )
 })
 
 test('what is compacted is given back, in slices, and what is left can be read', async () => {

@@ -153,7 +153,11 @@ function told(range: number, event: FeedEvent): Told {
   return { range, key, type, revision, createRevision, value: event.value.toString() }
 }
 
-export async function until(holds: () => boolean, what: string, timeoutMs = PATIENCE_MS): Promise<void> {
+export async function until(
+  holds: () => boolean,
+  what: string,
+  timeoutMs = PATIENCE_MS,
+): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!holds()) {
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`)

@@ -1,7 +1,15 @@
 /** What an export and an import promise, on stores without a server. test/integration/store-transfer.test.ts moves a whole cluster. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +29,8 @@ const root = mkdtempSync(join(tmpdir(), 'keelson-move-'))
 after(() => rmSync(root, { recursive: true }))
 const at = (name: string): string => join(root, name)
 
-const run = (...args: readonly string[]): Promise<string> => moveStore(args, { nowMs: Date.now(), showProgress: null })
+const run = (...args: readonly string[]): Promise<string> =>
+  moveStore(args, { nowMs: Date.now(), showProgress: null })
 
 /** A store with keys a, b, c …, of which one was written often. */
 async function fill(folder: string, keys: number, revisions = 0): Promise<number> {
@@ -33,7 +42,11 @@ async function fill(folder: string, keys: number, revisions = 0): Promise<number
   }
   for (let n = 0; n < revisions; n++) {
     const write = { put: Buffer.from(`${n}`) }
-    ;({ revision } = await engine.change({ key: `/registry/x/${keys - 1}`, expected: revision, write }))
+    ;({ revision } = await engine.change({
+      key: `/registry/x/${keys - 1}`,
+      expected: revision,
+      write,
+    }))
   }
   return revision
 }
@@ -48,15 +61,28 @@ test('a folder that is replaced does not go back behind its own revisions, and i
   await fill(at('small'), 3)
   await run('export', `--data-dir=${at('small')}`, `--file=${at('small.dump')}`)
   const newest = await fill(at('large'), 5, 50)
-  await assert.rejects(run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`), /is not empty/)
-  await run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`, '--replace', '--revisions-ahead=7')
+  await assert.rejects(
+    run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`),
+    /is not empty/,
+  )
+  await run(
+    'import',
+    `--data-dir=${at('large')}`,
+    `--file=${at('small.dump')}`,
+    '--replace',
+    '--revisions-ahead=7',
+  )
   assert.deepEqual(await stateOf(at('large')), { revision: newest + 1 + 7, keys: 3 })
   const kept = readdirSync(at('large')).filter((name) => name.includes('.replaced-'))
   assert.equal(kept.length, 1)
   using old = new DatabaseSync(join(at('large'), kept[0] ?? ''))
   assert.equal(old.prepare('SELECT count(*) AS n FROM current').get()?.['n'], 5)
   for (const name of readdirSync(at('large'))) {
-    assert.equal(statSync(join(at('large'), name)).mode & 0o077, 0, `${name} is for its owner alone`)
+    assert.equal(
+      statSync(join(at('large'), name)).mode & 0o077,
+      0,
+      `${name} is for its owner alone`,
+    )
   }
 })
 
@@ -85,16 +111,22 @@ test('no watch continues across a replaced history, however small --revisions-ah
   await run('import', `--data-dir=${at('seen')}`, ...importing)
   await using folder = await SqliteEngine.open({ folder: at('seen') })
   assert.equal(await firstOf(folder, seen), 'compacted')
-  await assert.rejects(folder.range({ from: '/registry/', to: '/registry0', revision: seen }), { code: 'compacted' })
+  await assert.rejects(folder.range({ from: '/registry/', to: '/registry0', revision: seen }), {
+    code: 'compacted',
+  })
   assert.equal(await firstOf(folder, await folder.latest()), 'progress')
 
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
-  for (let n = 0; n < 20; n++) await client.kv.put({ key: Buffer.from('/registry/mine'), value: Buffer.from(`${n}`) })
+  for (let n = 0; n < 20; n++)
+    await client.kv.put({ key: Buffer.from('/registry/mine'), value: Buffer.from(`${n}`) })
   const { revision: seenInEtcd } = await client.kv.head(Buffer.from('/registry/'))
   await run('import', `--etcd-servers=${etcd.clientUrl}`, ...importing)
   const store = { kind: 'etcd', servers: [etcd.clientUrl], tls: null } as const
-  const { engine } = await openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined })
+  const { engine } = await openEngine(
+    { store, compactionMs: 0 },
+    { clock: systemClock, log: () => undefined },
+  )
   await using opened = engine
   assert.equal(await firstOf(opened, seenInEtcd), 'compacted')
 })
@@ -106,7 +138,12 @@ test('a folder that somebody reads is not replaced', async () => {
   other.prepare('SELECT count(*) FROM current').get()
   using writer = new DatabaseSync(join(at('read'), 'keelson.sqlite'))
   writer.exec("INSERT INTO meta VALUES ('x', 1)")
-  const importing = run('import', `--data-dir=${at('read')}`, `--file=${at('small.dump')}`, '--replace')
+  const importing = run(
+    'import',
+    `--data-dir=${at('read')}`,
+    `--file=${at('small.dump')}`,
+    '--replace',
+  )
   await assert.rejects(importing, /is being read by another program|locked/)
 })
 
@@ -114,8 +151,14 @@ test('lines, revisions and hashes that no export has', async () => {
   const text = readFileSync(at('small.dump'), 'utf8')
   const [head = '', ...rest] = text.split('\n')
   const cases: [string, RegExp][] = [
-    [text.replace('"revision":2,"created":2', '"revision":3,"created":2'), /lines are not those of its hash/],
-    [text.replace('"revision":2,"created":2', '"revision":2,"created":0'), /revisions that no store gives/],
+    [
+      text.replace('"revision":2,"created":2', '"revision":3,"created":2'),
+      /lines are not those of its hash/,
+    ],
+    [
+      text.replace('"revision":2,"created":2', '"revision":2,"created":0'),
+      /revisions that no store gives/,
+    ],
     [[head, text].join('\n'), /does not begin/],
     [text + text, /something follows its end/],
     [rest.join('\n'), /does not begin/],
@@ -126,7 +169,12 @@ test('lines, revisions and hashes that no export has', async () => {
     writeFileSync(at('bad'), content)
     await assert.rejects(run('import', `--data-dir=${at('none')}`, `--file=${at('bad')}`), message)
   }
-  const far = ['import', `--data-dir=${at('none')}`, `--file=${at('small.dump')}`, `--revisions-ahead=${2 ** 43}`]
+  const far = [
+    'import',
+    `--data-dir=${at('none')}`,
+    `--file=${at('small.dump')}`,
+    `--revisions-ahead=${2 ** 43}`,
+  ]
   await assert.rejects(run(...far), /beyond what a folder can hold/)
 })
 
@@ -165,7 +213,10 @@ test('what no store could hold is refused before anything is stored', async () =
 
 test('an export takes no name that is taken, and leaves nothing behind', async () => {
   writeFileSync(at('taken'), 'mine')
-  await assert.rejects(run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`), /exists already/)
+  await assert.rejects(
+    run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`),
+    /exists already/,
+  )
   assert.equal(readFileSync(at('taken'), 'utf8'), 'mine')
   assert.equal(statSync(at('small.dump')).mode & 0o777, 0o600)
   assert.deepEqual(
@@ -221,7 +272,8 @@ test('there, too, the old file of a folder that is replaced stays', async (t) =>
 })
 
 test('what is no store is told by its name', async () => {
-  const exporting = (folder: string): Promise<string> => run('export', `--data-dir=${folder}`, `--file=${at('new')}`)
+  const exporting = (folder: string): Promise<string> =>
+    run('export', `--data-dir=${folder}`, `--file=${at('new')}`)
   mkdirSync(join(at('dev'), 'store'), { recursive: true })
   const file = join(at('dev'), 'store', 'keelson.sqlite')
   writeFileSync(file, 'something else, and long enough for a header of SQLite'.repeat(20))
@@ -250,7 +302,10 @@ test('etcd: nothing is deleted for an import that cannot be done, and one that e
   await client.kv.put({ key: marker, value: Buffer.from(sha256) })
   await client.kv.put({ key: Buffer.from('/registry/x/0'), value: Buffer.from('value 0') })
   const store = { kind: 'etcd', servers: [etcd.clientUrl], tls: null } as const
-  const opening = openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined })
+  const opening = openEngine(
+    { store, compactionMs: 0 },
+    { clock: systemClock, log: () => undefined },
+  )
   await assert.rejects(opening, /an import into this etcd has not ended/)
   await run('import', servers, `--file=${at('small.dump')}`, '--revisions-ahead=100')
   const { count, revision } = await client.kv.range({
@@ -259,7 +314,8 @@ test('etcd: nothing is deleted for an import that cannot be done, and one that e
   })
   assert.equal(count, 3)
   assert.ok(revision > 100)
-  await using opened = (await openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined }))
-    .engine
+  await using opened = (
+    await openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined })
+  ).engine
   assert.equal((await opened.range({ from: '/registry/', to: '/registry0' })).count, 3)
 })

@@ -8,7 +8,16 @@ import { rangeOf } from '../../../src/storage/keys.ts'
 import { Leases } from '../../../src/storage/leases.ts'
 import { type Current, type Decision, Store, type Stored } from '../../../src/storage/store.ts'
 import { identity } from '../../../src/storage/transform.ts'
-import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, Observed, text } from './subject.ts'
+import {
+  bytes,
+  decode,
+  failsWith,
+  type GetSubject,
+  newFolder,
+  newStore,
+  Observed,
+  text,
+} from './subject.ts'
 
 export function updateTests(subject: GetSubject): void {
   test('put, unchanged, delete and create by update', async () => {
@@ -20,7 +29,9 @@ export function updateTests(subject: GetSubject): void {
     })
     assert.equal(created.outcome, 'put')
     assert.equal(created.previous, undefined)
-    const put = await store.update(key, { decode }, (current) => ({ put: bytes(`${current?.object}+`) }))
+    const put = await store.update(key, { decode }, (current) => ({
+      put: bytes(`${current?.object}+`),
+    }))
     assert.deepEqual(put.previous, {
       revision: created.revision,
       createRevision: created.revision,
@@ -69,7 +80,9 @@ export function updateTests(subject: GetSubject): void {
     const key = `${newFolder()}a`
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        store.update(key, { decode, cached: 'absent' }, (current) => (current ? 'unchanged' : { put: bytes(i) })),
+        store.update(key, { decode, cached: 'absent' }, (current) =>
+          current ? 'unchanged' : { put: bytes(i) },
+        ),
       ),
     )
     assert.equal(results.filter(({ outcome }) => outcome === 'put').length, 1)
@@ -104,7 +117,12 @@ export function deleteTests(subject: GetSubject): void {
     const created = await store.create(key, bytes('one'))
     const { revision, previous } = await store.delete(key, { decode })
     assert.ok(revision > created)
-    assert.deepEqual(previous, { revision: created, createRevision: created, object: 'one', stale: false })
+    assert.deepEqual(previous, {
+      revision: created,
+      createRevision: created,
+      object: 'one',
+      stale: false,
+    })
     await assert.rejects(store.delete(key, { decode }), failsWith('missing'))
     await assert.rejects(store.delete(key, { decode, cached: 'absent' }), failsWith('missing'))
   })
@@ -129,7 +147,9 @@ export function deleteTests(subject: GetSubject): void {
 }
 
 export function leaseTests(subject: GetSubject): void {
-  test('a value with a time to live ends by itself, and not before', { timeout: 120_000 }, async () => {
+  test('a value with a time to live ends by itself, and not before', {
+    timeout: 120_000,
+  }, async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const started = performance.now()
@@ -148,7 +168,8 @@ export function leaseTests(subject: GetSubject): void {
     }
     const store = new Store(engine, { transformer: identity, leases: new Leases(grant) })
     const folder = newFolder()
-    for (const name of ['a', 'b', 'c']) await store.create(folder + name, bytes('x'), { ttlSeconds: 1000 })
+    for (const name of ['a', 'b', 'c'])
+      await store.create(folder + name, bytes('x'), { ttlSeconds: 1000 })
     assert.equal(leases.length, 1)
     await store.update(`${folder}b`, { decode }, () => ({ put: bytes('y') }))
     await store.update(`${folder}c`, { decode }, () => ({ put: bytes('y'), ttlSeconds: 2000 }))
@@ -196,7 +217,10 @@ export function failureTests(subject: GetSubject): void {
   test('a value beyond what the database takes', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
-    await assert.rejects(store.create(key, Buffer.alloc(3 * 1024 * 1024, 'x')), failsWith('too-large'))
+    await assert.rejects(
+      store.create(key, Buffer.alloc(3 * 1024 * 1024, 'x')),
+      failsWith('too-large'),
+    )
     assert.equal((await store.get(key)).found, undefined)
   })
 
@@ -212,10 +236,14 @@ export function failureTests(subject: GetSubject): void {
         for (let asked = 0; asked < 50; asked++) await engine.latest({ timeoutMs: 200 })
       }
       await assert.rejects(askUntilSilent(), failsWith('unavailable'))
-      const write: Promise<unknown> = engine.change({ key, expected: 0, write: 'delete' }, { timeoutMs: 200 })
+      const write: Promise<unknown> = engine.change(
+        { key, expected: 0, write: 'delete' },
+        { timeoutMs: 200 },
+      )
       await assert.rejects(
         write,
-        (error) => failsWith('unavailable')(error) && error instanceof StorageError && error.ambiguous,
+        (error) =>
+          failsWith('unavailable')(error) && error instanceof StorageError && error.ambiguous,
       )
     } finally {
       resume()

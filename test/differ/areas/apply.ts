@@ -41,7 +41,14 @@ class ApplyWriter {
     const body: JsonObject = { apiVersion: version, kind, metadata: { name: 'x' }, ...base }
     const path = this.#path(version)
     if (this.#choices.chance(0.6))
-      return { id: this.#id(), method: 'PATCH', path, type: patchTypes.apply, query: { fieldManager: 'm1' }, body }
+      return {
+        id: this.#id(),
+        method: 'PATCH',
+        path,
+        type: patchTypes.apply,
+        query: { fieldManager: 'm1' },
+        body,
+      }
     const query = { fieldManager: this.#choices.pick(['m1', 'creator']) }
     return { id: this.#id(), method: 'POST', path: path.replace(/\/x$/, ''), query, body }
   }
@@ -67,7 +74,12 @@ class ApplyWriter {
       [0.4, () => this.#jsonPatch(version)],
       [
         0.3,
-        () => ({ id: this.#id(), method: 'DELETE', path: this.#path(version), query: { gracePeriodSeconds: '0' } }),
+        () => ({
+          id: this.#id(),
+          method: 'DELETE',
+          path: this.#path(version),
+          query: { gracePeriodSeconds: '0' },
+        }),
       ],
       [0.3, () => this.#scale(version)],
     )()
@@ -78,7 +90,8 @@ class ApplyWriter {
   }
 
   *reads(): Case {
-    for (const version of this.#of.versions) yield { id: this.#id(), method: 'GET', path: this.#path(version) }
+    for (const version of this.#of.versions)
+      yield { id: this.#id(), method: 'GET', path: this.#path(version) }
   }
 
   #apply(path: string, version: string, keep: number): Step {
@@ -88,7 +101,14 @@ class ApplyWriter {
       ...(choices.chance(0.4) ? { force: 'true' } : {}),
       ...(choices.chance(0.05) ? { dryRun: 'All' } : {}),
     }
-    return { id: this.#id(), method: 'PATCH', path, type: patchTypes.apply, query, body: this.#part(version, keep) }
+    return {
+      id: this.#id(),
+      method: 'PATCH',
+      path,
+      type: patchTypes.apply,
+      query,
+      body: this.#part(version, keep),
+    }
   }
 
   #put(path: string, version: string): Step {
@@ -101,9 +121,16 @@ class ApplyWriter {
     ])
     if (data !== undefined) edits.push(['set', ['data'], data])
     edits.push(['set', ['metadata', 'labels'], { u: 'x' }])
-    if (choices.chance(0.1)) edits.push(['set', ['metadata', 'managedFields'], choices.pick<Json>([[], [{}], null])])
+    if (choices.chance(0.1))
+      edits.push(['set', ['metadata', 'managedFields'], choices.pick<Json>([[], [{}], null])])
     const query = { fieldManager: choices.pick(['m2', 'u2']) }
-    return { id: this.#id(), method: 'PUT', path, query, body: { $base: this.#last, $edits: edits } }
+    return {
+      id: this.#id(),
+      method: 'PUT',
+      path,
+      query,
+      body: { $base: this.#last, $edits: edits },
+    }
   }
 
   #jsonPatch(version: string): Step {
@@ -112,7 +139,13 @@ class ApplyWriter {
       { op: 'add', path: '/metadata/labels', value: { j: 'x' } },
       { op: 'remove', path: '/spec' },
     ])
-    return { id: this.#id(), method: 'PATCH', path: this.#path(version), type: patchTypes.json, body: [operation] }
+    return {
+      id: this.#id(),
+      method: 'PATCH',
+      path: this.#path(version),
+      type: patchTypes.json,
+      body: [operation],
+    }
   }
 
   #scale(version: string): Step {
@@ -144,6 +177,11 @@ class ApplyWriter {
     const value = sample(this.#choices, { shape: this.#of.kind }, { shapes, keep })
     const body = isRecord(value) ? value : {}
     const metadata = isRecord(body['metadata']) ? body['metadata'] : {}
-    return { ...body, apiVersion: version, kind: this.#of.kind, metadata: { ...metadata, name: 'x' } }
+    return {
+      ...body,
+      apiVersion: version,
+      kind: this.#of.kind,
+      metadata: { ...metadata, name: 'x' },
+    }
   }
 }

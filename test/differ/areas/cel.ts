@@ -45,15 +45,30 @@ export function* celCase(choices: Choices, input: Input): Case {
   for (let tries = 0; tries < TRIED_MAX; tries++) {
     const rules = makeRules(choices, input)
     const query = { dryRun: 'All' }
-    const tried = yield { id: `d${tries}`, method: 'POST', path: DEFINITIONS, query, body: body(rules) }
+    const tried = yield {
+      id: `d${tries}`,
+      method: 'POST',
+      path: DEFINITIONS,
+      query,
+      body: body(rules),
+    }
     const bad = new Set([...refusedRules(tried), ...refusedRules(tried.keelson)])
     good.push(...rules.filter((_, index) => !bad.has(index)))
   }
   // All together may cost more than an object may: then fewer are tried.
   let made: Answer | undefined
-  for (let count = Math.min(good.length, RULES_MAX); made?.status !== 201; count = Math.floor(count / 2)) {
+  for (
+    let count = Math.min(good.length, RULES_MAX);
+    made?.status !== 201;
+    count = Math.floor(count / 2)
+  ) {
     if (count === 0) return
-    made = yield { id: `s${count}`, method: 'POST', path: DEFINITIONS, body: body(good.slice(0, count)) }
+    made = yield {
+      id: `s${count}`,
+      method: 'POST',
+      path: DEFINITIONS,
+      body: body(good.slice(0, count)),
+    }
   }
   yield { id: 'w', method: 'GET', path: WIDGETS, wait: true }
   const widget = (name: string): JsonObject => ({
@@ -63,7 +78,13 @@ export function* celCase(choices: Choices, input: Input): Case {
     spec: makeSpec(choices),
   })
   for (let index = 0; index < 12; index++)
-    yield { id: `x${index}`, method: 'POST', path: WIDGETS, query: { dryRun: 'All' }, body: widget(`x${index}`) }
+    yield {
+      id: `x${index}`,
+      method: 'POST',
+      path: WIDGETS,
+      query: { dryRun: 'All' },
+      body: widget(`x${index}`),
+    }
   const stored: Answer = yield { id: 'x', method: 'POST', path: WIDGETS, body: widget('x') }
   for (let index = 0; stored.status === 201 && index < 3; index++)
     yield {
@@ -85,10 +106,20 @@ export function* costCase(choices: Choices, { grammar }: Input): Case {
     const expressions = new Expressions(choices, grammar, plain, { wrong: 0 })
     const rules = Array.from({ length: choices.between(8, 16) }, () => ({
       rule: expressions.make('bool', choices.weigh([4, 1], [3, 2], [0.5, 3])),
-      ...(choices.chance(0.15) ? { messageExpression: expressions.make('string', choices.between(1, 2)) } : {}),
+      ...(choices.chance(0.15)
+        ? { messageExpression: expressions.make('string', choices.between(1, 2)) }
+        : {}),
     }))
-    const items = { type: 'object', properties: propertiesOf(choices), 'x-kubernetes-validations': rules }
-    const many = { type: 'array', maxItems: choices.pick([1_000_000, 1_000_000, 100_000, 10_000]), items }
+    const items = {
+      type: 'object',
+      properties: propertiesOf(choices),
+      'x-kubernetes-validations': rules,
+    }
+    const many = {
+      type: 'array',
+      maxItems: choices.pick([1_000_000, 1_000_000, 100_000, 10_000]),
+      items,
+    }
     const body = definitionOf({ spec: { type: 'object', properties: { many } } })
     yield { id: `s${index}`, method: 'POST', path: DEFINITIONS, query: { dryRun: 'All' }, body }
   }
@@ -101,7 +132,10 @@ function makeRules(choices: Choices, { grammar }: Input): JsonObject[] {
     const depth = choices.weigh([4, 1], [4, 2], [1, 3])
     if (choices.chance(0.5)) return showing(choices, expressions, depth)
     const rule = expressions.make('bool', depth)
-    return { rule: choices.chance(0.08) ? broken(choices, rule) : rule, ...ruleOptions(choices, expressions) }
+    return {
+      rule: choices.chance(0.08) ? broken(choices, rule) : rule,
+      ...ruleOptions(choices, expressions),
+    }
   })
   if (choices.chance(0.7)) return rules
   const transition = choices.pick(transitions)
@@ -122,11 +156,19 @@ function showing(choices: Choices, expressions: Expressions, depth: number): Jso
   return { rule: 'false', messageExpression: `'=%s'.format([${value}])`, message: 'no value' }
 }
 
-const reasons = ['FieldValueInvalid', 'FieldValueForbidden', 'FieldValueRequired', 'FieldValueDuplicate', 'x']
+const reasons = [
+  'FieldValueInvalid',
+  'FieldValueForbidden',
+  'FieldValueRequired',
+  'FieldValueDuplicate',
+  'x',
+]
 const fieldPaths = ['.i', '.o.a', '.m.a', ".m['a']", '.nope', 'i', '.l[0]', '.lm[0].k', '']
 
 const ruleOptions = (choices: Choices, expressions: Expressions): JsonObject => ({
-  ...(choices.chance(0.1) ? { message: choices.pick(['m', '', ' ', 'a\nb', 'x'.repeat(3000)]) } : {}),
+  ...(choices.chance(0.1)
+    ? { message: choices.pick(['m', '', ' ', 'a\nb', 'x'.repeat(3000)]) }
+    : {}),
   ...(choices.chance(0.1) ? { messageExpression: expressions.make('string', 2) } : {}),
   ...(choices.chance(0.1) ? { reason: choices.pick(reasons) } : {}),
   ...(choices.chance(0.1) ? { fieldPath: choices.pick(fieldPaths) } : {}),
@@ -158,7 +200,12 @@ const bounded: { [name: string]: JsonObject } = {
   d: { type: 'number' },
   l: { type: 'array', items: { type: 'integer' }, maxItems: 5 },
   ls: { type: 'array', items: { type: 'string', maxLength: 10 }, maxItems: 5 },
-  set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string', maxLength: 10 }, maxItems: 5 },
+  set: {
+    type: 'array',
+    'x-kubernetes-list-type': 'set',
+    items: { type: 'string', maxLength: 10 },
+    maxItems: 5,
+  },
   lm: {
     type: 'array',
     'x-kubernetes-list-type': 'map',
@@ -171,7 +218,10 @@ const bounded: { [name: string]: JsonObject } = {
     },
   },
   m: { type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 5 },
-  o: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'string', maxLength: 10 } } },
+  o: {
+    type: 'object',
+    properties: { a: { type: 'integer' }, b: { type: 'string', maxLength: 10 } },
+  },
   ts: { type: 'string', format: 'date-time' },
   du: { type: 'string', format: 'duration' },
   by: { type: 'string', format: 'byte', maxLength: 20 },
@@ -182,7 +232,9 @@ const bounded: { [name: string]: JsonObject } = {
 function makeSpec(choices: Choices): JsonObject {
   const keep = choices.pick([1, 1, 1, 0.7])
   const kept = Object.entries(specValues).filter(() => choices.chance(keep))
-  return Object.fromEntries(kept.map(([key, values]) => [key, structuredClone(choices.pick(values))]))
+  return Object.fromEntries(
+    kept.map(([key, values]) => [key, structuredClone(choices.pick(values))]),
+  )
 }
 
 const specValues: { readonly [name: string]: readonly Json[] } = {

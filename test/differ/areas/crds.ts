@@ -18,18 +18,32 @@ export function* crdsCase(choices: Choices, input: Input): Case {
   const definition = randomDefinition(choices, input)
   const schema = input.schemas.of(definition)
   for (let left = choices.between(0, 2); left > 0; left--) {
-    const body = new Mutator(choices, input.values, input.schemas, schema).mutated(definition, choices.between(1, 2))
+    const body = new Mutator(choices, input.values, input.schemas, schema).mutated(
+      definition,
+      choices.between(1, 2),
+    )
     const query = { dryRun: 'All', ...(choices.chance(0.5) ? { fieldValidation: 'Strict' } : {}) }
     yield { id: `m${left}`, method: 'POST', path: DEFINITIONS, query, body }
   }
-  let made: Answer = yield { id: 'd0', method: 'POST', path: DEFINITIONS, body: structuredClone(definition) }
+  let made: Answer = yield {
+    id: 'd0',
+    method: 'POST',
+    path: DEFINITIONS,
+    body: structuredClone(definition),
+  }
   for (let tries = 1; made.status === 422 && tries <= REPAIRS_MAX; tries++) {
     for (const cause of causesOf(made.body)) repair(definition, textAt(cause, 'field'))
-    made = yield { id: `d${tries}`, method: 'POST', path: DEFINITIONS, body: structuredClone(definition) }
+    made = yield {
+      id: `d${tries}`,
+      method: 'POST',
+      path: DEFINITIONS,
+      body: structuredClone(definition),
+    }
   }
   if (made.status !== 201) return
   const writer = new WidgetWriter(choices, input, definition)
-  for (const version of versionsOf(definition)) yield { id: 'w', method: 'GET', path: writer.path(version), wait: true }
+  for (const version of versionsOf(definition))
+    yield { id: 'w', method: 'GET', path: writer.path(version), wait: true }
   for (let left = choices.between(12, 20); left > 0; left--) {
     const step = writer.next()
     writer.see(step, yield step)
@@ -60,7 +74,8 @@ class WidgetWriter {
   }
 
   see({ id }: Step, { status, body }: Answer): void {
-    if (status < 300 && isRecord(body) && body['kind'] === 'Widget') this.#last = { id, object: body }
+    if (status < 300 && isRecord(body) && body['kind'] === 'Widget')
+      this.#last = { id, object: body }
   }
 
   next(): Step {
@@ -68,14 +83,25 @@ class WidgetWriter {
     const version = choices.pick(versionsOf(this.#definition))
     const last = this.#last
     if (last === undefined)
-      return { ...this.#write('POST', version), path: this.path(version), body: this.#object(version) }
+      return {
+        ...this.#write('POST', version),
+        path: this.path(version),
+        body: this.#object(version),
+      }
     const merge = { type: patchTypes.merge }
     return choices.weigh<() => Step>(
       [2, () => ({ ...this.#write('PUT', version), body: this.#replacing(version, last.id) })],
       [2, () => ({ ...this.#write('PUT', version), body: this.#edited(version, last) })],
       [2, () => ({ ...this.#write('PATCH', version), ...merge, body: this.#part(version) })],
       [3, () => this.#apply(version)],
-      [0.7, () => ({ ...this.#write('PATCH', version), type: patchTypes.json, body: [this.#operation()] })],
+      [
+        0.7,
+        () => ({
+          ...this.#write('PATCH', version),
+          type: patchTypes.json,
+          body: [this.#operation()],
+        }),
+      ],
       [0.5, () => ({ ...this.#read(`${this.path(version)}/x`), accept: choices.pick(accepts) })],
       [0.5, () => ({ ...this.#read(this.path(version)), ...this.#selector() })],
       [0.4, () => this.#read(`${this.path(version)}/x/scale`)],
@@ -98,14 +124,21 @@ class WidgetWriter {
 
   #query(): Record<string, string> {
     const choices = this.#choices
-    return choices.chance(0.4) ? { fieldValidation: choices.pick(['Strict', 'Warn', 'Ignore']) } : {}
+    return choices.chance(0.4)
+      ? { fieldValidation: choices.pick(['Strict', 'Warn', 'Ignore']) }
+      : {}
   }
 
   #object(version: string): JsonObject {
     const options = { values: this.#input.values, depth: 4, wrong: 0.012 }
     const value = customValue(this.#choices, schemaOf(this.#definition, version), options)
     const metadata = { name: 'x', ...optional(this.#choices, { labels: [0.2, { a: 'b' }] }) }
-    return { ...(isRecord(value) ? value : {}), apiVersion: `$ns.example.com/${version}`, kind: 'Widget', metadata }
+    return {
+      ...(isRecord(value) ? value : {}),
+      apiVersion: `$ns.example.com/${version}`,
+      kind: 'Widget',
+      metadata,
+    }
   }
 
   #replacing(version: string, last: string): Json {
@@ -133,12 +166,18 @@ class WidgetWriter {
   #operation(): Json {
     const choices = this.#choices
     const path = choices.pick(['/spec/a', '/spec/b', '/spec', '/spec/c/0', '/spec/unknown'])
-    return { op: choices.pick(['replace', 'remove', 'add']), path, value: this.#input.values.any(choices) }
+    return {
+      op: choices.pick(['replace', 'remove', 'add']),
+      path,
+      value: this.#input.values.any(choices),
+    }
   }
 
   #selector(): Pick<Step, 'query'> {
     const selectors = ['spec.a=a', 'spec.b=1', 'spec.c=true', 'spec.d!=x', 'metadata.name=x']
-    return this.#choices.chance(0.5) ? { query: { fieldSelector: this.#choices.pick(selectors) } } : {}
+    return this.#choices.chance(0.5)
+      ? { query: { fieldSelector: this.#choices.pick(selectors) } }
+      : {}
   }
 
   #scale(version: string): Step {
@@ -148,4 +187,8 @@ class WidgetWriter {
   }
 }
 
-const accepts = ['application/json;as=Table;g=meta.k8s.io;v=v1', 'application/json', 'application/yaml']
+const accepts = [
+  'application/json;as=Table;g=meta.k8s.io;v=v1',
+  'application/json',
+  'application/yaml',
+]

@@ -11,7 +11,13 @@ export function randomDefinition(choices: Choices, { values, grammar }: Input): 
   const root = rootSchema(choices, maker)
   const versions = [newVersion(choices, 'v1', root)]
   if (choices.chance(0.4))
-    versions.push(newVersion(choices, 'v2', choices.chance(0.5) ? structuredClone(root) : rootSchema(choices, maker)))
+    versions.push(
+      newVersion(
+        choices,
+        'v2',
+        choices.chance(0.5) ? structuredClone(root) : rootSchema(choices, maker),
+      ),
+    )
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -25,7 +31,10 @@ export function randomDefinition(choices: Choices, { values, grammar }: Input): 
       },
       scope: choices.chance(0.08) ? 'Cluster' : 'Namespaced',
       versions,
-      ...optional(choices, { conversion: [0.1, { strategy: 'None' }], preserveUnknownFields: [0.05, true, false] }),
+      ...optional(choices, {
+        conversion: [0.1, { strategy: 'None' }],
+        preserveUnknownFields: [0.05, true, false],
+      }),
     },
   }
 }
@@ -36,7 +45,10 @@ const rootSchema = (choices: Choices, maker: SchemaMaker): JsonObject => ({
     spec: { ...maker.object(), ...optional(choices, { nullable: [0.2, true] }) },
     ...optional(choices, {
       status: [0.6, () => maker.object(1)],
-      metadata: [0.1, { type: 'object', properties: { name: { type: 'string', maxLength: 5, pattern: '^x' } } }],
+      metadata: [
+        0.1,
+        { type: 'object', properties: { name: { type: 'string', maxLength: 5, pattern: '^x' } } },
+      ],
       extra: [0.1, () => maker.schema(1)],
     }),
   },
@@ -49,7 +61,10 @@ const newVersion = (choices: Choices, name: string, schema: JsonObject): JsonObj
   storage: name === 'v1',
   schema: { openAPIV3Schema: schema },
   ...optional(choices, {
-    subresources: [0.5, () => optional(choices, { status: [0.8, {}], scale: [0.4, () => scale(choices)] })],
+    subresources: [
+      0.5,
+      () => optional(choices, { status: [0.8, {}], scale: [0.4, () => scale(choices)] }),
+    ],
     additionalPrinterColumns: [
       0.4,
       () => Array.from({ length: choices.between(1, 3) }, (_, at) => column(choices, at)),
@@ -79,7 +94,13 @@ export const versionsOf = (definition: JsonObject): readonly string[] => {
 }
 
 export const schemaOf = (definition: JsonObject, version: string): Json | undefined =>
-  valueAt(definition, ['spec', 'versions', versionsOf(definition).indexOf(version), 'schema', 'openAPIV3Schema'])
+  valueAt(definition, [
+    'spec',
+    'versions',
+    versionsOf(definition).indexOf(version),
+    'schema',
+    'openAPIV3Schema',
+  ])
 
 /** What may not go: the definition would not be one without. */
 const kept = new Set(['versions', 'schema', 'openAPIV3Schema', 'properties', 'spec'])
@@ -90,14 +111,21 @@ const REMOVABLE_DEPTH_MIN = 3
 export function repair(definition: JsonObject, field: string): void {
   // The sum of all costs is too high: no single rule is to blame.
   if (field.endsWith('openAPIV3Schema')) {
-    const rules = [...places(definition)].filter(({ path }) => path.at(-1) === 'x-kubernetes-validations')
+    const rules = [...places(definition)].filter(
+      ({ path }) => path.at(-1) === 'x-kubernetes-validations',
+    )
     for (const { path } of rules) deleteAt(definition, path)
     return
   }
   const text = field
     .replace(/^spec\.validation\./, 'spec.versions[0].schema.')
-    .replace(/^spec\.(subresources|additionalPrinterColumns|selectableFields)/, 'spec.versions[0].$1')
-  const path: Path = [...text.matchAll(/[^.[\]]+/g)].map(([part]) => (/^\d+$/.test(part) ? Number(part) : part))
+    .replace(
+      /^spec\.(subresources|additionalPrinterColumns|selectableFields)/,
+      'spec.versions[0].$1',
+    )
+  const path: Path = [...text.matchAll(/[^.[\]]+/g)].map(([part]) =>
+    /^\d+$/.test(part) ? Number(part) : part,
+  )
   while (path.length > 0 && valueAt(definition, path) === undefined) path.pop()
   if (path.length <= REMOVABLE_DEPTH_MIN || kept.has(String(path.at(-1)))) return
   deleteAt(definition, path)

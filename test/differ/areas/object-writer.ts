@@ -39,7 +39,13 @@ export class ObjectWriter {
   }
 
   create(body: Pick<Step, 'body' | 'raw'>): Step {
-    return { id: this.#id(), method: 'POST', path: this.#of.seeds.path, query: this.#query(), ...body }
+    return {
+      id: this.#id(),
+      method: 'POST',
+      path: this.#of.seeds.path,
+      query: this.#query(),
+      ...body,
+    }
   }
 
   createPlain(object: JsonObject): Step {
@@ -53,7 +59,8 @@ export class ObjectWriter {
   }
 
   see({ id, query, path }: Step, { status, body }: Answer): void {
-    if (status >= 300 || !isRecord(body) || body['kind'] === 'Status' || path.endsWith('/scale')) return
+    if (status >= 300 || !isRecord(body) || body['kind'] === 'Status' || path.endsWith('/scale'))
+      return
     if (query?.['dryRun'] !== 'All') {
       this.exists = true
       this.#last = id
@@ -95,12 +102,21 @@ export class ObjectWriter {
 
   #put(suffix: string): Step {
     const choices = this.#choices
-    const edits = this.#of.mutator.edits(this.#current, choices.weigh([1, 0], [5, 1], [3, 2], [1, 3]))
+    const edits = this.#of.mutator.edits(
+      this.#current,
+      choices.weigh([1, 0], [5, 1], [3, 2], [1, 3]),
+    )
     if (choices.chance(0.1)) edits.push(['del', ['metadata', 'resourceVersion']])
     if (choices.chance(0.05)) edits.push(['del', ['metadata', 'managedFields']])
     if (choices.chance(0.03)) edits.push(['set', ['metadata', 'managedFields'], []])
     const body = { $base: this.#last, $edits: edits }
-    return { id: this.#id(), method: 'PUT', path: this.#target + suffix, query: this.#query(), body }
+    return {
+      id: this.#id(),
+      method: 'PUT',
+      path: this.#target + suffix,
+      query: this.#query(),
+      body,
+    }
   }
 
   #patch(type: string, suffix: string): Step {
@@ -109,7 +125,14 @@ export class ObjectWriter {
     const body = this.#of.mutator.mutated(part, choices.between(1, 2))
     if (type === patchTypes.strategic && choices.chance(0.4)) addDirective(choices, body)
     if (choices.chance(0.3)) setAt(body, pathIn(choices, body), null)
-    return { id: this.#id(), method: 'PATCH', path: this.#target + suffix, type, query: this.#query(), body }
+    return {
+      id: this.#id(),
+      method: 'PATCH',
+      path: this.#target + suffix,
+      type,
+      query: this.#query(),
+      body,
+    }
   }
 
   #apply(): Step {
@@ -122,14 +145,28 @@ export class ObjectWriter {
     const body = isRecord(changed) ? { ...changed, ...identity } : changed
     const force = choices.chance(0.5) ? { force: 'true' } : {}
     const query = { ...this.#query(), fieldManager: choices.pick(managers), ...force }
-    return { id: this.#id(), method: 'PATCH', path: this.#target, type: patchTypes.apply, query, body }
+    return {
+      id: this.#id(),
+      method: 'PATCH',
+      path: this.#target,
+      type: patchTypes.apply,
+      query,
+      body,
+    }
   }
 
   #jsonPatch(): Step {
     const choices = this.#choices
     const body = Array.from({ length: choices.between(1, 3) }, () => this.#operation())
     const path = this.#target + choices.weigh([9, ''], [1, '/status'])
-    return { id: this.#id(), method: 'PATCH', path, type: patchTypes.json, query: this.#query(), body }
+    return {
+      id: this.#id(),
+      method: 'PATCH',
+      path,
+      type: patchTypes.json,
+      query: this.#query(),
+      body,
+    }
   }
 
   #operation(): Json {
@@ -148,7 +185,8 @@ export class ObjectWriter {
     )
     const at = pathIn(choices, this.#current)
     const path = pointer(choices.chance(0.15) ? [...at, choices.pick(['-', '0', 'x', ''])] : at)
-    if (op === 'move' || op === 'copy') return { op, path, from: pointer(pathIn(choices, this.#current)) }
+    if (op === 'move' || op === 'copy')
+      return { op, path, from: pointer(pathIn(choices, this.#current)) }
     if (op === 'remove' || choices.chance(0.05)) return { op, path }
     return { op, path, value: this.#input.values.any(choices) }
   }
@@ -170,19 +208,31 @@ export class ObjectWriter {
     const step = { id: this.#id(), path: `${this.#target}/scale`, query: this.#query() }
     if (choices.chance(0.5)) {
       const type = choices.pick([patchTypes.merge, patchTypes.strategic])
-      const metadata = choices.chance(0.2) ? { metadata: { name: this.#input.values.name(choices) } } : {}
+      const metadata = choices.chance(0.2)
+        ? { metadata: { name: this.#input.values.name(choices) } }
+        : {}
       return { ...step, method: 'PATCH', type, body: { spec, ...metadata } }
     }
-    const version = choices.chance(0.3) ? { resourceVersion: `\${${this.#last}.metadata.resourceVersion}` } : {}
+    const version = choices.chance(0.3)
+      ? { resourceVersion: `\${${this.#last}.metadata.resourceVersion}` }
+      : {}
     const metadata = { name: this.#of.name, namespace: '$ns', ...version }
-    return { ...step, method: 'PUT', body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec } }
+    return {
+      ...step,
+      method: 'PUT',
+      body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec },
+    }
   }
 
   #delete(): Step {
     const choices = this.#choices
     const step = { id: this.#id(), method: 'DELETE', path: this.#target }
-    if (choices.chance(0.2)) return { ...step, query: { gracePeriodSeconds: choices.pick(['0', '5', '-1', 'x']) } }
-    return { ...step, body: { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(choices, this.#last) } }
+    if (choices.chance(0.2))
+      return { ...step, query: { gracePeriodSeconds: choices.pick(['0', '5', '-1', 'x']) } }
+    return {
+      ...step,
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(choices, this.#last) },
+    }
   }
 }
 
@@ -200,7 +250,9 @@ function deleteOptions(choices: Choices, last: string): JsonObject {
     ...(choices.chance(0.2) ? { orphanDependents: choices.chance(0.5) } : {}),
     ...(choices.chance(0.2) ? { preconditions } : {}),
     ...(choices.chance(0.1) ? { dryRun: choices.pick<Json>([['All'], ['x'], 'All']) } : {}),
-    ...(choices.chance(0.1) ? { ignoreStoreReadErrorWithClusterBreakingPotential: choices.chance(0.5) } : {}),
+    ...(choices.chance(0.1)
+      ? { ignoreStoreReadErrorWithClusterBreakingPotential: choices.chance(0.5) }
+      : {}),
   }
 }
 
@@ -229,11 +281,15 @@ function addDirective(choices: Choices, value: Json): void {
     () => (tree['$patch'] = choices.pick(['replace', 'delete', 'merge', 'x'])),
     () => (tree['$retainKeys'] = choices.some(keys, 0.6)),
     () =>
-      (tree[`$deleteFromPrimitiveList/${choices.pick(['finalizers', 'args', 'accessModes', ...keys])}`] = ['a', 'x']),
+      (tree[
+        `$deleteFromPrimitiveList/${choices.pick(['finalizers', 'args', 'accessModes', ...keys])}`
+      ] = ['a', 'x']),
     () => {
       for (const [key, list] of Object.entries(tree)) {
         if (!Array.isArray(list) || choices.chance(0.3)) continue
-        tree[`$setElementOrder/${key}`] = choices.shuffle(list).map((entry) => subset(choices, entry, 0.2))
+        tree[`$setElementOrder/${key}`] = choices
+          .shuffle(list)
+          .map((entry) => subset(choices, entry, 0.2))
       }
     },
   ])()

@@ -23,11 +23,16 @@ export function* objectsCase(choices: Choices, input: Input): Case {
   const seed = choices.pick(seeds.objects)
   const root = input.schemas.of(seed)
   const mutator = new Mutator(choices, input.values, input.schemas, root)
-  const changed = mutator.mutated(enriched(choices, input, seed), choices.weigh([2, 0], [5, 1], [3, 2], [0.7, 4]))
+  const changed = mutator.mutated(
+    enriched(choices, input, seed),
+    choices.weigh([2, 0], [5, 1], [3, 2], [0.7, 4]),
+  )
   const body = named(choices, isRecord(changed) ? changed : {}, name)
   const isDry = inForceKinds.test(path) || isInForce(body)
   const writer = new ObjectWriter(choices, input, { seeds, mutator, name, isDry, body })
-  const first = writer.create(choices.chance(0.07) ? { raw: withRepeatedKey(choices, input.values, body) } : { body })
+  const first = writer.create(
+    choices.chance(0.07) ? { raw: withRepeatedKey(choices, input.values, body) } : { body },
+  )
   writer.see(first, yield first)
   for (const other of isDry ? [] : [seed, choices.pick(seeds.objects)]) {
     // So that updates have something to change: the seed as it was, or another.
@@ -47,7 +52,11 @@ export function* objectsCase(choices: Choices, input: Input): Case {
 const isInForce = (body: Json): boolean => inForceObjects.test(JSON.stringify(body))
 
 /** Now and then with parts of an object that has nearly every field of its schema, or as a part of one. */
-function enriched(choices: Choices, { schemas }: Input, seed: KindSeeds['objects'][number]): JsonObject {
+function enriched(
+  choices: Choices,
+  { schemas }: Input,
+  seed: KindSeeds['objects'][number],
+): JsonObject {
   const { apiVersion = '', kind = '' } = seed
   const schema = schemas.of(seed)
   if (schema === undefined || choices.chance(0.65)) return structuredClone(seed)
@@ -57,7 +66,9 @@ function enriched(choices: Choices, { schemas }: Input, seed: KindSeeds['objects
     return { ...(isRecord(part) ? part : {}), apiVersion, kind }
   }
   const body = structuredClone(seed)
-  const branches = [...places(full)].filter(({ path }) => path.length >= 2 && path[0] !== 'metadata')
+  const branches = [...places(full)].filter(
+    ({ path }) => path.length >= 2 && path[0] !== 'metadata',
+  )
   if (branches.length === 0) return body
   const { path, value } = choices.pick(branches)
   setAt(body, path, structuredClone(value))
@@ -69,7 +80,8 @@ function named(choices: Choices, body: JsonObject, name: string): JsonObject {
   if (choices.chance(0.05)) return body
   const given = isRecord(body['metadata']) ? body['metadata'] : {}
   const { namespace: _, resourceVersion: __, uid: ___, deletionTimestamp, ...metadata } = given
-  if (deletionTimestamp !== undefined && choices.chance(0.1)) metadata['deletionTimestamp'] = deletionTimestamp
+  if (deletionTimestamp !== undefined && choices.chance(0.1))
+    metadata['deletionTimestamp'] = deletionTimestamp
   if (name !== 'x' || choices.chance(0.9)) metadata['name'] = name
   return { ...body, metadata }
 }

@@ -55,14 +55,21 @@ function specOf(choices: Choices, make: (type: string) => string): JsonObject {
       ? { matchConditions: [{ name: choices.pick(['c', 'a b', '']), expression: make('bool') }] }
       : {}),
     ...(choices.chance(0.3)
-      ? { auditAnnotations: [{ key: choices.pick(['k', 'a/b', '']), valueExpression: make('string') }] }
+      ? {
+          auditAnnotations: [
+            { key: choices.pick(['k', 'a/b', '']), valueExpression: make('string') },
+          ],
+        }
       : {}),
     ...(choices.chance(0.2) ? { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } } : {}),
   }
 }
 
 function variablesOf(choices: Choices, make: (type: string) => string): JsonObject[] {
-  const first = { name: 'a', expression: make(choices.pick(['int', 'string', 'bool', 'map<string,int>'])) }
+  const first = {
+    name: 'a',
+    expression: make(choices.pick(['int', 'string', 'bool', 'map<string,int>'])),
+  }
   const second = { name: choices.pick(['b', 'a', '1', 'x-y', 'if']), expression: 'variables.a' }
   return choices.chance(0.3) ? [first, second] : [first]
 }

@@ -8,7 +8,10 @@ import { SHARED } from './shared.ts'
 
 const words = new Lists('reads.json')
 
-type ReadKind = { readonly path: string; readonly make: (choices: Choices, name: string) => JsonObject }
+type ReadKind = {
+  readonly path: string
+  readonly make: (choices: Choices, name: string) => JsonObject
+}
 
 export function* readsCase(choices: Choices): Case {
   const { path, make } = choices.pick(kinds)
@@ -145,7 +148,12 @@ class Reader {
       return { id, method, path: this.#path, query }
     // Across namespaces: only what this case wrote.
     const labelSelector = `case=$ns${choices.chance(0.5) ? ',app' : ''}`
-    return { id, method, path: this.#path.replace('/namespaces/$ns', ''), query: { ...query, labelSelector } }
+    return {
+      id,
+      method,
+      path: this.#path.replace('/namespaces/$ns', ''),
+      query: { ...query, labelSelector },
+    }
   }
 
   #selectors(): Parameters {
@@ -177,7 +185,10 @@ class Reader {
   }
 
   #token(list: string): string {
-    return this.#choices.weigh([9, `\${${list}.metadata.continue}`], [1, this.#choices.pick(words.texts('tokens'))])
+    return this.#choices.weigh(
+      [9, `\${${list}.metadata.continue}`],
+      [1, this.#choices.pick(words.texts('tokens'))],
+    )
   }
 }
 
@@ -193,10 +204,15 @@ const metadata = (choices: Choices, name: string): JsonObject => ({
   },
 })
 
-const template: JsonObject = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+const template: JsonObject = {
+  metadata: { labels: { a: 'b' } },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+}
 
 const kinds: readonly ReadKind[] = [
-  kind('/api/v1', 'configmaps', 'ConfigMap', (choices) => ({ data: { k: choices.pick(['', 'v', 'ü']) } })),
+  kind('/api/v1', 'configmaps', 'ConfigMap', (choices) => ({
+    data: { k: choices.pick(['', 'v', 'ü']) },
+  })),
   kind('/api/v1', 'secrets', 'Secret', (choices) => ({
     type: choices.pick(['Opaque', 'example.com/t']),
     stringData: { k: 'v' },
@@ -223,7 +239,12 @@ const kinds: readonly ReadKind[] = [
   })),
 ]
 
-function kind(root: string, plural: string, name: string, rest: (choices: Choices) => JsonObject): ReadKind {
+function kind(
+  root: string,
+  plural: string,
+  name: string,
+  rest: (choices: Choices) => JsonObject,
+): ReadKind {
   const apiVersion = root.replace(/^\/apis?\//, '')
   return {
     path: `${root}/namespaces/$ns/${plural}`,

@@ -14,7 +14,12 @@ export const definitionOf = (properties: JsonObject): JsonObject => ({
     names: { kind: 'Widget', plural: 'widgets' },
     scope: 'Namespaced',
     versions: [
-      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties } },
+      },
     ],
   },
 })

@@ -13,7 +13,10 @@ const PATIENCE_MS = [8, 60, 400] as const
 const SHORTENING_MS = [30] as const
 
 /** Runs the sequences of `count` seeds from `seed` on, or as many as come before `untilMs`. */
-export async function differ(seed: number, { count = Infinity, untilMs = Infinity }): Promise<Outcome> {
+export async function differ(
+  seed: number,
+  { count = Infinity, untilMs = Infinity },
+): Promise<Outcome> {
   await using servers = await startServers()
   let passed = 0
   const failures: string[] = []
@@ -33,7 +36,9 @@ async function findFault(servers: Servers, steps: readonly Step[]): Promise<stri
   const shortest = await shorten(servers, steps, pair)
   const names = shortest.steps.map(({ name }) => name).join(' | ')
   const { ours, theirs } = shortest.pair
-  const known = differences.some((one) => one.steps.test(names) && one.ours.test(ours) && one.theirs.test(theirs))
+  const known = differences.some(
+    (one) => one.steps.test(names) && one.ours.test(ours) && one.theirs.test(theirs),
+  )
   return known ? undefined : `${names}\n    ours ${ours}\n  theirs ${theirs}`
 }
 

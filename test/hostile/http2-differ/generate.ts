@@ -47,7 +47,9 @@ class Client {
   }
 
   takeOpen(): number | undefined {
-    return this.open.length === 0 ? undefined : this.open.splice(this.random.between(0, this.open.length - 1), 1)[0]
+    return this.open.length === 0
+      ? undefined
+      : this.open.splice(this.random.between(0, this.open.length - 1), 1)[0]
   }
 }
 
@@ -70,7 +72,13 @@ type Maker = (client: Client) => Step | undefined
 const valid: readonly Maker[] = [
   (client) => request(client, 'GET', pseudo('GET'), true),
   (client) => request(client, 'POST', pseudo('POST'), false),
-  (client) => request(client, 'POST with content-length', [...pseudo('POST'), ['content-length', '4']], false),
+  (client) =>
+    request(
+      client,
+      'POST with content-length',
+      [...pseudo('POST'), ['content-length', '4']],
+      false,
+    ),
   (client) => {
     const id = client.takeOpen()
     return id === undefined
@@ -79,11 +87,15 @@ const valid: readonly Maker[] = [
   },
   (client) => {
     const [id] = client.open
-    return id === undefined ? undefined : { name: 'DATA', bytes: frame(FRAME.DATA, 0, id, Buffer.from('data')) }
+    return id === undefined
+      ? undefined
+      : { name: 'DATA', bytes: frame(FRAME.DATA, 0, id, Buffer.from('data')) }
   },
   (client) => {
     const id = client.takeOpen()
-    return id === undefined ? undefined : { name: 'trailers', bytes: headersFrame(id, block(['x-trailer', 'y'])) }
+    return id === undefined
+      ? undefined
+      : { name: 'trailers', bytes: headersFrame(id, block(['x-trailer', 'y'])) }
   },
   (client) => {
     const id = client.newId()
@@ -114,7 +126,10 @@ const valid: readonly Maker[] = [
     name: 'SETTINGS',
     bytes: settings([SETTING.INITIAL_WINDOW_SIZE, client.random.between(1000, 70_000)]),
   }),
-  () => ({ name: 'WINDOW_UPDATE of the connection', bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1000)) }),
+  () => ({
+    name: 'WINDOW_UPDATE of the connection',
+    bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1000)),
+  }),
   (client) => {
     const [id] = client.open
     return id === undefined
@@ -123,7 +138,9 @@ const valid: readonly Maker[] = [
   },
   (client) => {
     const id = client.takeOpen()
-    return id === undefined ? undefined : { name: 'RST_STREAM', bytes: frame(FRAME.RST_STREAM, 0, id, uint32(8)) }
+    return id === undefined
+      ? undefined
+      : { name: 'RST_STREAM', bytes: frame(FRAME.RST_STREAM, 0, id, uint32(8)) }
   },
   (client) => ({
     name: 'PRIORITY',
@@ -149,12 +166,18 @@ const malformed: readonly (readonly [name: string, make: (fields: Fields) => Fie
   ['host instead of authority', (fields) => [...fields.slice(0, 3), ['host', 'localhost']]],
   ['another host', (fields) => [...fields, ['host', 'elsewhere']]],
   ['two hosts', (fields) => [...fields, ['host', 'localhost'], ['host', 'localhost']]],
-  ['an empty path', (fields) => fields.map(([name, value]) => [name, name === ':path' ? '' : value] as const)],
+  [
+    'an empty path',
+    (fields) => fields.map(([name, value]) => [name, name === ':path' ? '' : value] as const),
+  ],
   [
     'a path without a slash',
     (fields) => fields.map(([name, value]) => [name, name === ':path' ? 'x' : value] as const),
   ],
-  ['a blank in a path', (fields) => fields.map(([name, value]) => [name, name === ':path' ? '/a b' : value] as const)],
+  [
+    'a blank in a path',
+    (fields) => fields.map(([name, value]) => [name, name === ':path' ? '/a b' : value] as const),
+  ],
   [
     'a blank in a method',
     (fields) => fields.map(([name, value]) => [name, name === ':method' ? 'G T' : value] as const),
@@ -162,10 +185,19 @@ const malformed: readonly (readonly [name: string, make: (fields: Fields) => Fie
   ['two paths', (fields) => [...fields, [':path', '/']]],
   ['an unknown pseudo field', (fields) => [...fields, [':foo', 'x']]],
   [':status', (fields) => [...fields, [':status', '200']]],
-  ['a pseudo field behind others', (fields) => [...fields.slice(0, 2), ['x', 'y'], ...fields.slice(2)]],
+  [
+    'a pseudo field behind others',
+    (fields) => [...fields.slice(0, 2), ['x', 'y'], ...fields.slice(2)],
+  ],
   ['a content-length that is none', (fields) => [...fields, ['content-length', 'x']]],
-  ['two content-lengths', (fields) => [...fields, ['content-length', '4'], ['content-length', '4']]],
-  ['two content-lengths that differ', (fields) => [...fields, ['content-length', '4'], ['content-length', '5']]],
+  [
+    'two content-lengths',
+    (fields) => [...fields, ['content-length', '4'], ['content-length', '4']],
+  ],
+  [
+    'two content-lengths that differ',
+    (fields) => [...fields, ['content-length', '4'], ['content-length', '5']],
+  ],
 ]
 
 /** Wrong, or unusual. */
@@ -184,14 +216,32 @@ const odd: readonly Maker[] = [
       ],
       false,
     ),
-  (client) => request(client, 'GET: content-length without a body', [...pseudo('GET'), ['content-length', '4']], true),
-  (client) => ({ name: 'DATA on an idle stream', bytes: frame(FRAME.DATA, 0, client.idleId(), Buffer.from('x')) }),
-  (client) => ({ name: 'DATA on any stream', bytes: frame(FRAME.DATA, 0, client.anyId(), Buffer.from('x')) }),
+  (client) =>
+    request(
+      client,
+      'GET: content-length without a body',
+      [...pseudo('GET'), ['content-length', '4']],
+      true,
+    ),
+  (client) => ({
+    name: 'DATA on an idle stream',
+    bytes: frame(FRAME.DATA, 0, client.idleId(), Buffer.from('x')),
+  }),
+  (client) => ({
+    name: 'DATA on any stream',
+    bytes: frame(FRAME.DATA, 0, client.anyId(), Buffer.from('x')),
+  }),
   () => ({ name: 'DATA on stream 0', bytes: frame(FRAME.DATA, 0, 0, Buffer.from('x')) }),
   () => ({ name: 'HEADERS on stream 0', bytes: headersFrame(0, block(...pseudo('GET'))) }),
   () => ({ name: 'HEADERS on an even stream', bytes: headersFrame(2, block(...pseudo('GET'))) }),
-  (client) => ({ name: 'HEADERS on any stream', bytes: headersFrame(client.anyId(), block(...pseudo('GET'))) }),
-  (client) => ({ name: 'HEADERS of an unknown index', bytes: headersFrame(client.newId(), Buffer.from([0xff, 0x50])) }),
+  (client) => ({
+    name: 'HEADERS on any stream',
+    bytes: headersFrame(client.anyId(), block(...pseudo('GET'))),
+  }),
+  (client) => ({
+    name: 'HEADERS of an unknown index',
+    bytes: headersFrame(client.newId(), Buffer.from([0xff, 0x50])),
+  }),
   (client) => ({
     name: 'HEADERS with too much padding',
     bytes: headersFrame(client.newId(), Buffer.from([200, 0x82]), END_HEADERS | PADDED),
@@ -218,7 +268,10 @@ const odd: readonly Maker[] = [
     name: 'CONTINUATION by itself',
     bytes: frame(FRAME.CONTINUATION, END_HEADERS, client.anyId(), Buffer.from([0x82])),
   }),
-  (client) => ({ name: 'PRIORITY of a wrong size', bytes: frame(FRAME.PRIORITY, 0, client.newId(), Buffer.alloc(4)) }),
+  (client) => ({
+    name: 'PRIORITY of a wrong size',
+    bytes: frame(FRAME.PRIORITY, 0, client.newId(), Buffer.alloc(4)),
+  }),
   () => ({ name: 'PRIORITY on stream 0', bytes: frame(FRAME.PRIORITY, 0, 0, Buffer.alloc(5)) }),
   (client) => {
     const id = client.newId()
@@ -227,7 +280,10 @@ const odd: readonly Maker[] = [
       bytes: frame(FRAME.PRIORITY, 0, id, Buffer.concat([uint32(id), Buffer.from([1])])),
     }
   },
-  (client) => ({ name: 'RST_STREAM on an idle stream', bytes: frame(FRAME.RST_STREAM, 0, client.idleId(), uint32(8)) }),
+  (client) => ({
+    name: 'RST_STREAM on an idle stream',
+    bytes: frame(FRAME.RST_STREAM, 0, client.idleId(), uint32(8)),
+  }),
   (client) => ({
     name: 'RST_STREAM of a wrong size',
     bytes: frame(FRAME.RST_STREAM, 0, client.anyId(), Buffer.alloc(3)),
@@ -235,15 +291,26 @@ const odd: readonly Maker[] = [
   () => ({ name: 'RST_STREAM on stream 0', bytes: frame(FRAME.RST_STREAM, 0, 0, uint32(8)) }),
   () => ({ name: 'SETTINGS on a stream', bytes: frame(FRAME.SETTINGS, 0, 1) }),
   () => ({ name: 'SETTINGS of a wrong size', bytes: frame(FRAME.SETTINGS, 0, 0, Buffer.alloc(5)) }),
-  () => ({ name: 'SETTINGS acknowledgement with content', bytes: frame(FRAME.SETTINGS, ACK, 0, Buffer.alloc(6)) }),
+  () => ({
+    name: 'SETTINGS acknowledgement with content',
+    bytes: frame(FRAME.SETTINGS, ACK, 0, Buffer.alloc(6)),
+  }),
   () => ({ name: 'SETTINGS: push is 2', bytes: settings([SETTING.ENABLE_PUSH, 2]) }),
-  () => ({ name: 'SETTINGS: a window too large', bytes: settings([SETTING.INITIAL_WINDOW_SIZE, 0x80000000]) }),
+  () => ({
+    name: 'SETTINGS: a window too large',
+    bytes: settings([SETTING.INITIAL_WINDOW_SIZE, 0x80000000]),
+  }),
   () => ({ name: 'SETTINGS: frames too small', bytes: settings([SETTING.MAX_FRAME_SIZE, 100]) }),
-  () => ({ name: 'SETTINGS: frames too large', bytes: settings([SETTING.MAX_FRAME_SIZE, 0x1000000]) }),
+  () => ({
+    name: 'SETTINGS: frames too large',
+    bytes: settings([SETTING.MAX_FRAME_SIZE, 0x1000000]),
+  }),
   () => ({ name: 'SETTINGS: unknown', bytes: settings([0x99, 1]) }),
   () => ({
     name: 'SETTINGS: 33 entries',
-    bytes: settings(...Array.from({ length: 33 }, () => [SETTING.INITIAL_WINDOW_SIZE, 65_535] as const)),
+    bytes: settings(
+      ...Array.from({ length: 33 }, () => [SETTING.INITIAL_WINDOW_SIZE, 65_535] as const),
+    ),
   }),
   () => ({ name: 'PUSH_PROMISE', bytes: frame(FRAME.PUSH_PROMISE, END_HEADERS, 1, uint32(2)) }),
   () => ({ name: 'PING of a wrong size', bytes: frame(FRAME.PING, 0, 0, Buffer.alloc(7)) }),
@@ -256,14 +323,23 @@ const odd: readonly Maker[] = [
     name: 'WINDOW_UPDATE of 0 on a stream',
     bytes: frame(FRAME.WINDOW_UPDATE, 0, client.anyId(), uint32(0)),
   }),
-  () => ({ name: 'WINDOW_UPDATE too large', bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fffffff)) }),
+  () => ({
+    name: 'WINDOW_UPDATE too large',
+    bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fffffff)),
+  }),
   (client) => {
     const [id] = client.open
     return id === undefined
       ? undefined
-      : { name: 'WINDOW_UPDATE too large on a stream', bytes: frame(FRAME.WINDOW_UPDATE, 0, id, uint32(0x7fffffff)) }
+      : {
+          name: 'WINDOW_UPDATE too large on a stream',
+          bytes: frame(FRAME.WINDOW_UPDATE, 0, id, uint32(0x7fffffff)),
+        }
   },
-  () => ({ name: 'WINDOW_UPDATE of a wrong size', bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.alloc(3)) }),
+  () => ({
+    name: 'WINDOW_UPDATE of a wrong size',
+    bytes: frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.alloc(3)),
+  }),
   (client) => ({
     name: 'WINDOW_UPDATE on an idle stream',
     bytes: frame(FRAME.WINDOW_UPDATE, 0, client.idleId(), uint32(1)),

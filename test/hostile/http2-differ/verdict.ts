@@ -25,7 +25,10 @@ const CONNECTION_MS_MAX = 5_000
 
 /** Sends the steps and waits until everything is answered that will be; `patienceMs` without a frame is taken for that. */
 export async function judge(
-  { port, codeOf }: { readonly port: number; readonly codeOf?: (clientPort: number) => number | undefined },
+  {
+    port,
+    codeOf,
+  }: { readonly port: number; readonly codeOf?: (clientPort: number) => number | undefined },
   steps: readonly Step[],
   patienceMs: number,
 ): Promise<Verdict> {
@@ -41,16 +44,20 @@ export async function judge(
   }
   const verdict = verdictOf(client)
   const code = codeOf?.(localPort)
-  return verdict.connection === CUT_OFF && code !== undefined ? { connection: `GOAWAY ${code}`, streams: [] } : verdict
+  return verdict.connection === CUT_OFF && code !== undefined
+    ? { connection: `GOAWAY ${code}`, streams: [] }
+    : verdict
 }
 
 function verdictOf({ received, isOver }: RawHttp2): Verdict {
   const goaway = received.find(({ type }) => type === FRAME.GOAWAY)
-  if (goaway !== undefined) return { connection: `GOAWAY ${goaway.payload.readUInt32BE(4)}`, streams: [] }
+  if (goaway !== undefined)
+    return { connection: `GOAWAY ${goaway.payload.readUInt32BE(4)}`, streams: [] }
   if (isOver) return { connection: CUT_OFF, streams: [] }
   const decoder = new HpackDecoder(new HeaderMemory())
   const streams = new Map<number, string>()
-  const add = (stream: number, what: string): void => void streams.set(stream, `${streams.get(stream) ?? ''} ${what}`)
+  const add = (stream: number, what: string): void =>
+    void streams.set(stream, `${streams.get(stream) ?? ''} ${what}`)
   for (const { type, flags, stream, payload } of received) {
     if (type === FRAME.HEADERS) {
       const fields: HeaderField[] = []
@@ -58,7 +65,11 @@ function verdictOf({ received, isOver }: RawHttp2): Verdict {
       add(stream, fields.find(({ name }) => name === ':status')?.value ?? 'no status')
     }
     if (type === FRAME.RST_STREAM) add(stream, `RST_STREAM ${payload.readUInt32BE(0)}`)
-    if ((type === FRAME.DATA || type === FRAME.HEADERS) && (flags & END_STREAM) !== 0) add(stream, 'end')
+    if ((type === FRAME.DATA || type === FRAME.HEADERS) && (flags & END_STREAM) !== 0)
+      add(stream, 'end')
   }
-  return { connection: 'open', streams: [...streams].map(([id, what]) => `${id}:${what}`).toSorted() }
+  return {
+    connection: 'open',
+    streams: [...streams].map(([id, what]) => `${id}:${what}`).toSorted(),
+  }
 }

@@ -28,31 +28,53 @@ export function objectText(filling: Filling, metadata: { readonly [name: string]
   const { field } = filling
   const { seed } = field.target
   const own = isFields(seed['metadata']) ? seed['metadata'] : {}
-  const whole = withAt({ ...seed, metadata: { ...own, ...metadata } }, field.path, MARK, field.target.struct)
+  const whole = withAt(
+    { ...seed, metadata: { ...own, ...metadata } },
+    field.path,
+    MARK,
+    field.target.struct,
+  )
   return filledText(JSON.stringify(whole), filling)
 }
 
 /** Only the field, as a merge patch would have it. */
 export function partialText(filling: Filling): string {
-  return filledText(JSON.stringify(withAt({}, filling.field.path, MARK, { type: 'any', goName: '' })), filling)
+  return filledText(
+    JSON.stringify(withAt({}, filling.field.path, MARK, { type: 'any', goName: '' })),
+    filling,
+  )
 }
 
 /** A JSON patch that adds the field; its parent has to be there. */
 export function operationsText(filling: Filling): string {
   const steps = filling.field.path.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
-  return filledText(JSON.stringify([{ op: 'add', path: `/${steps.join('/')}`, value: MARK }]), filling)
+  return filledText(
+    JSON.stringify([{ op: 'add', path: `/${steps.join('/')}`, value: MARK }]),
+    filling,
+  )
 }
 
 function filledText(text: string, filling: Filling): string {
   const [before = '', after = ''] = text.split(JSON.stringify(MARK))
-  return before + filled({ ...filling, bytesMax: filling.bytesMax - before.length - after.length }) + after
+  return (
+    before +
+    filled({ ...filling, bytesMax: filling.bytesMax - before.length - after.length }) +
+    after
+  )
 }
 
-function filled({ field: { container, field, path }, shape, bytesMax, itemsMax = Infinity, item }: Filling): string {
+function filled({
+  field: { container, field, path },
+  shape,
+  bytesMax,
+  itemsMax = Infinity,
+  item,
+}: Filling): string {
   const isMap = container.type === 'map'
   const [open, close] = isMap ? ['{', '}'] : ['[', ']']
   const name = (at: number): string => `${mapKey(path)}${at.toString(36)}`
-  const member = (key: string, value: string): string => (isMap ? `${JSON.stringify(key)}:${value}` : value)
+  const member = (key: string, value: string): string =>
+    isMap ? `${JSON.stringify(key)}:${value}` : value
   const room = bytesMax - 2
   switch (shape) {
     case 'empty':
@@ -65,7 +87,11 @@ function filled({ field: { container, field, path }, shape, bytesMax, itemsMax =
       return (
         open +
         repeated(
-          (at) => member(name(at), JSON.stringify(isMap ? item : varied(item, at, container.of, keysOf(field)))),
+          (at) =>
+            member(
+              name(at),
+              JSON.stringify(isMap ? item : varied(item, at, container.of, keysOf(field))),
+            ),
           room,
           itemsMax,
         ) +
@@ -79,7 +105,9 @@ function filled({ field: { container, field, path }, shape, bytesMax, itemsMax =
 }
 
 const mapKey = (path: Path): string =>
-  path.some((step) => ['limits', 'requests', 'capacity', 'allocatable', 'hard', 'overhead'].includes(step))
+  path.some((step) =>
+    ['limits', 'requests', 'capacity', 'allocatable', 'hard', 'overhead'].includes(step),
+  )
     ? 'example.com/k'
     : 'k'
 
@@ -113,7 +141,9 @@ function deepText(of: Schema): string {
 function longText(of: Schema, item: Json, bytesMax: number): string {
   const text = 'x'.repeat(bytesMax / 2) + '\\n\\"'.repeat(bytesMax / 8)
   if (of.type !== 'struct' || !isFields(item)) return `"${text}"`
-  const texts = of.fields.filter(({ schema: { type } }) => type === 'string').map(({ name }) => name)
+  const texts = of.fields
+    .filter(({ schema: { type } }) => type === 'string')
+    .map(({ name }) => name)
   const name = texts.find((one) => typeof item[one] === 'string') ?? texts[0] ?? 'unknown'
   return JSON.stringify({ ...item, [name]: MARK }).replace(JSON.stringify(MARK), () => `"${text}"`)
 }
@@ -141,12 +171,16 @@ const identities = [
 
 /** The item with another identity: what keys of the list, and usual names of identities, hold. */
 export function varied(item: Json, at: number, of: Schema, keys: readonly string[]): Json {
-  if (of.type === 'string' && of.values !== undefined) return of.values[at % of.values.length] ?? item
+  if (of.type === 'string' && of.values !== undefined)
+    return of.values[at % of.values.length] ?? item
   if (typeof item === 'string') return variedText(item, at)
   if (typeof item === 'number') return 1 + (at % 65_000)
   if (!isFields(item) || of.type !== 'struct') return item
   const named = [...keys, ...identities].filter((name) => item[name] !== undefined)
-  const names = keys.length > 0 ? named.filter((name) => keys.includes(name) || name === 'name') : named.slice(0, 1)
+  const names =
+    keys.length > 0
+      ? named.filter((name) => keys.includes(name) || name === 'name')
+      : named.slice(0, 1)
   const changed: Record<string, Json> = {}
   for (const name of names) {
     const schema = of.byName.get(name)?.schema
@@ -220,13 +254,29 @@ export function valueAt(value: Json | undefined, [step, ...rest]: Path): Json | 
 }
 
 /** Parents that are not there are made from the schema. */
-export function withAt(value: Json | undefined, [step, ...rest]: Path, put: Json, schema: Schema): Json {
+export function withAt(
+  value: Json | undefined,
+  [step, ...rest]: Path,
+  put: Json,
+  schema: Schema,
+): Json {
   if (step === undefined) return put
   if (schema.type === 'list') {
     return [withAt(Array.isArray(value) ? value[0] : undefined, rest, put, schema.of)]
   }
-  const fields = isFields(value) ? value : schema.type === 'struct' ? sampleOf(schema, SAMPLE_DEPTH_MAX - 2) : {}
+  const fields = isFields(value)
+    ? value
+    : schema.type === 'struct'
+      ? sampleOf(schema, SAMPLE_DEPTH_MAX - 2)
+      : {}
   const inside =
-    schema.type === 'struct' ? schema.byName.get(step)?.schema : schema.type === 'map' ? schema.of : undefined
-  return { ...fields, [step]: withAt(fields[step], rest, put, inside ?? { type: 'any', goName: '' }) }
+    schema.type === 'struct'
+      ? schema.byName.get(step)?.schema
+      : schema.type === 'map'
+        ? schema.of
+        : undefined
+  return {
+    ...fields,
+    [step]: withAt(fields[step], rest, put, inside ?? { type: 'any', goName: '' }),
+  }
 }

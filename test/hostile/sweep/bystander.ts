@@ -10,7 +10,12 @@ import { Client } from './client.ts'
 
 const PAUSE_MS = 5
 
-type Reading = { readonly url: string; readonly token: string; readonly path: string; readonly pid: number }
+type Reading = {
+  readonly url: string
+  readonly token: string
+  readonly path: string
+  readonly pid: number
+}
 /** `p99Ms`: by CPU time. `wallMs`: the longest by the clock. */
 export type Latencies = {
   readonly count: number
@@ -75,7 +80,12 @@ async function readOn({ url, token, path, pid }: Reading): Promise<void> {
       isAsked = false
       const sorted = all.toSorted((one, other) => one.ms - other.ms)
       const at = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))]
-      tell({ count: all.length, p99Ms: at?.ms ?? 0, wallMs: Math.max(...all.map(({ wallMs }) => wallMs)), failures })
+      tell({
+        count: all.length,
+        p99Ms: at?.ms ?? 0,
+        wallMs: Math.max(...all.map(({ wallMs }) => wallMs)),
+        failures,
+      })
       all = []
       failures = []
     }

@@ -3,7 +3,14 @@ import { type Shape, shapes } from './bodies.ts'
 import type { SweptField } from './fields.ts'
 
 /** Steps that send a body in which the field is filled. */
-export const largeVerbs = ['create', 'update', 'json-patch', 'merge-patch', 'strategic-patch', 'apply'] as const
+export const largeVerbs = [
+  'create',
+  'update',
+  'json-patch',
+  'merge-patch',
+  'strategic-patch',
+  'apply',
+] as const
 export type LargeVerb = (typeof largeVerbs)[number]
 
 export const bodyForms = ['json', 'yaml', 'cbor', 'protobuf'] as const
@@ -23,7 +30,13 @@ export type LargeCase = {
 }
 
 /** Small requests to an object whose field is filled. */
-export const smallVerbs = ['update', 'json-patch', 'merge-patch', 'strategic-patch', 'apply'] as const
+export const smallVerbs = [
+  'update',
+  'json-patch',
+  'merge-patch',
+  'strategic-patch',
+  'apply',
+] as const
 export const representations = {
   json: 'application/json',
   pretty: 'application/json',
@@ -50,7 +63,12 @@ export const allRepresentations: readonly Representation[] = [
 export const otherVerbs = ['other-eviction', 'other-pod', 'other-review'] as const
 
 export type SmallCase = {
-  readonly verb: (typeof smallVerbs)[number] | (typeof otherVerbs)[number] | 'get' | 'list' | 'delete'
+  readonly verb:
+    | (typeof smallVerbs)[number]
+    | (typeof otherVerbs)[number]
+    | 'get'
+    | 'list'
+    | 'delete'
   readonly representation: Representation
   readonly isDryRun: boolean
   readonly atOnce: number
@@ -67,9 +85,10 @@ const READS_PER_FIELD = 4
 
 /** `count` neighbors in a list that is closed to a ring, beginning where the field before ended. */
 const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
-  Array.from({ length: Math.min(count, all.length) }, (_, at) => all[(index * count + at) % all.length]).filter(
-    (one) => one !== undefined,
-  )
+  Array.from(
+    { length: Math.min(count, all.length) },
+    (_, at) => all[(index * count + at) % all.length],
+  ).filter((one) => one !== undefined)
 
 /**
  * Each field gets a create of every shape. The other axes are covered pairwise over all fields.
@@ -79,19 +98,40 @@ export function largeCases({ target, isShared }: SweptField, index: number): Lar
   const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
   const shapeAt = (at: number): Shape => shapes[(index + at) % shapes.length] ?? 'empty'
   const sizeAt = (at: number): Size => ((index + at) % 2 === 0 ? 'body' : 'stored')
-  if (isShared) return [{ ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), isDryRun: index % 3 === 0 }]
+  if (isShared)
+    return [
+      { ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), isDryRun: index % 3 === 0 },
+    ]
   const creates = shapes.map((shape, at): LargeCase => {
     return { ...usual, verb: 'create', shape, size: sizeAt(at), isDryRun: (index + at) % 3 === 0 }
   })
-  const together: LargeCase = { ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), atOnce: AT_ONCE }
-  const forms = turnOf(['yaml', 'cbor', 'protobuf'] as const, FORMS_PER_FIELD, index).map((form, at): LargeCase => {
-    const shape = shapeAt(Math.floor(index / 3))
-    return { ...usual, verb: 'create', shape, size: sizeAt(at + 1), form, isDryRun: index % 4 === 0 }
-  })
-  const readable = target.isCustom === true ? forms.filter(({ form }) => form !== 'protobuf') : forms
+  const together: LargeCase = {
+    ...usual,
+    verb: 'create',
+    shape: shapeAt(0),
+    size: sizeAt(0),
+    atOnce: AT_ONCE,
+  }
+  const forms = turnOf(['yaml', 'cbor', 'protobuf'] as const, FORMS_PER_FIELD, index).map(
+    (form, at): LargeCase => {
+      const shape = shapeAt(Math.floor(index / 3))
+      return {
+        ...usual,
+        verb: 'create',
+        shape,
+        size: sizeAt(at + 1),
+        form,
+        isDryRun: index % 4 === 0,
+      }
+    },
+  )
+  const readable =
+    target.isCustom === true ? forms.filter(({ form }) => form !== 'protobuf') : forms
   if (!target.isStored) return [...creates, together, ...readable]
   // Custom kinds have no strategic merge patch.
-  const verbs = largeVerbs.slice(1).filter((verb) => verb !== 'strategic-patch' || target.isCustom !== true)
+  const verbs = largeVerbs
+    .slice(1)
+    .filter((verb) => verb !== 'strategic-patch' || target.isCustom !== true)
   const others = turnOf(verbs, VERBS_PER_FIELD, index).map((verb, at): LargeCase => {
     return {
       ...usual,
@@ -112,7 +152,12 @@ const allReads = allRepresentations.flatMap((representation) =>
 export function smallCases(index: number): SmallCase[] {
   const writes = turnOf(smallVerbs, WRITES_PER_FIELD, index).map((verb, at): SmallCase => {
     const representation = allRepresentations[(index + at) % allRepresentations.length] ?? 'json'
-    return { verb, representation, isDryRun: (index + at) % 3 === 0, atOnce: (index + at) % 4 === 0 ? AT_ONCE : 1 }
+    return {
+      verb,
+      representation,
+      isDryRun: (index + at) % 3 === 0,
+      atOnce: (index + at) % 4 === 0 ? AT_ONCE : 1,
+    }
   })
   const others = turnOf(otherVerbs, OTHERS_PER_FIELD, index).map((verb): SmallCase => {
     return { verb, representation: 'json', isDryRun: true, atOnce: 1 }
@@ -121,7 +166,12 @@ export function smallCases(index: number): SmallCase[] {
   const reads = turnOf(allReads, READS_PER_FIELD, index).map((read, at): SmallCase => {
     return { ...read, isDryRun: false, atOnce: at === together ? AT_ONCE : 1 }
   })
-  return [...writes, ...others, ...reads, { verb: 'delete', representation: 'json', isDryRun: false, atOnce: 1 }]
+  return [
+    ...writes,
+    ...others,
+    ...reads,
+    { verb: 'delete', representation: 'json', isDryRun: false, atOnce: 1 },
+  ]
 }
 
 /** What is run together: a large request, or the small ones to an object that is stored once for all of them. */
@@ -151,18 +201,27 @@ type CaseName = {
 }
 
 /** The planned items with only the named cases. */
-export function onlyCases(items: readonly PlannedItem[], names: readonly CaseName[]): PlannedItem[] {
+export function onlyCases(
+  items: readonly PlannedItem[],
+  names: readonly CaseName[],
+): PlannedItem[] {
   const wanted = new Set(names.map((one) => textOf(one)))
   return items.flatMap((item): PlannedItem[] => {
     const { path, target } = item.field
     const about = { kind: `${target.apiVersion} ${target.kind}`, path: path.join('.') }
-    if (item.large !== undefined) return wanted.has(textOf({ ...about, ...item.large, step: 'large' })) ? [item] : []
+    if (item.large !== undefined)
+      return wanted.has(textOf({ ...about, ...item.large, step: 'large' })) ? [item] : []
     const small = item.small.filter((one) => wanted.has(textOf({ ...about, ...smallName(one) })))
     return small.length === 0 ? [] : [{ field: item.field, small }]
   })
 }
 
-const smallName = ({ verb, representation, isDryRun, atOnce }: SmallCase): Omit<CaseName, 'kind' | 'path'> => ({
+const smallName = ({
+  verb,
+  representation,
+  isDryRun,
+  atOnce,
+}: SmallCase): Omit<CaseName, 'kind' | 'path'> => ({
   step: 'small',
   verb,
   shape: 'distinct',
@@ -172,8 +231,17 @@ const smallName = ({ verb, representation, isDryRun, atOnce }: SmallCase): Omit<
   atOnce,
 })
 
-const textOf = ({ kind, path, step, verb, shape, size, form, isDryRun, atOnce }: CaseName): string =>
-  [kind, path, step, verb, shape, size, form, isDryRun, atOnce].join(' ')
+const textOf = ({
+  kind,
+  path,
+  step,
+  verb,
+  shape,
+  size,
+  form,
+  isDryRun,
+  atOnce,
+}: CaseName): string => [kind, path, step, verb, shape, size, form, isDryRun, atOnce].join(' ')
 
 /** Small requests that are sent to one stored object when only a part of the sweep is run. */
 const SMALL_CASES_MAX = 5

@@ -40,7 +40,10 @@ export class Client implements Disposable {
   }
 
   /** `connection`: requests with different numbers go over different connections. */
-  async send({ method, path, token, type, accept, body, headers }: Call, connection = 0): Promise<Answer> {
+  async send(
+    { method, path, token, type, accept, body, headers }: Call,
+    connection = 0,
+  ): Promise<Answer> {
     const startMs = performance.now()
     const stream = this.#session(connection).request({
       ':method': method,
@@ -57,7 +60,12 @@ export class Client implements Disposable {
       const chunks: Buffer[] = []
       const end = (): void => {
         clearTimeout(timer)
-        resolve({ status, bytes, text: Buffer.concat(chunks).toString(), ms: performance.now() - startMs })
+        resolve({
+          status,
+          bytes,
+          text: Buffer.concat(chunks).toString(),
+          ms: performance.now() - startMs,
+        })
       }
       const timer = setTimeout(() => stream.destroy(), ANSWER_MS_MAX)
       stream.on('response', (head) => void (status = Number(head[':status'])))

@@ -56,14 +56,20 @@ const specs: { readonly [kind: string]: Json } = {
   Ruled: {
     type: 'object',
     properties: {
-      entries: { type: 'array', maxItems: 1_000_000, items: { type: 'object', properties: ruled.properties } },
+      entries: {
+        type: 'array',
+        maxItems: 1_000_000,
+        items: { type: 'object', properties: ruled.properties },
+      },
       limited: { type: 'array', maxItems: 100, items: ruled },
     },
   },
   Open: {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
-    properties: { list: { type: 'array', items: { 'x-kubernetes-preserve-unknown-fields': true } } },
+    properties: {
+      list: { type: 'array', items: { 'x-kubernetes-preserve-unknown-fields': true } },
+    },
   },
 }
 
@@ -88,28 +94,31 @@ const openSpec = structOf('OpenSpec', {
   unknownMap: { type: 'map', goName: '', of: any },
 })
 
-export const customTargets: readonly Target[] = Object.entries(specs).map(([kind, spec]): Target => {
-  const metadata = typeOf('meta/v1', 'ObjectMeta')
-  const schema = kind === 'Open' ? openSpec : schemaOf(spec, `${kind}Spec`)
-  return {
-    apiVersion: `${group}/v1`,
-    kind,
-    group,
-    plural: `${kind.toLowerCase()}s`,
-    isNamespaced: true,
-    isStored: true,
-    isCustom: true,
-    struct: structOf(kind, { metadata, spec: schema }),
-    verbs: ['create', 'update', 'patch'],
-    subresources: [],
-    seed: { apiVersion: `${group}/v1`, kind, spec: {} },
-  }
-})
+export const customTargets: readonly Target[] = Object.entries(specs).map(
+  ([kind, spec]): Target => {
+    const metadata = typeOf('meta/v1', 'ObjectMeta')
+    const schema = kind === 'Open' ? openSpec : schemaOf(spec, `${kind}Spec`)
+    return {
+      apiVersion: `${group}/v1`,
+      kind,
+      group,
+      plural: `${kind.toLowerCase()}s`,
+      isNamespaced: true,
+      isStored: true,
+      isCustom: true,
+      struct: structOf(kind, { metadata, spec: schema }),
+      verbs: ['create', 'update', 'patch'],
+      subresources: [],
+      seed: { apiVersion: `${group}/v1`, kind, spec: {} },
+    }
+  },
+)
 
 function schemaOf(given: Json, name: string): Schema {
   if (!isFields(given)) return any
   const { type, items, additionalProperties, properties } = given
-  if (type === 'array') return { type: 'list', goName: '', of: schemaOf(items ?? null, `${name}Item`) }
+  if (type === 'array')
+    return { type: 'list', goName: '', of: schemaOf(items ?? null, `${name}Item`) }
   if (type === 'string') return { type: 'string', goName: '' }
   if (type === 'integer') return { type: 'int64', goName: '' }
   if (additionalProperties !== undefined)
@@ -117,7 +126,12 @@ function schemaOf(given: Json, name: string): Schema {
   if (!isFields(properties)) return any
   return structOf(
     name,
-    Object.fromEntries(Object.entries(properties).map(([own, one]) => [own, schemaOf(one ?? null, `${name}.${own}`)])),
+    Object.fromEntries(
+      Object.entries(properties).map(([own, one]) => [
+        own,
+        schemaOf(one ?? null, `${name}.${own}`),
+      ]),
+    ),
   )
 }
 

@@ -52,7 +52,10 @@ export async function loadTargets(): Promise<Target[]> {
   const all = builtInResources({ isServed: () => true })
   const seeds = new Map<string, Target['seed']>()
   const names = new Map<string, string>()
-  for (const object of [...readStored().map((row) => row.object), ...(await loadSeeds()).map((seed) => seed.object)]) {
+  for (const object of [
+    ...readStored().map((row) => row.object),
+    ...(await loadSeeds()).map((seed) => seed.object),
+  ]) {
     const copy: Json = JSON.parse(JSON.stringify(object))
     if (!isFields(copy) || isFilled(copy)) continue
     const id = `${textOf(copy['apiVersion'])} ${textOf(copy['kind'])}`
@@ -93,8 +96,13 @@ const isFilled = (object: Target['seed']): boolean =>
 function cleaned(object: Target['seed']): Target['seed'] {
   const { metadata, ...rest } = object
   const { labels, annotations } = isFields(metadata) ? metadata : {}
-  const kept = { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
-  return Object.fromEntries(Object.entries({ ...rest, metadata: kept }).filter(([name]) => name !== 'status'))
+  const kept = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+  return Object.fromEntries(
+    Object.entries({ ...rest, metadata: kept }).filter(([name]) => name !== 'status'),
+  )
 }
 
 const attributes = { verb: 'get', resource: 'pods', namespace: 'sweep' }
@@ -114,13 +122,21 @@ const ownSeeds: { readonly [kind: string]: Target['seed'] } = {
   Binding: { target: { kind: 'Node', name: 'none' } },
   SelfSubjectReview: {},
   TokenReview: { spec: { token: 'wrong' } },
-  LocalSubjectAccessReview: { metadata: { namespace: 'sweep' }, spec: { user: 'u', resourceAttributes: attributes } },
+  LocalSubjectAccessReview: {
+    metadata: { namespace: 'sweep' },
+    spec: { user: 'u', resourceAttributes: attributes },
+  },
   SelfSubjectAccessReview: { spec: { resourceAttributes: attributes } },
   SubjectAccessReview: { spec: { user: 'u', resourceAttributes: attributes } },
   SelfSubjectRulesReview: { spec: { namespace: 'sweep' } },
 }
 
-function partOf(part: NonNullable<Target['part']>, packageName: string, kind: string, seed: Target['seed']): Target {
+function partOf(
+  part: NonNullable<Target['part']>,
+  packageName: string,
+  kind: string,
+  seed: Target['seed'],
+): Target {
   const apiVersion =
     packageName === 'meta/v1'
       ? 'v1'
@@ -148,7 +164,9 @@ function partOf(part: NonNullable<Target['part']>, packageName: string, kind: st
 
 const parts: readonly Target[] = [
   partOf('eviction', 'policy/v1', 'Eviction', {}),
-  partOf('token', 'authentication/v1', 'TokenRequest', { spec: { audiences: ['a'], expirationSeconds: 3600 } }),
+  partOf('token', 'authentication/v1', 'TokenRequest', {
+    spec: { audiences: ['a'], expirationSeconds: 3600 },
+  }),
   partOf('binding', 'core/v1', 'Binding', { target: { kind: 'Node', name: 'none' } }),
   partOf('scale', 'autoscaling/v1', 'Scale', { spec: { replicas: 1 } }),
   partOf('delete', 'meta/v1', 'DeleteOptions', {}),

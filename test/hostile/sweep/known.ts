@@ -1,7 +1,9 @@
 /** Cases that are known to take longer than they should. Each entry has a limit of its own and a reason. An entry whose cases pass is removed. */
 import type { Result } from './run-field.ts'
 
-export type KnownCase = Partial<Pick<Result, 'step' | 'verb' | 'shape' | 'form' | 'kind' | 'atOnce'>> & {
+export type KnownCase = Partial<
+  Pick<Result, 'step' | 'verb' | 'shape' | 'form' | 'kind' | 'atOnce'>
+> & {
   readonly tickMsMax: number
   readonly latencyMsMax: number
   readonly reason: string
@@ -12,13 +14,15 @@ const known: readonly KnownCase[] = [
     atOnce: 1,
     tickMsMax: 120,
     latencyMsMax: 500,
-    reason: 'Object.keys of 90,000 keys, sets of 100,000 names and roles of a million empty rules are single steps',
+    reason:
+      'Object.keys of 90,000 keys, sets of 100,000 names and roles of a million empty rules are single steps',
   },
   {
     atOnce: 16,
     tickMsMax: 250,
     latencyMsMax: 500,
-    reason: 'the bytes of sixteen bodies arrive in the same turn, and small patches of one large object conflict',
+    reason:
+      'the bytes of sixteen bodies arrive in the same turn, and small patches of one large object conflict',
   },
 ]
 

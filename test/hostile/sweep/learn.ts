@@ -70,24 +70,38 @@ async function mended(server: SweptServer, first: LearnedField): Promise<Learned
 }
 
 /** Undefined: it is accepted. */
-async function causesOf({ client }: SweptServer, field: LearnedField): Promise<readonly Cause[] | undefined> {
+async function causesOf(
+  { client }: SweptServer,
+  field: LearnedField,
+): Promise<readonly Cause[] | undefined> {
   const { target, item, name } = field
   const body = objectText(
     { field, shape: 'distinct', bytesMax: Infinity, itemsMax: TRIED_ITEMS, item },
     { name: name ?? 's-0' },
   )
   const path = `${collectionOf(target)}?dryRun=All`
-  const answer = await client.send({ method: 'POST', path, token: tokenOf(target), type: 'application/json', body })
+  const answer = await client.send({
+    method: 'POST',
+    path,
+    token: tokenOf(target),
+    type: 'application/json',
+    body,
+  })
   if (answer.status === 201) return undefined
   try {
-    const { details, message }: { details?: { causes?: readonly Partial<Cause>[] }; message?: string } = JSON.parse(
+    const {
+      details,
+      message,
+    }: { details?: { causes?: readonly Partial<Cause>[] }; message?: string } = JSON.parse(
       answer.text,
     )
-    const causes = (details?.causes ?? []).map(({ reason = '', message: why = '', field: at = '' }) => ({
-      reason,
-      message: why,
-      field: at,
-    }))
+    const causes = (details?.causes ?? []).map(
+      ({ reason = '', message: why = '', field: at = '' }) => ({
+        reason,
+        message: why,
+        field: at,
+      }),
+    )
     return causes.length > 0 ? causes : [{ reason: '', message: message ?? '', field: '' }]
   } catch {
     return [{ reason: '', message: answer.text.slice(0, 200), field: '' }]
@@ -95,7 +109,11 @@ async function causesOf({ client }: SweptServer, field: LearnedField): Promise<r
 }
 
 /** Undefined: nothing can be changed. */
-function mend(field: LearnedField, causes: readonly Cause[], round: number): LearnedField | undefined {
+function mend(
+  field: LearnedField,
+  causes: readonly Cause[],
+  round: number,
+): LearnedField | undefined {
   let next = field
   for (const cause of causes) {
     if (cause.field === 'metadata.name' && field.target.seedName !== undefined)
@@ -112,7 +130,8 @@ function mendOne(
 ): LearnedField | undefined {
   const steps = named.split(/[.[\]]+/).filter((step) => step !== '')
   const { path, target } = field
-  const isInItem = path.every((step, at) => step === steps[at] || step === 'k') && steps.length > path.length
+  const isInItem =
+    path.every((step, at) => step === steps[at] || step === 'k') && steps.length > path.length
   const rest = isInItem ? steps.slice(path.length + 1) : steps
   const root: Schema = isInItem ? field.container.of : target.struct
   const schema = schemaAt(root, rest)
@@ -140,7 +159,8 @@ function changedValue({ reason, message, round, value, schema }: Change): Json |
   if (reason === 'FieldValueRequired') return sample(schema, 3)
   if (reason === 'FieldValueNotSupported') return /supported values: "([^"]*)"/.exec(message)?.[1]
   if (reason === 'FieldValueForbidden') return value === undefined ? undefined : REMOVED
-  if (reason !== 'FieldValueInvalid' || (typeof value !== 'string' && value !== undefined)) return undefined
+  if (reason !== 'FieldValueInvalid' || (typeof value !== 'string' && value !== undefined))
+    return undefined
   if (/CIDR/.test(message)) return '10.0.0.0/24'
   if (/IP address/.test(message)) return '10.0.0.1'
   return schema.type === 'string' ? texts[round % texts.length] : undefined
@@ -148,10 +168,13 @@ function changedValue({ reason, message, round, value, schema }: Change): Json |
 
 function withoutAt(value: Json, [step, ...rest]: readonly string[]): Json {
   if (step === undefined) return value
-  if (Array.isArray(value)) return value.map((one, at) => (`${at}` === step ? withoutAt(one, rest) : one))
+  if (Array.isArray(value))
+    return value.map((one, at) => (`${at}` === step ? withoutAt(one, rest) : one))
   if (!isFields(value)) return value
   const { [step]: found, ...others } = value
-  return rest.length === 0 || found === undefined ? others : { ...others, [step]: withoutAt(found, rest) }
+  return rest.length === 0 || found === undefined
+    ? others
+    : { ...others, [step]: withoutAt(found, rest) }
 }
 
 /** The field in an item of which nothing else is known than what is required. */

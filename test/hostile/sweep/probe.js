@@ -71,10 +71,16 @@ class Probe {
   async end() {
     const isIdle = await this.#untilIdle()
     this.#collected(this.#observer.takeRecords())
-    const ticks = this.#ticks.map((tick) => this.#withoutCollections(tick)).sort((one, other) => other.ms - one.ms)
+    const ticks = this.#ticks
+      .map((tick) => this.#withoutCollections(tick))
+      .sort((one, other) => other.ms - one.ms)
     const [longest] = ticks
-    const collectionMsMax = Math.max(0, ...this.#collections.map(({ fromUs, toUs }) => (toUs - fromUs) / 1000))
-    const profile = this.#session === undefined ? undefined : (await this.#post('Profiler.stop')).profile
+    const collectionMsMax = Math.max(
+      0,
+      ...this.#collections.map(({ fromUs, toUs }) => (toUs - fromUs) / 1000),
+    )
+    const profile =
+      this.#session === undefined ? undefined : (await this.#post('Profiler.stop')).profile
     this.#session?.disconnect()
     this.#session = undefined
     return {
@@ -86,7 +92,8 @@ class Probe {
       collectedMs: longest?.collectedMs ?? 0,
       longest: ticks.slice(0, 5).map(({ ms }) => Math.round(ms)),
       collectionMsMax,
-      profile: profile === undefined || longest === undefined ? undefined : heaviest(profile, longest),
+      profile:
+        profile === undefined || longest === undefined ? undefined : heaviest(profile, longest),
     }
   }
 
@@ -130,7 +137,9 @@ class Probe {
 
   #post(method, parameters = {}) {
     return new Promise((resolve, reject) => {
-      this.#session?.post(method, parameters, (error, result) => (error === null ? resolve(result) : reject(error)))
+      this.#session?.post(method, parameters, (error, result) =>
+        error === null ? resolve(result) : reject(error),
+      )
     })
   }
 }
@@ -138,7 +147,9 @@ class Probe {
 /** The functions that most of the longest tick was spent in, from the outside to the inside. */
 function heaviest({ nodes, samples, timeDeltas, startTime }, { fromUs, toUs }) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
-  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])))
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  )
   const totals = new Map()
   const own = new Map()
   let count = 0
@@ -149,7 +160,8 @@ function heaviest({ nodes, samples, timeDeltas, startTime }, { fromUs, toUs }) {
     if (us < fromUs || us > toUs || name === '(garbage collector)') continue
     count++
     own.set(name, (own.get(name) ?? 0) + 1)
-    for (let one = id; one !== undefined; one = parents.get(one)) totals.set(one, (totals.get(one) ?? 0) + 1)
+    for (let one = id; one !== undefined; one = parents.get(one))
+      totals.set(one, (totals.get(one) ?? 0) + 1)
   }
   const path = []
   for (let node = nodes[0]; node !== undefined; ) {

@@ -16,11 +16,28 @@ const WORST = 40
 
 /** The server died, or kept others waiting. */
 export function fails({ measured }: Result): boolean {
-  return measured === undefined || measured.tickMs > TICK_MS_MAX || measured.bystander.p99Ms > LATENCY_MS_MAX
+  return (
+    measured === undefined ||
+    measured.tickMs > TICK_MS_MAX ||
+    measured.bystander.p99Ms > LATENCY_MS_MAX
+  )
 }
 
 export function lineOf(result: Result): string {
-  const { kind, path, step, verb, shape, size, form, isDryRun, atOnce, statuses, message, measured } = result
+  const {
+    kind,
+    path,
+    step,
+    verb,
+    shape,
+    size,
+    form,
+    isDryRun,
+    atOnce,
+    statuses,
+    message,
+    measured,
+  } = result
   const how = `${size} ${form}${isDryRun ? ' dry run' : ''}${atOnce > 1 ? ` x${atOnce}` : ''}`
   const what = `${step} ${verb} ${kind} ${path} ${shape} ${how}: ${statuses.join(',')} ${message.slice(0, 60)}`
   if (measured === undefined) return `   DIED ${what}`
@@ -28,7 +45,9 @@ export function lineOf(result: Result): string {
   const times = `${tickMs.toFixed(0).padStart(6)} ms (+${collectedMs.toFixed(0)} ms GC)`
   const others = `p99 ${bystander.p99Ms.toFixed(0)} ms (${bystander.wallMs.toFixed(0)} by the clock)`
   const hint =
-    profile === undefined ? '' : `\n           ${[...profile.path.slice(-3), profile.own.join(', ')].join(' > ')}`
+    profile === undefined
+      ? ''
+      : `\n           ${[...profile.path.slice(-3), profile.own.join(', ')].join(' > ')}`
   return `${times}, ${peakMiB.toFixed(0)} MiB, ${others}: ${what}${hint}`
 }
 
@@ -43,12 +62,15 @@ export function verdictOf(
   const failed = results.filter((one) => fails(one))
   const known = failed.filter((one) => isKnown(one))
   const isRare = ({ measured }: Result): boolean =>
-    measured !== undefined && measured.tickMs <= RARE_TICK_MS_MAX && measured.bystander.p99Ms <= LATENCY_MS_MAX
+    measured !== undefined &&
+    measured.tickMs <= RARE_TICK_MS_MAX &&
+    measured.bystander.p99Ms <= LATENCY_MS_MAX
   const unknown = failed.filter((one) => !known.includes(one))
   const rare = unknown.filter((one) => isRare(one))
   const peakMiB = Math.max(0, ...results.map(({ measured }) => measured?.peakMiB ?? 0))
   const isWithin = peakMiB <= residentMiBMax
-  const isPassed = isWithin && rare.length === unknown.length && rare.length <= rareMax(results.length)
+  const isPassed =
+    isWithin && rare.length === unknown.length && rare.length <= rareMax(results.length)
   const worst = failed.toSorted((one, other) => tickOf(other) - tickOf(one))
   const died = results.filter(({ measured }) => measured === undefined).length
   const lines = [
@@ -57,7 +79,9 @@ export function verdictOf(
     `  ${rare.length} of them only a tick of up to ${RARE_TICK_MS_MAX} ms, which ${rareMax(results.length)} may have; the server died in ${died}`,
     `  peak of resident memory: ${peakMiB.toFixed(0)} MiB${isWithin ? '' : `, above ${residentMiBMax}`}`,
     `  ${results.filter(({ statuses }) => statuses.includes(0)).length} cases had requests without an answer`,
-    ...(known.length === 0 ? [] : [`  ${known.length} of them are known (test/hostile/sweep/known.ts)`]),
+    ...(known.length === 0
+      ? []
+      : [`  ${known.length} of them are known (test/hostile/sweep/known.ts)`]),
     ...worst.slice(0, WORST).map((one) => lineOf(one)),
     isPassed ? 'passed' : 'failed',
   ]
@@ -76,7 +100,9 @@ function coverageOf(results: readonly Result[], fields: readonly SweptField[]): 
   const own = fields.filter(({ isShared }) => !isShared)
   const creates = results.filter(({ step, verb }) => step === 'large' && verb === 'create')
   const pairs = new Set(creates.map(({ kind, path, shape }) => `${kind} ${path} ${shape}`))
-  const stored = new Set(results.filter(({ step }) => step === 'small').map(({ kind, path }) => `${kind} ${path}`))
+  const stored = new Set(
+    results.filter(({ step }) => step === 'small').map(({ kind, path }) => `${kind} ${path}`),
+  )
   const swept = new Set(results.map(({ kind, path }) => `${kind} ${path}`))
   const tuples = (names: readonly Axis[]): number =>
     new Set(results.map((one) => names.map((name) => one[name]).join(' '))).size

@@ -3,7 +3,14 @@ import { isFields, type Json } from '../../../src/api/object.ts'
 import { encodeCbor } from '../../../src/codec/cbor/encode.ts'
 import { encodeObject } from '../../../src/codec/protobuf/envelope.ts'
 import { objectText, operationsText, partialText } from './bodies.ts'
-import { type LargeCase, type otherVerbs, type PlannedItem, representations, type SmallCase, sizes } from './cases.ts'
+import {
+  type LargeCase,
+  type otherVerbs,
+  type PlannedItem,
+  representations,
+  type SmallCase,
+  sizes,
+} from './cases.ts'
 import type { Answer, Call } from './client.ts'
 import type { Target } from './fields.ts'
 import type { LearnedField } from './learn.ts'
@@ -38,12 +45,16 @@ export type Judge = (result: Result) => boolean
 
 /** The machine may have disturbed one of two measurements of the same case. The profile is that of the second. */
 function better(first: Result, second: Result): Result {
-  if (first.measured === undefined || second.measured === undefined) return { ...first, measured: undefined }
+  if (first.measured === undefined || second.measured === undefined)
+    return { ...first, measured: undefined }
   const { profile } = second.measured
   const best = first.measured.tickMs < second.measured.tickMs ? first.measured : second.measured
   const others = [first.measured.bystander, second.measured.bystander]
   const bystander = others.toSorted((one, other) => one.p99Ms - other.p99Ms)[0] ?? best.bystander
-  return { ...first, measured: { ...best, bystander, ...(profile === undefined ? {} : { profile }) } }
+  return {
+    ...first,
+    measured: { ...best, bystander, ...(profile === undefined ? {} : { profile }) },
+  }
 }
 
 const patchTypes = {
@@ -93,10 +104,13 @@ export class FieldRun {
     else if (isPatch) await this.#putSeed(one.atOnce)
     let bytesMax: number = sizes[one.size]
     for (let halvings = 0; ; halvings++) {
-      const calls = Array.from({ length: one.atOnce }, (_, at) => this.#largeCall(one, bytesMax, at))
+      const calls = Array.from({ length: one.atOnce }, (_, at) =>
+        this.#largeCall(one, bytesMax, at),
+      )
       const result = await this.#measure(calls, { ...one, step: 'large' }, hasProfile)
       await this.#remove(one.atOnce)
-      const isTooLarge = one.size === 'stored' && /too large|Too long|must have at most/.test(result.message)
+      const isTooLarge =
+        one.size === 'stored' && /too large|Too long|must have at most/.test(result.message)
       if (!isTooLarge || halvings === HALVINGS_MAX) return result
       bytesMax /= 2
     }
@@ -108,7 +122,12 @@ export class FieldRun {
     const isStatus = path[0] === 'status' && target.subresources.includes('status')
     for (let bytesMax: number = sizes.stored; bytesMax > sizes.stored / 40; bytesMax /= 2) {
       if (isStatus) await this.#putSeed(at + 1)
-      const one = { verb: isStatus ? 'update' : 'create', shape: 'distinct', size: 'stored', form: 'json' } as const
+      const one = {
+        verb: isStatus ? 'update' : 'create',
+        shape: 'distinct',
+        size: 'stored',
+        form: 'json',
+      } as const
       const call = this.#largeCall({ ...one, isDryRun: false, atOnce: 1 }, bytesMax, at)
       const { status } = await this.#server.client.send(call)
       if (status === 201 || (isStatus && status === 200)) return true
@@ -120,7 +139,13 @@ export class FieldRun {
   async small(one: SmallCase): Promise<Result> {
     const measure = (hasProfile: boolean): Promise<Result> => {
       const calls = Array.from({ length: one.atOnce }, (_, at) => this.#smallCall(one, at))
-      const about = { ...one, shape: 'distinct', size: 'stored', form: one.representation, step: 'small' } as const
+      const about = {
+        ...one,
+        shape: 'distinct',
+        size: 'stored',
+        form: one.representation,
+        step: 'small',
+      } as const
       return this.#measure(calls, about, hasProfile)
     }
     const first = await measure(false)
@@ -162,19 +187,39 @@ export class FieldRun {
     const { target } = this.#field
     const filling = { field: this.#field, shape: one.shape, bytesMax, item: this.#field.item }
     const metadata =
-      target.part === undefined && target.isStored ? { name: this.#name(at) } : target.part ? { name: 'part' } : {}
+      target.part === undefined && target.isStored
+        ? { name: this.#name(at) }
+        : target.part
+          ? { name: 'part' }
+          : {}
     const query = one.isDryRun ? '?dryRun=All' : '?'
     const token = this.#token
     const isStatus = this.#field.path[0] === 'status' && target.subresources.includes('status')
     if (one.verb === 'create') {
       const method = target.part === 'delete' ? 'DELETE' : target.part === 'scale' ? 'PUT' : 'POST'
-      const body = encoded(objectText(filling, target.part === 'delete' ? {} : metadata), one.form, target)
-      return { method, path: `${collectionOf(target)}${query}`, token, type: typeOfForm(one.form), body }
+      const body = encoded(
+        objectText(filling, target.part === 'delete' ? {} : metadata),
+        one.form,
+        target,
+      )
+      return {
+        method,
+        path: `${collectionOf(target)}${query}`,
+        token,
+        type: typeOfForm(one.form),
+        body,
+      }
     }
     const path = `${collectionOf(target)}/${this.#name(at)}${isStatus ? '/status' : ''}${query}&fieldManager=sweep&force=true`
     if (one.verb === 'update') {
       const unforced = path.replace('&force=true', '')
-      return { method: 'PUT', path: unforced, token, type: 'application/json', body: objectText(filling, metadata) }
+      return {
+        method: 'PUT',
+        path: unforced,
+        token,
+        type: 'application/json',
+        body: objectText(filling, metadata),
+      }
     }
     const type = patchTypes[one.verb]
     const text =
@@ -203,14 +248,26 @@ export class FieldRun {
     const accept = representations[representation]
     const object = `${collectionOf(target)}/${this.#name(0)}`
     const query = (more: readonly string[] = []): string => `?${[...parameters, ...more].join('&')}`
-    if (verb === 'other-eviction' || verb === 'other-pod' || verb === 'other-review') return otherCall(verb)
-    if (verb === 'list') return { method: 'GET', path: `${collectionOf(target)}${query()}`, token, accept }
+    if (verb === 'other-eviction' || verb === 'other-pod' || verb === 'other-review')
+      return otherCall(verb)
+    if (verb === 'list')
+      return { method: 'GET', path: `${collectionOf(target)}${query()}`, token, accept }
     if (verb === 'get') return { method: 'GET', path: `${object}${query()}`, token, accept }
     if (verb === 'delete') return { method: 'DELETE', path: object, token, accept }
     const annotations = { small: `${at}-${Date.now()}` }
     if (verb === 'update') {
-      const body = JSON.stringify({ ...target.seed, metadata: { name: this.#name(0), annotations } })
-      return { method: 'PUT', path: `${object}${query(['dryRun=All'])}`, token, accept, type: 'application/json', body }
+      const body = JSON.stringify({
+        ...target.seed,
+        metadata: { name: this.#name(0), annotations },
+      })
+      return {
+        method: 'PUT',
+        path: `${object}${query(['dryRun=All'])}`,
+        token,
+        accept,
+        type: 'application/json',
+        body,
+      }
     }
     const type = patchTypes[verb]
     const { apiVersion, kind } = target
@@ -239,7 +296,8 @@ export class FieldRun {
   async #remove(count = 1): Promise<void> {
     const { target } = this.#field
     if (!target.isStored) return
-    for (let at = 0; at < count; at++) await remove(this.#server, `${collectionOf(target)}/${this.#name(at)}`)
+    for (let at = 0; at < count; at++)
+      await remove(this.#server, `${collectionOf(target)}/${this.#name(at)}`)
   }
 
   async #preparePart(): Promise<void> {
@@ -255,7 +313,13 @@ export class FieldRun {
   }
 
   #admin(method: string, path: string, body: string): Promise<Answer> {
-    return this.#server.client.send({ method, path, token: this.#server.adminToken, type: 'application/json', body })
+    return this.#server.client.send({
+      method,
+      path,
+      token: this.#server.adminToken,
+      type: 'application/json',
+      body,
+    })
   }
 }
 
@@ -265,14 +329,31 @@ function otherCall(verb: (typeof otherVerbs)[number]): Call {
   const metadata = { name: 'part' }
   if (verb === 'other-eviction') {
     const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata })
-    return { method: 'POST', path: `${place}/pods/part/eviction?dryRun=All`, token: 'u-pods.-eviction', type, body }
+    return {
+      method: 'POST',
+      path: `${place}/pods/part/eviction?dryRun=All`,
+      token: 'u-pods.-eviction',
+      type,
+      body,
+    }
   }
   if (verb === 'other-pod') {
-    const body = JSON.stringify({ metadata: { name: 'other' }, spec: { containers: [{ name: 'a', image: 'a' }] } })
+    const body = JSON.stringify({
+      metadata: { name: 'other' },
+      spec: { containers: [{ name: 'a', image: 'a' }] },
+    })
     return { method: 'POST', path: `${place}/pods?dryRun=All`, token: 'u-pods.', type, body }
   }
-  const body = JSON.stringify({ spec: { resourceAttributes: { verb: 'get', resource: 'pods', namespace: NAMESPACE } } })
-  return { method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', token: NOBODY, type, body }
+  const body = JSON.stringify({
+    spec: { resourceAttributes: { verb: 'get', resource: 'pods', namespace: NAMESPACE } },
+  })
+  return {
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    token: NOBODY,
+    type,
+    body,
+  }
 }
 
 /** Of a Status in JSON or YAML. */
@@ -283,7 +364,11 @@ const messageOf = (text: string): string =>
 
 /** As the administrator, and whatever its finalizers say. */
 async function remove({ client, adminToken: token }: SweptServer, path: string): Promise<void> {
-  const { status, text } = await client.send({ method: 'DELETE', path: `${path}?gracePeriodSeconds=0`, token })
+  const { status, text } = await client.send({
+    method: 'DELETE',
+    path: `${path}?gracePeriodSeconds=0`,
+    token,
+  })
   if (status === 404 || !/"finalizers"/.test(text)) return
   const body = '{"metadata":{"finalizers":null}}'
   await client.send({ method: 'PATCH', path, token, type: 'application/merge-patch+json', body })
@@ -292,7 +377,11 @@ async function remove({ client, adminToken: token }: SweptServer, path: string):
 const typeOfForm = (form: string): string =>
   form === 'protobuf' ? 'application/vnd.kubernetes.protobuf' : `application/${form}`
 
-function encoded(text: string, form: LargeCase['form'], { struct, apiVersion, kind }: Target): Buffer | string {
+function encoded(
+  text: string,
+  form: LargeCase['form'],
+  { struct, apiVersion, kind }: Target,
+): Buffer | string {
   if (form === 'json' || form === 'yaml') return text
   const object: Json = JSON.parse(text)
   if (form === 'cbor') return encodeCbor(object)

@@ -30,7 +30,11 @@ export type Ticks = {
   readonly collectedMs: number
   readonly longest: readonly number[]
   readonly collectionMsMax: number
-  readonly profile?: { readonly samples: number; readonly path: readonly string[]; readonly own: readonly string[] }
+  readonly profile?: {
+    readonly samples: number
+    readonly path: readonly string[]
+    readonly own: readonly string[]
+  }
 }
 
 export type Measured = Ticks & {
@@ -85,7 +89,10 @@ export class SweptServer implements AsyncDisposable {
         constrainedBytes: memoryMiB << 20,
         filesMax: Infinity,
       })
-      flags.push(`--request-memory-max=${plan.requestBytes}`, `--cache-memory-max=${plan.cacheBytes}`)
+      flags.push(
+        `--request-memory-max=${plan.requestBytes}`,
+        `--cache-memory-max=${plan.cacheBytes}`,
+      )
     }
     process.env['KEELSON_SWEEP_PROBE'] = socketPath
     process.env['NODE_OPTIONS'] = options.join(' ')
@@ -109,7 +116,12 @@ export class SweptServer implements AsyncDisposable {
     const client = new Client(server.url)
     await prepare(client, server.token, targets)
     const path = `/api/v1/namespaces/${QUIET}/configmaps/small`
-    const bystander = await Bystander.start({ url: server.url, token: BYSTANDER, path, pid: server.pid })
+    const bystander = await Bystander.start({
+      url: server.url,
+      token: BYSTANDER,
+      path,
+      pid: server.pid,
+    })
     return new SweptServer({ server, client, probe, bystander, cgroup })
   }
 
@@ -219,7 +231,16 @@ async function writeFiles(dir: string, targets: readonly Target[]): Promise<stri
 const rbac = 'rbac.authorization.k8s.io'
 const granting = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
 /** All that a user of a usual role may do; without the verbs that let one grant more than one has. */
-const usualVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
+const usualVerbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]
 
 async function prepare(client: Client, token: string, targets: readonly Target[]): Promise<void> {
   const post = async (path: string, object: object): Promise<void> => {
@@ -230,14 +251,23 @@ async function prepare(client: Client, token: string, targets: readonly Target[]
       type: 'application/json',
       body: JSON.stringify(object),
     })
-    if (status !== 201 && status !== 409) throw new Error(`POST ${path}: ${status} ${text.slice(0, 500)}`)
+    if (status !== 201 && status !== 409)
+      throw new Error(`POST ${path}: ${status} ${text.slice(0, 500)}`)
   }
   for (const name of [NAMESPACE, QUIET]) await post('/api/v1/namespaces', { metadata: { name } })
-  await post(`/api/v1/namespaces/${QUIET}/configmaps`, { metadata: { name: 'small' }, data: { a: 'b' } })
-  const grant = async (user: string, rules: readonly object[], namespace: string | undefined): Promise<void> => {
+  await post(`/api/v1/namespaces/${QUIET}/configmaps`, {
+    metadata: { name: 'small' },
+    data: { a: 'b' },
+  })
+  const grant = async (
+    user: string,
+    rules: readonly object[],
+    namespace: string | undefined,
+  ): Promise<void> => {
     const name = `sweep-${user}`
     await post(`/apis/${rbac}/v1/clusterroles`, { metadata: { name }, rules })
-    const place = namespace === undefined ? 'clusterrolebindings' : `namespaces/${namespace}/rolebindings`
+    const place =
+      namespace === undefined ? 'clusterrolebindings' : `namespaces/${namespace}/rolebindings`
     await post(`/apis/${rbac}/v1/${place}`, {
       metadata: { name },
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
@@ -250,13 +280,21 @@ async function prepare(client: Client, token: string, targets: readonly Target[]
     if (user === NOBODY) continue
     const { group, plural, isNamespaced, part } = target
     const resources =
-      part === undefined ? [plural, `${plural}/*`] : part === 'delete' ? [plural] : [`${plural}/${part}`]
+      part === undefined
+        ? [plural, `${plural}/*`]
+        : part === 'delete'
+          ? [plural]
+          : [`${plural}/${part}`]
     const all = { apiGroups: ['*'], resources: ['*'], verbs: usualVerbs }
-    const rules = [{ apiGroups: [group], resources, verbs: usualVerbs }, ...(granting.includes(plural) ? [all] : [])]
+    const rules = [
+      { apiGroups: [group], resources, verbs: usualVerbs },
+      ...(granting.includes(plural) ? [all] : []),
+    ]
     const isCluster = !isNamespaced
     await grant(user, rules, isCluster ? undefined : NAMESPACE)
   }
-  for (const one of definitions) await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one)
+  for (const one of definitions)
+    await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one)
   await presets(post)
   await sleep(500)
 }
@@ -281,9 +319,21 @@ async function presets(post: (path: string, object: object) => Promise<void>): P
     metadata: { name: 'preset' },
     spec: {
       matchConstraints: {
-        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE'] }],
+        resourceRules: [
+          {
+            apiGroups: ['*'],
+            apiVersions: ['*'],
+            resources: ['*'],
+            operations: ['CREATE', 'UPDATE'],
+          },
+        ],
       },
-      validations: [{ expression: "!has(object.metadata.labels) || object.metadata.labels.all(k, k != 'forbidden')" }],
+      validations: [
+        {
+          expression:
+            "!has(object.metadata.labels) || object.metadata.labels.all(k, k != 'forbidden')",
+        },
+      ],
     },
   })
   await post(`${policies}ybindings`, {

@@ -11,13 +11,21 @@ export type Form = 'json' | 'protobuf'
 /** The answers to a read and to a patch, without what differs from run to run. */
 export type Answers = { readonly read: unknown; readonly patched?: unknown }
 
-export type Ask = (call: { readonly method: string; readonly path: string; readonly body?: unknown }) => Promise<{
+export type Ask = (call: {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}) => Promise<{
   readonly status: number
   readonly body: unknown
 }>
 
 /** Undefined: protobuf has no form of it. */
-export function bytesOf({ value, key, isOnlyJson }: StoredValue, name: string, form: Form): Buffer | undefined {
+export function bytesOf(
+  { value, key, isOnlyJson }: StoredValue,
+  name: string,
+  form: Form,
+): Buffer | undefined {
   const namespace = key.includes('/default/') ? { namespace: 'default' } : {}
   const uid = '9ad0f0c2-3b5e-4b26-8a26-3f9d3c7d8f10'
   const metadata = { name, ...namespace, uid, creationTimestamp: '2020-01-01T00:00:00Z' }
@@ -35,7 +43,9 @@ export async function askFor(
   form: Form,
   { etcd, ask }: { etcd: EtcdClient; ask: Ask },
 ): Promise<Answers | undefined> {
-  const name = stored.name.includes('.') ? stored.name : `${stored.name}-${form === 'json' ? 'j' : 'p'}`
+  const name = stored.name.includes('.')
+    ? stored.name
+    : `${stored.name}-${form === 'json' ? 'j' : 'p'}`
   const bytes = bytesOf(stored, name, form)
   if (bytes === undefined) return undefined
   const at = (text: string): string => text.replace('$', name)
@@ -43,7 +53,10 @@ export async function askFor(
   const path = at(stored.path)
   const read = shown(await ask({ method: 'GET', path }), name, stored.name)
   if (stored.patch === undefined) return { read }
-  return { read, patched: shown(await ask({ method: 'PATCH', path, body: stored.patch }), name, stored.name) }
+  return {
+    read,
+    patched: shown(await ask({ method: 'PATCH', path, body: stored.patch }), name, stored.name),
+  }
 }
 
 /** Both forms have the same answers. */
@@ -52,7 +65,9 @@ function shown(
   name: string,
   as: string,
 ): unknown {
-  const text = JSON.stringify(body).replaceAll(`"${name}"`, `"${as}"`).replaceAll(`\\"${name}\\"`, `\\"${as}\\"`)
+  const text = JSON.stringify(body)
+    .replaceAll(`"${name}"`, `"${as}"`)
+    .replaceAll(`\\"${name}\\"`, `\\"${as}\\"`)
   const fields: Fields = JSON.parse(text)
   const { resourceVersion: _, managedFields: __, ...metadata } = fieldsOf(fields['metadata'])
   // Controllers of the reference write these.

@@ -18,12 +18,18 @@ try {
         authorization: `Bearer ${server.token}`,
         ...(body === undefined ? {} : { 'content-type': 'application/merge-patch+json' }),
       }
-      const sent = request(`${server.url}${path}`, { method, headers, rejectUnauthorized: false }, (answer) => {
-        let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (chunk: string) => (text += chunk))
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text) }))
-      })
+      const sent = request(
+        `${server.url}${path}`,
+        { method, headers, rejectUnauthorized: false },
+        (answer) => {
+          let text = ''
+          answer.setEncoding('utf8')
+          answer.on('data', (chunk: string) => (text += chunk))
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text) }),
+          )
+        },
+      )
       sent.on('error', reject)
       sent.end(body === undefined ? undefined : JSON.stringify(body))
     })
@@ -36,7 +42,9 @@ try {
     if (!isSame) console.log(`${value.name}: protobuf is read otherwise than JSON`)
     answers[value.name] = { json, ...(isSame ? {} : { protobuf }) }
   }
-  const lines = Object.entries(answers).map(([name, answer]) => `${JSON.stringify(name)}: ${JSON.stringify(answer)}`)
+  const lines = Object.entries(answers).map(
+    ([name, answer]) => `${JSON.stringify(name)}: ${JSON.stringify(answer)}`,
+  )
   writeFileSync(new URL('answers.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`)
 } finally {
   await server.stop()

@@ -9,13 +9,17 @@ import { storedValues } from './values.ts'
 
 type Recorded = { readonly [name: string]: { readonly json: Answers; readonly protobuf?: Answers } }
 
-const recorded: Recorded = JSON.parse(readFileSync(new URL('answers.json', import.meta.url), 'utf8'))
+const recorded: Recorded = JSON.parse(
+  readFileSync(new URL('answers.json', import.meta.url), 'utf8'),
+)
 
 const parts = new AsyncDisposableStack()
 let server: { readonly etcd: EtcdClient; readonly ask: Ask } | undefined
 
 before(async () => {
-  const { url, etcdUrl } = parts.use(await startTestServer(['--service-cluster-ip-range=10.0.0.0/16']))
+  const { url, etcdUrl } = parts.use(
+    await startTestServer(['--service-cluster-ip-range=10.0.0.0/16']),
+  )
   const client = parts.use((clients['HTTP/2'] ?? assert.fail())(url))
   const headers = { 'content-type': 'application/merge-patch+json' }
   const ask: Ask = async ({ body, ...call }) => {

@@ -41,12 +41,21 @@ const global = (
 ): StoredValue => ({ name, key: `${prefix}/$`, path: `/${group}/${plural}/$`, value, ...more })
 
 const budgets = ['poddisruptionbudgets', 'apis/policy/v1', 'poddisruptionbudgets'] as const
-const budget = (apiVersion: string, spec: Fields): Fields => ({ kind: 'PodDisruptionBudget', apiVersion, spec })
+const budget = (apiVersion: string, spec: Fields): Fields => ({
+  kind: 'PodDisruptionBudget',
+  apiVersion,
+  spec,
+})
 const never = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 const label = { patch: { metadata: { labels: { seen: 'yes' } } } }
 
 const policies: readonly StoredValue[] = [
-  namespaced('pdb-empty', budgets, budget('policy/v1beta1', { minAvailable: 1, selector: {} }), label),
+  namespaced(
+    'pdb-empty',
+    budgets,
+    budget('policy/v1beta1', { minAvailable: 1, selector: {} }),
+    label,
+  ),
   namespaced('pdb-none', budgets, budget('policy/v1beta1', { minAvailable: 1 })),
   namespaced('pdb-some', budgets, budget('policy/v1beta1', { minAvailable: 1, selector })),
   namespaced(
@@ -69,13 +78,25 @@ const policies: readonly StoredValue[] = [
 ]
 
 const deployments = ['deployments', 'apis/apps/v1', 'deployments'] as const
-const deployment = (apiVersion: string, spec: Fields): Fields => ({ kind: 'Deployment', apiVersion, spec })
+const deployment = (apiVersion: string, spec: Fields): Fields => ({
+  kind: 'Deployment',
+  apiVersion,
+  spec,
+})
 const setsOfPods: readonly StoredValue[] = [
   ...['apps/v1beta1', 'apps/v1beta2', 'extensions/v1beta1'].flatMap((apiVersion) => {
     const short = apiVersion.replace('/', '-')
     return [
-      namespaced(`deployment-${short}`, deployments, deployment(apiVersion, { selector, template: pod })),
-      namespaced(`deployment-${short}-bare`, deployments, deployment(apiVersion, { template: pod })),
+      namespaced(
+        `deployment-${short}`,
+        deployments,
+        deployment(apiVersion, { selector, template: pod }),
+      ),
+      namespaced(
+        `deployment-${short}-bare`,
+        deployments,
+        deployment(apiVersion, { template: pod }),
+      ),
       namespaced(
         `deployment-${short}-full`,
         deployments,
@@ -83,7 +104,10 @@ const setsOfPods: readonly StoredValue[] = [
           replicas: 3,
           selector,
           template: pod,
-          strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: '10%' } },
+          strategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: { maxSurge: 2, maxUnavailable: '10%' },
+          },
           minReadySeconds: 4,
           revisionHistoryLimit: 5,
           paused: true,
@@ -100,8 +124,16 @@ const setsOfPods: readonly StoredValue[] = [
     const replicas = ['replicasets', 'apis/apps/v1', 'replicasets'] as const
     const templateGeneration = apiVersion === 'apps/v1beta2' ? {} : { templateGeneration: 3 }
     return [
-      namespaced(`daemonset-${short}`, daemons, { kind: 'DaemonSet', apiVersion, spec: { selector, template: pod } }),
-      namespaced(`daemonset-${short}-bare`, daemons, { kind: 'DaemonSet', apiVersion, spec: { template: pod } }),
+      namespaced(`daemonset-${short}`, daemons, {
+        kind: 'DaemonSet',
+        apiVersion,
+        spec: { selector, template: pod },
+      }),
+      namespaced(`daemonset-${short}-bare`, daemons, {
+        kind: 'DaemonSet',
+        apiVersion,
+        spec: { template: pod },
+      }),
       namespaced(
         `daemonset-${short}-full`,
         daemons,
@@ -116,7 +148,12 @@ const setsOfPods: readonly StoredValue[] = [
             revisionHistoryLimit: 3,
             ...templateGeneration,
           },
-          status: { currentNumberScheduled: 1, desiredNumberScheduled: 2, numberMisscheduled: 0, numberReady: 1 },
+          status: {
+            currentNumberScheduled: 1,
+            desiredNumberScheduled: 2,
+            numberMisscheduled: 0,
+            numberReady: 1,
+          },
         },
         label,
       ),
@@ -125,7 +162,11 @@ const setsOfPods: readonly StoredValue[] = [
         apiVersion,
         spec: { selector, template: pod },
       }),
-      namespaced(`replicaset-${short}-bare`, replicas, { kind: 'ReplicaSet', apiVersion, spec: { template: pod } }),
+      namespaced(`replicaset-${short}-bare`, replicas, {
+        kind: 'ReplicaSet',
+        apiVersion,
+        spec: { template: pod },
+      }),
     ]
   }),
   ...['apps/v1beta1', 'apps/v1beta2'].flatMap((apiVersion) => {
@@ -133,14 +174,22 @@ const setsOfPods: readonly StoredValue[] = [
     const sets = ['statefulsets', 'apis/apps/v1', 'statefulsets'] as const
     const spec = { serviceName: 's', template: pod }
     return [
-      namespaced(`statefulset-${short}`, sets, { kind: 'StatefulSet', apiVersion, spec: { ...spec, selector } }, label),
+      namespaced(
+        `statefulset-${short}`,
+        sets,
+        { kind: 'StatefulSet', apiVersion, spec: { ...spec, selector } },
+        label,
+      ),
       namespaced(`statefulset-${short}-bare`, sets, { kind: 'StatefulSet', apiVersion, spec }),
     ]
   }),
 ]
 
 const ingresses = ['ingress', 'apis/networking.k8s.io/v1', 'ingresses'] as const
-const networks: readonly StoredValue[] = ['networking.k8s.io/v1beta1', 'extensions/v1beta1'].flatMap((apiVersion) => {
+const networks: readonly StoredValue[] = [
+  'networking.k8s.io/v1beta1',
+  'extensions/v1beta1',
+].flatMap((apiVersion) => {
   const short = apiVersion.replace(/[/.]/g, '-')
   const backend = { serviceName: 's', servicePort: 80 }
   const resource = { apiGroup: 'g.example.com', kind: 'K', name: 'r' }
@@ -158,7 +207,10 @@ const networks: readonly StoredValue[] = ['networking.k8s.io/v1beta1', 'extensio
           tls: [{ hosts: ['h'], secretName: 'x' }],
           rules: [
             { host: 'a.example.com', http: { paths: [{ path: '/a', backend }] } },
-            { host: 'b.example.com', http: { paths: [{ path: '/b', pathType: 'Exact', backend: { resource } }] } },
+            {
+              host: 'b.example.com',
+              http: { paths: [{ path: '/b', pathType: 'Exact', backend: { resource } }] },
+            },
             { host: 'c.example.com' },
           ],
         },
@@ -175,19 +227,34 @@ const networks: readonly StoredValue[] = ['networking.k8s.io/v1beta1', 'extensio
 })
 
 const policyOfNetwork: readonly StoredValue[] = [
-  namespaced('networkpolicy-extensions', ['networkpolicies', 'apis/networking.k8s.io/v1', 'networkpolicies'], {
-    kind: 'NetworkPolicy',
-    apiVersion: 'extensions/v1beta1',
-    spec: { podSelector: selector, ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80, protocol: 'TCP' }] }] },
-  }),
-  global('ingressclass-v1beta1', ['ingressclasses', 'apis/networking.k8s.io/v1', 'ingressclasses'], {
-    kind: 'IngressClass',
-    apiVersion: 'networking.k8s.io/v1beta1',
-    spec: { controller: 'example.com/c' },
-  }),
+  namespaced(
+    'networkpolicy-extensions',
+    ['networkpolicies', 'apis/networking.k8s.io/v1', 'networkpolicies'],
+    {
+      kind: 'NetworkPolicy',
+      apiVersion: 'extensions/v1beta1',
+      spec: {
+        podSelector: selector,
+        ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80, protocol: 'TCP' }] }],
+      },
+    },
+  ),
+  global(
+    'ingressclass-v1beta1',
+    ['ingressclasses', 'apis/networking.k8s.io/v1', 'ingressclasses'],
+    {
+      kind: 'IngressClass',
+      apiVersion: 'networking.k8s.io/v1beta1',
+      spec: { controller: 'example.com/c' },
+    },
+  ),
 ]
 
-const autoscalers = ['horizontalpodautoscalers', 'apis/autoscaling/v2', 'horizontalpodautoscalers'] as const
+const autoscalers = [
+  'horizontalpodautoscalers',
+  'apis/autoscaling/v2',
+  'horizontalpodautoscalers',
+] as const
 const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }
 const autoscaling: readonly StoredValue[] = [
   namespaced('hpa-v2beta1', autoscalers, {
@@ -201,12 +268,18 @@ const autoscaling: readonly StoredValue[] = [
         { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 50 } },
         { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } },
         { type: 'Pods', pods: { metricName: 'm', targetAverageValue: '10', selector } },
-        { type: 'Object', object: { metricName: 'o', target: scaleTargetRef, targetValue: '5', selector } },
+        {
+          type: 'Object',
+          object: { metricName: 'o', target: scaleTargetRef, targetValue: '5', selector },
+        },
         {
           type: 'Object',
           object: { metricName: 'o', target: scaleTargetRef, targetValue: '0', averageValue: '7' },
         },
-        { type: 'External', external: { metricName: 'e', metricSelector: selector, targetValue: '3' } },
+        {
+          type: 'External',
+          external: { metricName: 'e', metricSelector: selector, targetValue: '3' },
+        },
         { type: 'External', external: { metricName: 'e', targetAverageValue: '4' } },
         {
           type: 'ContainerResource',
@@ -218,12 +291,23 @@ const autoscaling: readonly StoredValue[] = [
       currentReplicas: 2,
       desiredReplicas: 3,
       currentMetrics: [
-        { type: 'Resource', resource: { name: 'cpu', currentAverageUtilization: 40, currentAverageValue: '400m' } },
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', currentAverageUtilization: 40, currentAverageValue: '400m' },
+        },
         { type: 'Pods', pods: { metricName: 'm', currentAverageValue: '9', selector } },
-        { type: 'Object', object: { metricName: 'o', target: scaleTargetRef, currentValue: '5', averageValue: '2' } },
+        {
+          type: 'Object',
+          object: { metricName: 'o', target: scaleTargetRef, currentValue: '5', averageValue: '2' },
+        },
         {
           type: 'External',
-          external: { metricName: 'e', metricSelector: selector, currentValue: '3', currentAverageValue: '1' },
+          external: {
+            metricName: 'e',
+            metricSelector: selector,
+            currentValue: '3',
+            currentAverageValue: '1',
+          },
         },
         {
           type: 'ContainerResource',
@@ -242,7 +326,12 @@ const autoscaling: readonly StoredValue[] = [
       spec: {
         scaleTargetRef,
         maxReplicas: 5,
-        metrics: [{ type: 'Object', object: { metricName: 'o', target: scaleTargetRef, targetValue: '5', selector } }],
+        metrics: [
+          {
+            type: 'Object',
+            object: { metricName: 'o', target: scaleTargetRef, targetValue: '5', selector },
+          },
+        ],
       },
     },
     label,
@@ -262,7 +351,10 @@ const autoscaling: readonly StoredValue[] = [
         scaleTargetRef,
         maxReplicas: 5,
         metrics: [
-          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+          },
         ],
         behavior: { scaleDown: { stabilizationWindowSeconds: 5 } },
       },
@@ -302,7 +394,11 @@ const discovery: readonly StoredValue[] = [
             'topology.kubernetes.io/region': 'r',
           },
         },
-        { addresses: ['10.1.2.4'], nodeName: 'm', topology: { 'topology.kubernetes.io/zone': 'z2' } },
+        {
+          addresses: ['10.1.2.4'],
+          nodeName: 'm',
+          topology: { 'topology.kubernetes.io/zone': 'z2' },
+        },
         { addresses: ['10.1.2.5'], hints: { forZones: [{ name: 'z' }] } },
       ],
       ports: [{ port: 80 }],
@@ -326,13 +422,22 @@ const flows: readonly StoredValue[] = ['v1beta1', 'v1beta2', 'v1beta3', 'v1'].fl
   const limited = { [shares]: 7, limitResponse, lendablePercent: 10, borrowingLimitPercent: 20 }
   const reject = { [shares]: 0, limitResponse: { type: 'Reject' } }
   return [
-    global(`level-${version}`, levels, { kind, apiVersion, spec: { type: 'Limited', limited } }, label),
+    global(
+      `level-${version}`,
+      levels,
+      { kind, apiVersion, spec: { type: 'Limited', limited } },
+      label,
+    ),
     global(`level-${version}-bare`, levels, {
       kind,
       apiVersion,
       spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } },
     }),
-    global(`level-${version}-zero`, levels, { kind, apiVersion, spec: { type: 'Limited', limited: reject } }),
+    global(`level-${version}-zero`, levels, {
+      kind,
+      apiVersion,
+      spec: { type: 'Limited', limited: reject },
+    }),
     global(`level-${version}-exempt`, levels, { kind, apiVersion, spec: { type: 'Exempt' } }),
     global(`schema-${version}`, schemas, {
       kind: 'FlowSchema',
@@ -359,12 +464,16 @@ const others: readonly StoredValue[] = [
       jobTemplate: { spec: { template: { spec: { ...pod.spec, restartPolicy: 'Never' } } } },
     },
   }),
-  global('csr-v1beta1', ['certificatesigningrequests', 'apis/certificates.k8s.io/v1', 'certificatesigningrequests'], {
-    kind: 'CertificateSigningRequest',
-    apiVersion: 'certificates.k8s.io/v1beta1',
-    spec: { request: 'eA==', usages: ['client auth'], username: 'u' },
-    status: { conditions: [{ type: 'Approved', reason: 'r', message: 'm' }] },
-  }),
+  global(
+    'csr-v1beta1',
+    ['certificatesigningrequests', 'apis/certificates.k8s.io/v1', 'certificatesigningrequests'],
+    {
+      kind: 'CertificateSigningRequest',
+      apiVersion: 'certificates.k8s.io/v1beta1',
+      spec: { request: 'eA==', usages: ['client auth'], username: 'u' },
+      status: { conditions: [{ type: 'Approved', reason: 'r', message: 'm' }] },
+    },
+  ),
   namespaced('lease-v1beta1', ['leases', 'apis/coordination.k8s.io/v1', 'leases'], {
     kind: 'Lease',
     apiVersion: 'coordination.k8s.io/v1beta1',
@@ -384,7 +493,11 @@ const others: readonly StoredValue[] = [
   global('runtimeclass-v1alpha1', ['runtimeclasses', 'apis/node.k8s.io/v1', 'runtimeclasses'], {
     kind: 'RuntimeClass',
     apiVersion: 'node.k8s.io/v1alpha1',
-    spec: { runtimeHandler: 'h', overhead: { podFixed: { cpu: '1' } }, scheduling: { nodeSelector: { a: 'b' } } },
+    spec: {
+      runtimeHandler: 'h',
+      overhead: { podFixed: { cpu: '1' } },
+      scheduling: { nodeSelector: { a: 'b' } },
+    },
   }),
   global('runtimeclass-v1beta1', ['runtimeclasses', 'apis/node.k8s.io/v1', 'runtimeclasses'], {
     kind: 'RuntimeClass',
@@ -417,7 +530,12 @@ const others: readonly StoredValue[] = [
           { verbs: ['get'], nonResourceURLs: ['/x'] },
         ],
       }),
-      global(`clusterrolebinding-${version}`, bindings, { kind: 'ClusterRoleBinding', apiVersion, subjects, roleRef }),
+      global(`clusterrolebinding-${version}`, bindings, {
+        kind: 'ClusterRoleBinding',
+        apiVersion,
+        subjects,
+        roleRef,
+      }),
       global(`clusterrolebinding-${version}-bare`, bindings, {
         kind: 'ClusterRoleBinding',
         apiVersion,
@@ -427,11 +545,15 @@ const others: readonly StoredValue[] = [
     ]
   }),
   ...['v1alpha1', 'v1beta1'].map((version) =>
-    global(`priorityclass-${version}`, ['priorityclasses', 'apis/scheduling.k8s.io/v1', 'priorityclasses'], {
-      kind: 'PriorityClass',
-      apiVersion: `scheduling.k8s.io/${version}`,
-      value: 5,
-    }),
+    global(
+      `priorityclass-${version}`,
+      ['priorityclasses', 'apis/scheduling.k8s.io/v1', 'priorityclasses'],
+      {
+        kind: 'PriorityClass',
+        apiVersion: `scheduling.k8s.io/${version}`,
+        value: 5,
+      },
+    ),
   ),
   global('storageclass-v1beta1', ['storageclasses', 'apis/storage.k8s.io/v1', 'storageclasses'], {
     kind: 'StorageClass',
@@ -439,12 +561,16 @@ const others: readonly StoredValue[] = [
     provisioner: 'p',
   }),
   ...['v1alpha1', 'v1beta1'].map((version) =>
-    global(`volumeattachment-${version}`, ['volumeattachments', 'apis/storage.k8s.io/v1', 'volumeattachments'], {
-      kind: 'VolumeAttachment',
-      apiVersion: `storage.k8s.io/${version}`,
-      spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } },
-      status: { attached: true },
-    }),
+    global(
+      `volumeattachment-${version}`,
+      ['volumeattachments', 'apis/storage.k8s.io/v1', 'volumeattachments'],
+      {
+        kind: 'VolumeAttachment',
+        apiVersion: `storage.k8s.io/${version}`,
+        spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } },
+        status: { attached: true },
+      },
+    ),
   ),
   global('csidriver-v1beta1', ['csidrivers', 'apis/storage.k8s.io/v1', 'csidrivers'], {
     kind: 'CSIDriver',
@@ -453,19 +579,28 @@ const others: readonly StoredValue[] = [
   }),
   ...(['Mutating', 'Validating'] as const).map((sort) => {
     const plural = `${sort.toLowerCase()}webhookconfigurations`
-    return global(`${sort.toLowerCase()}-v1beta1`, [plural, 'apis/admissionregistration.k8s.io/v1', plural], {
-      kind: `${sort}WebhookConfiguration`,
-      apiVersion: 'admissionregistration.k8s.io/v1beta1',
-      webhooks: [
-        {
-          name: 'w.example.com',
-          clientConfig: { url: 'https://h.example.com/' },
-          rules: [
-            { operations: ['CREATE'], apiGroups: ['none.example.com'], apiVersions: ['*'], resources: ['nothing'] },
-          ],
-        },
-      ],
-    })
+    return global(
+      `${sort.toLowerCase()}-v1beta1`,
+      [plural, 'apis/admissionregistration.k8s.io/v1', plural],
+      {
+        kind: `${sort}WebhookConfiguration`,
+        apiVersion: 'admissionregistration.k8s.io/v1beta1',
+        webhooks: [
+          {
+            name: 'w.example.com',
+            clientConfig: { url: 'https://h.example.com/' },
+            rules: [
+              {
+                operations: ['CREATE'],
+                apiGroups: ['none.example.com'],
+                apiVersions: ['*'],
+                resources: ['nothing'],
+              },
+            ],
+          },
+        ],
+      },
+    )
   }),
 ]
 
@@ -518,18 +653,37 @@ const incomplete: readonly StoredValue[] = [
     }),
     label,
   ),
-  namespaced('service-headless', services, aService({ clusterIP: 'None', ports, selector: { a: 'b' } }), label),
+  namespaced(
+    'service-headless',
+    services,
+    aService({ clusterIP: 'None', ports, selector: { a: 'b' } }),
+    label,
+  ),
   namespaced('service-headless-free', services, aService({ clusterIP: 'None', ports }), label),
-  namespaced('service-external', services, aService({ type: 'ExternalName', externalName: 'x.example.com' }), label),
+  namespaced(
+    'service-external',
+    services,
+    aService({ type: 'ExternalName', externalName: 'x.example.com' }),
+    label,
+  ),
   namespaced(
     'service-external-traffic',
     services,
-    aService({ type: 'ExternalName', externalName: 'x.example.com', internalTrafficPolicy: 'Cluster' }),
+    aService({
+      type: 'ExternalName',
+      externalName: 'x.example.com',
+      internalTrafficPolicy: 'Cluster',
+    }),
     label,
   ),
   namespaced('claim-source', claims, aClaim({ dataSource: source }), label),
   namespaced('claim-ref', claims, aClaim({ dataSourceRef: source }), label),
-  namespaced('claim-abroad', claims, aClaim({ dataSourceRef: { ...source, namespace: 'n' } }), label),
+  namespaced(
+    'claim-abroad',
+    claims,
+    aClaim({ dataSourceRef: { ...source, namespace: 'n' } }),
+    label,
+  ),
   namespaced('claim-class', claims, aClaim({ volumeAttributesClassName: 'c' }), label),
 ]
 
@@ -572,7 +726,9 @@ const gated: readonly StoredValue[] = [
             ready: true,
             restartCount: 0,
             state: {},
-            allocatedResourcesStatus: [{ name: 'x', resources: [{ resourceID: 'y', health: 'Healthy' }] }],
+            allocatedResourcesStatus: [
+              { name: 'x', resources: [{ resourceID: 'y', health: 'Healthy' }] },
+            ],
           },
         ],
       },

@@ -13,7 +13,12 @@ export const frames: Scenario = {
     const swallows = random.chance(0.3)
     for (const proxy of proxies) {
       if (swallows) proxy.swallow(direction)
-      else proxy.cutAfter({ bytes: random.between(0, 4000), direction, manner: random.pick(['reset', 'finish']) })
+      else
+        proxy.cutAfter({
+          bytes: random.between(0, 4000),
+          direction,
+          manner: random.pick(['reset', 'finish']),
+        })
     }
     await sleep(swallows ? random.between(100, 2500) : random.between(50, 400))
     for (const proxy of proxies) proxy.heal()

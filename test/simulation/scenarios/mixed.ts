@@ -15,7 +15,9 @@ export const mixed: Scenario = {
     const onTheWay = random.pick([cut, slow, frames])
     const chosen = random.pick([[inEtcd], [onTheWay], [inEtcd, onTheWay]])
     // All come to their end, also when one breaks: nothing may go on in a world that is over.
-    const ends = await Promise.allSettled(chosen.map(({ name, disturb }) => disturb(world, random.fork(name))))
+    const ends = await Promise.allSettled(
+      chosen.map(({ name, disturb }) => disturb(world, random.fork(name))),
+    )
     for (const end of ends) if (end.status === 'rejected') throw end.reason
     if (random.chance(0.2)) await world.compact()
   },

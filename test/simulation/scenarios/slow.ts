@@ -14,7 +14,9 @@ export const slow: Scenario = {
       if (stalls) proxy.stall()
       else proxy.delay(delayMs)
     }
-    await sleep(stalls && random.chance(0.3) ? random.between(5000, 8000) : random.between(100, 2500))
+    await sleep(
+      stalls && random.chance(0.3) ? random.between(5000, 8000) : random.between(100, 2500),
+    )
     for (const proxy of proxies) proxy.heal()
   },
 }

@@ -15,10 +15,14 @@ type Disturb = (world: SimWorld, random: Random) => Promise<void>
 /** To add a fault: a name in settings.ts, and what it does here. */
 export const disturbances: Readonly<Record<FaultName, Disturb>> = {
   cut: async ({ replicas }, random) => random.pick(replicas).engine.cut(),
-  hang: (world, random) => weather(world, random, { replicas: [random.pick(world.replicas)], is: 'hung' }),
-  down: (world, random) => weather(world, random, { replicas: [random.pick(world.replicas)], is: 'down' }),
-  leaderless: (world, random) => weather(world, random, { replicas: world.replicas, is: 'leaderless' }),
-  stale: (world, random) => weather(world, random, { replicas: [random.pick(world.replicas)], is: 'stale' }),
+  hang: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'hung' }),
+  down: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'down' }),
+  leaderless: (world, random) =>
+    weather(world, random, { replicas: world.replicas, is: 'leaderless' }),
+  stale: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'stale' }),
   slow: async ({ time, replicas, settings }, random) => {
     const { engine } = random.pick(replicas)
     engine.latencyMs = settings.latencyMs * random.between(5, 30)
@@ -37,7 +41,8 @@ export const disturbances: Readonly<Record<FaultName, Disturb>> = {
 async function gap(world: SimWorld, { engine }: SimReplica, random: Random): Promise<void> {
   const { revision } = world.engine.stats()
   engine.weather = random.chance(0.8) ? 'down' : 'hung'
-  for (let i = 0; i < 20 && world.engine.stats().revision < revision + 5; i++) await sleep(world.time, 100)
+  for (let i = 0; i < 20 && world.engine.stats().revision < revision + 5; i++)
+    await sleep(world.time, 100)
   engine.cut()
   compact(world, random.between(0, 3))
   await sleep(world.time, random.next() * 100)

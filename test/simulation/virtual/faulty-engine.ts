@@ -4,7 +4,14 @@
  * What one stream tells stays in order, as TCP keeps it.
  */
 import type { Time } from '../../../src/lib/timers.ts'
-import type { CallOptions, Engine, FeedOptions, FeedRange, FeedSink, FeedStream } from '../../../src/storage/engine.ts'
+import type {
+  CallOptions,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+} from '../../../src/storage/engine.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { Random } from '../random.ts'
 import { FaultyStream } from './faulty-stream.ts'
@@ -127,7 +134,8 @@ export class FaultyEngine implements Engine {
     isWrite: boolean,
     act: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    if (signal?.aborted) return Promise.reject(new StorageError('cancelled', 'the caller cancelled'))
+    if (signal?.aborted)
+      return Promise.reject(new StorageError('cancelled', 'the caller cancelled'))
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const id = this.#parts.random.between(0, 0xffff).toString(16)
     const settle = (outcome: string, act_: () => void): void => {
@@ -137,9 +145,13 @@ export class FaultyEngine implements Engine {
       signal?.removeEventListener('abort', onAbort)
       act_()
     }
-    const call: Call = { isWrite, fail: (error) => settle(`${error.code} ${error.message}`, () => reject(error)) }
+    const call: Call = {
+      isWrite,
+      fail: (error) => settle(`${error.code} ${error.message}`, () => reject(error)),
+    }
     const timer = this.#parts.time.after(timeoutMs, () => call.fail(late(timeoutMs, isWrite)))
-    const onAbort = (): void => call.fail(new StorageError('cancelled', 'the caller cancelled', { ambiguous: isWrite }))
+    const onAbort = (): void =>
+      call.fail(new StorageError('cancelled', 'the caller cancelled', { ambiguous: isWrite }))
     signal?.addEventListener('abort', onAbort)
     this.#calls.add(call)
     this.#note(`${id} ${what}`)
@@ -205,5 +217,7 @@ function brief(answer: unknown): string {
   if ('values' in answer && Array.isArray(answer.values) && 'revision' in answer) {
     return `${answer.values.length} values @${String(answer.revision)}`
   }
-  return 'won' in answer && 'revision' in answer ? `won ${String(answer.won)} @${String(answer.revision)}` : 'something'
+  return 'won' in answer && 'revision' in answer
+    ? `won ${String(answer.won)} @${String(answer.revision)}`
+    : 'something'
 }

@@ -57,7 +57,8 @@ export class FaultyStream implements FeedStream {
     const weather = this.#parts.weather()
     if (weather === 'hung') return
     if (weather === 'down') return this.#end(new StorageError('unavailable', 'connection refused'))
-    if (weather === 'leaderless') return this.#end(new StorageError('unavailable', 'etcdserver: no leader'))
+    if (weather === 'leaderless')
+      return this.#end(new StorageError('unavailable', 'etcdserver: no leader'))
     const { sink } = this.#parts
     this.#inner = this.#parts.open({
       onEvents: (range, events) => {
@@ -69,7 +70,8 @@ export class FaultyStream implements FeedStream {
           this.#progress = revision
           sink.onProgress(revision)
         }),
-      onCompacted: (range, oldest) => this.#send(`compacted ${range} ${oldest}`, () => sink.onCompacted(range, oldest)),
+      onCompacted: (range, oldest) =>
+        this.#send(`compacted ${range} ${oldest}`, () => sink.onCompacted(range, oldest)),
       onEnd: (cause) => this.#end(cause),
     })
     if (this.#isProgressWanted) this.#inner.requestProgress()

@@ -63,7 +63,15 @@ export class GarbageWorld {
     const engine = new MemoryEngine({ time, onCommit: (commit) => this.#judge.onCommit(commit) })
     this.#engine = engine
     this.#replicas = ['a', 'b'].map(
-      (name) => new SimReplica({ name, engine, time, random: this.#random.fork(name), settings, log: this.#log }),
+      (name) =>
+        new SimReplica({
+          name,
+          engine,
+          time,
+          random: this.#random.fork(name),
+          settings,
+          log: this.#log,
+        }),
     )
     const now = (): string => new Date(time.wallMs()).toISOString()
     this.#planes = this.#replicas.map(
@@ -75,8 +83,14 @@ export class GarbageWorld {
   async run(): Promise<string[]> {
     const { time } = this
     for (const { cache } of this.#replicas) await this.#started(cache)
-    const clients = Array.from({ length: CLIENTS }, (_, at) => this.#client(this.#random.fork(`client${at}`)))
-    const running = [...clients, this.#lead(this.#random.fork('leader')), this.#disturb(this.#random.fork('faults'))]
+    const clients = Array.from({ length: CLIENTS }, (_, at) =>
+      this.#client(this.#random.fork(`client${at}`)),
+    )
+    const running = [
+      ...clients,
+      this.#lead(this.#random.fork('leader')),
+      this.#disturb(this.#random.fork('faults')),
+    ]
     await sleep(time, ACT_MS)
     this.#stopping.abort()
     await Promise.all(running)
@@ -89,7 +103,8 @@ export class GarbageWorld {
     while (this.#judge.left().length > 0 && time.nowMs < untilMs) await sleep(time, 100)
     const faults = [...this.#judge.faults, ...this.#judge.left()]
     if (faults.length > 0)
-      for (const [key, { metadata }] of this.#judge.live) time.note(`left ${key} ${JSON.stringify(metadata)}`)
+      for (const [key, { metadata }] of this.#judge.live)
+        time.note(`left ${key} ${JSON.stringify(metadata)}`)
     for (const at of [...this.#collectors.keys()]) await this.#stop(at)
     for (const replica of this.#replicas) await replica[Symbol.asyncDispose]()
     await this.#engine[Symbol.asyncDispose]()
@@ -120,7 +135,16 @@ export class GarbageWorld {
     const { handle, accessOf } = plane
     const metrics = new QueueMetrics(new Metrics())
     const random = (): number => this.#jitter.next()
-    const parts = { handle, accessOf, registry: this.#registry, metrics, clock: time, log: this.#log, time, random }
+    const parts = {
+      handle,
+      accessOf,
+      registry: this.#registry,
+      metrics,
+      clock: time,
+      log: this.#log,
+      time,
+      random,
+    }
     this.#collectors.set(at, new GarbageCollector(parts))
     time.note(`leads ${at}`)
   }
@@ -188,10 +212,18 @@ export class GarbageWorld {
     const choice = random.next()
     if (object === undefined || choice < 0.5) {
       const resource = random.pick(resources)
-      const metadata = { name: `o${random.between(1, NAMES)}`, namespace: 'n', uid: `uid-${++this.#uids}` }
+      const metadata = {
+        name: `o${random.between(1, NAMES)}`,
+        namespace: 'n',
+        uid: `uid-${++this.#uids}`,
+      }
       const ownerReferences = this.#owners(random)
       const { kind } = resource
-      await plane.create(resource, { apiVersion: 'v1', kind, metadata: { ...metadata, ownerReferences } })
+      await plane.create(resource, {
+        apiVersion: 'v1',
+        kind,
+        metadata: { ...metadata, ownerReferences },
+      })
       return
     }
     const { signal } = new AbortController()
@@ -222,13 +254,16 @@ export class GarbageWorld {
     }))
     if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
     // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a digest.
-    const absent = Array.from({ length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) }, (_, at) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      name: `absent${at}`,
-      uid: `absent-${at}`,
-      blockOwnerDeletion: false,
-    }))
+    const absent = Array.from(
+      { length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) },
+      (_, at) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: `absent${at}`,
+        uid: `absent-${at}`,
+        blockOwnerDeletion: false,
+      }),
+    )
     return random.chance(0.5) ? [...absent, ...owners] : [...owners, ...absent]
   }
 }
@@ -282,7 +317,8 @@ class Judge {
         return this.#waitsForWaiting(object) ? [] : [`${key} is never deleted`]
       }
       const owners = ownersOf(object)
-      const isGarbage = owners.length > 0 && owners.every((owner) => this.#find(owner) === undefined)
+      const isGarbage =
+        owners.length > 0 && owners.every((owner) => this.#find(owner) === undefined)
       return isGarbage ? [`${key} is garbage, and stays`] : []
     }).flat()
   }
@@ -291,7 +327,9 @@ class Judge {
   #waitsForWaiting(object: KubeObject): boolean {
     if (!isWaiting(object)) return false
     return [...this.live.values()].some(
-      (one) => isWaiting(one) && ownersOf(one).some(({ uid, blocks }) => blocks && uid === object.metadata.uid),
+      (one) =>
+        isWaiting(one) &&
+        ownersOf(one).some(({ uid, blocks }) => blocks && uid === object.metadata.uid),
     )
   }
 

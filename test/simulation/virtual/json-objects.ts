@@ -11,11 +11,17 @@ export function readJson(stored: Buffer, revision: number): KubeObject {
 }
 
 export const writeJson = (object: KubeObject): Buffer =>
-  Buffer.from(JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } }))
+  Buffer.from(
+    JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } }),
+  )
 
 export const jsonForm: ObjectCodec = {
   decode: (stored, _key, revision) => readJson(stored, revision),
-  print: (object) => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: 1, versionAt: 0 }),
+  print: (object) => ({
+    bytes: Buffer.from(`${JSON.stringify(object)}\n`),
+    headBytes: 1,
+    versionAt: 0,
+  }),
 }
 
 export const decodeJson = ({ value, revision }: Stored): KubeObject => readJson(value, revision)
@@ -33,10 +39,14 @@ export async function changeJson(
     object: item.object(),
     stale: false,
   }
-  const { revision, previous } = await store.update(key, { cached, decode: decodeJson }, (current): Decision => {
-    const decided = current && decide(current.object)
-    if (decided === undefined) return 'unchanged'
-    return decided === 'delete' ? 'delete' : { put: writeJson(decided) }
-  })
+  const { revision, previous } = await store.update(
+    key,
+    { cached, decode: decodeJson },
+    (current): Decision => {
+      const decided = current && decide(current.object)
+      if (decided === undefined) return 'unchanged'
+      return decided === 'delete' ? 'delete' : { put: writeJson(decided) }
+    },
+  )
   return previous && String(revision)
 }

@@ -1,7 +1,12 @@
 /** The owners of an object, as the judges of the garbage collector see them. */
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 
-export type Owner = { readonly kind: string; readonly name: string; readonly uid: string; readonly blocks: boolean }
+export type Owner = {
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly blocks: boolean
+}
 
 export const ownersOf = ({ metadata }: KubeObject): Owner[] =>
   itemsOf(fieldsOf(metadata)['ownerReferences']).map(({ kind, name, uid, blockOwnerDeletion }) => ({
@@ -13,4 +18,5 @@ export const ownersOf = ({ metadata }: KubeObject): Owner[] =>
 
 /** Whether it waits for its dependents. */
 export const isWaiting = ({ metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined && textsOf(metadata.finalizers).includes('foregroundDeletion')
+  metadata.deletionTimestamp !== undefined &&
+  textsOf(metadata.finalizers).includes('foregroundDeletion')

@@ -70,7 +70,14 @@ export class RestoreWorld {
     this.#restores = new Restores(time)
     const engine = new FencedEngine(this.#engine, this.#restores)
     const log = this.#log
-    this.#replica = new SimReplica({ name: 'a', engine, time, random: this.#random.fork('a'), settings, log })
+    this.#replica = new SimReplica({
+      name: 'a',
+      engine,
+      time,
+      random: this.#random.fork('a'),
+      settings,
+      log,
+    })
     const { cache, store } = this.#replica
     this.#plane = new JsonControlPlane({ cache, store, registry: this.#registry, now: this.#now })
   }
@@ -84,7 +91,9 @@ export class RestoreWorld {
     const { time } = this
     await this.#replica.cache.start()
     const parts = this.#startControllers()
-    const clients = Array.from({ length: CLIENTS }, (_, at) => this.#client(this.#random.fork(`client${at}`)))
+    const clients = Array.from({ length: CLIENTS }, (_, at) =>
+      this.#client(this.#random.fork(`client${at}`)),
+    )
     const running = [...clients, this.#restoring(this.#random.fork('restores'))]
     await sleep(time, ACT_MS)
     this.#stopping.abort()
@@ -93,7 +102,8 @@ export class RestoreWorld {
     while (this.#judge.left().length > 0 && time.nowMs < untilMs) await sleep(time, 100)
     const faults = [...this.#judge.faults, ...this.#judge.left()]
     if (faults.length > 0)
-      for (const [key, { metadata }] of this.#judge.live) time.note(`left ${key} ${JSON.stringify(metadata)}`)
+      for (const [key, { metadata }] of this.#judge.live)
+        time.note(`left ${key} ${JSON.stringify(metadata)}`)
     for (const part of parts) await part[Symbol.asyncDispose]()
     await this.#replica[Symbol.asyncDispose]()
     await this.#engine[Symbol.asyncDispose]()
@@ -111,14 +121,23 @@ export class RestoreWorld {
     const jitter = this.#random.fork('jitter')
     const gates = { isOn: () => true }
     const metrics = new QueueMetrics(new Metrics())
-    const common = { handle, accessOf, registry: this.#registry, metrics, clock: time, log: this.#log, time }
+    const common = {
+      handle,
+      accessOf,
+      registry: this.#registry,
+      metrics,
+      clock: time,
+      log: this.#log,
+      time,
+    }
     const { keys, reader } = accessOf(configMaps)
     const followed = new FollowedResource<string>({
       name: 'configmaps',
       reader,
       range: keys.range(),
       read: (item) => item.peek().metadata.uid ?? '',
-      set: (key, uid) => void (uid === undefined ? this.#followed.delete(key) : this.#followed.set(key, uid)),
+      set: (key, uid) =>
+        void (uid === undefined ? this.#followed.delete(key) : this.#followed.set(key, uid)),
       known: () => this.#followed.keys(),
       log: this.#log,
       time,
@@ -132,7 +151,10 @@ export class RestoreWorld {
   }
 
   async #restoring(random: Random): Promise<void> {
-    const states: { readonly state: EngineState; readonly live: ReadonlyMap<string, KubeObject> }[] = []
+    const states: {
+      readonly state: EngineState
+      readonly live: ReadonlyMap<string, KubeObject>
+    }[] = []
     while (!this.#stopping.signal.aborted) {
       await sleep(this.time, random.next() * 1_500)
       if (states.length < 2 || random.chance(0.4)) {
@@ -180,10 +202,14 @@ export class RestoreWorld {
 
   async #deleteNamespace(name: string): Promise<void> {
     const { keys, reader } = this.#plane.accessOf(namespaces)
-    await changeJson({ store: this.#replica.store, reader }, keys.key(undefined, name), (object) => {
-      if (object.metadata.deletionTimestamp !== undefined) return undefined
-      return { ...object, metadata: { ...object.metadata, deletionTimestamp: this.#now() } }
-    })
+    await changeJson(
+      { store: this.#replica.store, reader },
+      keys.key(undefined, name),
+      (object) => {
+        if (object.metadata.deletionTimestamp !== undefined) return undefined
+        return { ...object, metadata: { ...object.metadata, deletionTimestamp: this.#now() } }
+      },
+    )
   }
 
   /** As verbs/write/create-object.ts with the plugin NamespaceLifecycle. */
@@ -196,7 +222,12 @@ export class RestoreWorld {
       if (random.chance(0.3)) await sleep(this.time, random.next() * ADMISSION_MS_MAX)
       const resource = random.pick([configMaps, secrets])
       const name = `o${random.between(1, NAMES)}`
-      const metadata = { name, namespace, uid: `uid-${++this.#uids}`, ownerReferences: this.#owners(namespace, random) }
+      const metadata = {
+        name,
+        namespace,
+        uid: `uid-${++this.#uids}`,
+        ownerReferences: this.#owners(namespace, random),
+      }
       await this.#plane.create(resource, { apiVersion: 'v1', kind: resource.kind, metadata })
     } finally {
       this.#creates.leave(namespace)
@@ -264,7 +295,8 @@ class RestoreJudge {
       if (!this.#isRestoring && isNew && this.#namespaceOf(after) === undefined)
         this.#fault(`${key} was stored in a namespace that is gone`)
       const isDecided = before?.metadata.deletionTimestamp !== undefined
-      if (!this.#isRestoring && before !== undefined && !isDecided && isGoing(after)) this.#deleted(key, before)
+      if (!this.#isRestoring && before !== undefined && !isDecided && isGoing(after))
+        this.#deleted(key, before)
       if (after === undefined) this.live.delete(key)
       else this.live.set(key, after)
       if (after !== undefined && isWaiting(after)) this.#waited.add(after.metadata.uid ?? '')
@@ -277,7 +309,8 @@ class RestoreJudge {
     this.#isRestoring = false
     this.asked.clear()
     this.#waited.clear()
-    for (const object of this.live.values()) if (isWaiting(object)) this.#waited.add(object.metadata.uid ?? '')
+    for (const object of this.live.values())
+      if (isWaiting(object)) this.#waited.add(object.metadata.uid ?? '')
   }
 
   /** The restore has returned. `followed`: what a part of the server has of configmaps. */
@@ -285,7 +318,8 @@ class RestoreJudge {
     if (shown(this.live) !== shown(wanted)) this.#fault('a restore returned with another state')
     const configured = [...this.live].filter(([key]) => key.startsWith('/registry/configmaps/'))
     const isFollowed = configured.every(([key, { metadata }]) => followed.get(key) === metadata.uid)
-    if (!isFollowed || followed.size !== configured.length) this.#fault('a restore returned before a part followed it')
+    if (!isFollowed || followed.size !== configured.length)
+      this.#fault('a restore returned before a part followed it')
   }
 
   #deleted(key: string, object: KubeObject): void {
@@ -295,7 +329,9 @@ class RestoreJudge {
     const owners = ownersOf(object)
     if (owners.length === 0) this.#fault(`${key} was deleted without an owner`)
     for (const { kind, name, uid } of owners) {
-      const found = this.live.get(`/registry/${kind.toLowerCase()}s/${object.metadata.namespace}/${name}`)
+      const found = this.live.get(
+        `/registry/${kind.toLowerCase()}s/${object.metadata.namespace}/${name}`,
+      )
       if (found?.metadata.uid !== uid || this.#waited.has(uid)) continue
       this.#fault(`${key} was deleted, and its owner ${kind} ${name} was there`)
     }
@@ -304,7 +340,8 @@ class RestoreJudge {
   /** What is to go. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
-      if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined) return [`${key} has no namespace`]
+      if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined)
+        return [`${key} has no namespace`]
       if (object.metadata.deletionTimestamp === undefined) return []
       return this.#blocks(object) ? [] : [`${key} is never deleted`]
     }).flat()
@@ -314,8 +351,12 @@ class RestoreJudge {
   #blocks(object: KubeObject): boolean {
     const { uid, name } = object.metadata
     const waiting = this.objects().filter(isWaiting)
-    if (object.kind === 'Namespace') return waiting.some(({ metadata }) => metadata.namespace === name)
-    return isWaiting(object) && waiting.some((one) => ownersOf(one).some((owner) => owner.blocks && owner.uid === uid))
+    if (object.kind === 'Namespace')
+      return waiting.some(({ metadata }) => metadata.namespace === name)
+    return (
+      isWaiting(object) &&
+      waiting.some((one) => ownersOf(one).some((owner) => owner.blocks && owner.uid === uid))
+    )
   }
 
   #namespaceOf({ metadata }: KubeObject): KubeObject | undefined {
@@ -332,6 +373,9 @@ const isGoing = (object: KubeObject | undefined): boolean =>
   object?.metadata.deletionTimestamp !== undefined || object === undefined
 
 const shown = (objects: Iterable<readonly [string, KubeObject]>): string =>
-  Array.from(objects, ([key, { metadata }]) => `${key} ${metadata.uid} ${metadata.deletionTimestamp ?? ''}`)
+  Array.from(
+    objects,
+    ([key, { metadata }]) => `${key} ${metadata.uid} ${metadata.deletionTimestamp ?? ''}`,
+  )
     .toSorted()
     .join('\n')

@@ -4,7 +4,17 @@
  */
 import type { Random } from '../random.ts'
 
-export const faultNames = ['cut', 'hang', 'down', 'leaderless', 'stale', 'slow', 'compact', 'gap', 'restore'] as const
+export const faultNames = [
+  'cut',
+  'hang',
+  'down',
+  'leaderless',
+  'stale',
+  'slow',
+  'compact',
+  'gap',
+  'restore',
+] as const
 
 export type FaultName = (typeof faultNames)[number]
 

@@ -3,7 +3,15 @@ import { sleep } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { cachedReads, pagedReads, readForWrite, skims } from '../cached-operations.ts'
 import { isOdd } from '../form.ts'
-import { type Client, namespaces, operate, prefix, reads, type Weighted, writes } from '../operations.ts'
+import {
+  type Client,
+  namespaces,
+  operate,
+  prefix,
+  reads,
+  type Weighted,
+  writes,
+} from '../operations.ts'
 import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
 import { keepWatching } from '../watcher.ts'
@@ -77,17 +85,22 @@ export class SimClients {
       }))
       const patient = KINDS.map((one) => ({ ...one, isHasty: false }))
       for (const { kind, choices, isHasty } of [...patient, ...pagers, ...skimmers]) {
-        const act = (name: string, random: Random): Promise<void> => this.#operate(replica, { name, random, choices })
+        const act = (name: string, random: Random): Promise<void> =>
+          this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
       }
       const { ports, quota, definitions } = this.#parts
-      this.#clients.push(this.#repeat(`${replica.name}-crd`, (_, random) => definitions.act(replica, random)))
+      this.#clients.push(
+        this.#repeat(`${replica.name}-crd`, (_, random) => definitions.act(replica, random)),
+      )
       for (const at of [0, 1]) {
         const name = `${replica.name}-ports${at}`
         this.#clients.push(this.#repeat(name, (_, random) => ports.act(replica, random)))
         this.#clients.push(this.#repeat(`${replica.name}-quota${at}`, () => quota.act(replica)))
       }
-      this.#clients.push(this.#repeat(`${replica.name}-quiet`, (_, random) => this.#watchQuietly(replica, random)))
+      this.#clients.push(
+        this.#repeat(`${replica.name}-quiet`, (_, random) => this.#watchQuietly(replica, random)),
+      )
     }
     this.startWatching()
   }
@@ -151,11 +164,15 @@ export class SimClients {
   async #watchQuietly({ quiet }: SimReplica, random: Random): Promise<void> {
     const { time, truth } = this.#parts
     try {
-      const watcher = await quiet.watch({ range: rangeOf(quietPrefix), start: { initial: 'any', markEnd: true } })
+      const watcher = await quiet.watch({
+        range: rangeOf(quietPrefix),
+        start: { initial: 'any', markEnd: true },
+      })
       const leaving = time.after(random.between(0, QUIET_MS_MAX), () => watcher.close())
       const bookmarks = time.every(100, () => watcher.requestBookmark())
       for await (const events of watcher) {
-        for (const { type } of events) if (type !== 'BOOKMARK') truth.model.noteFault(`${type} of a quiet resource`)
+        for (const { type } of events)
+          if (type !== 'BOOKMARK') truth.model.noteFault(`${type} of a quiet resource`)
       }
       leaving.close()
       bookmarks.close()
@@ -166,7 +183,11 @@ export class SimClients {
   }
 
   /** Who is hasty does not think between two operations. */
-  async #repeat(name: string, act: (name: string, random: Random) => Promise<void>, isHasty = false): Promise<void> {
+  async #repeat(
+    name: string,
+    act: (name: string, random: Random) => Promise<void>,
+    isHasty = false,
+  ): Promise<void> {
     const { random, settings, time } = this.#parts
     const own = random.fork(name)
     while (!this.#stopping.signal.aborted) {

@@ -3,7 +3,14 @@
  * all is quiet, each replica serves just what is established, nothing waits to be deleted, and each short name is one definition's. No
  * object goes before the definition that it was created under.
  */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../src/api/object.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
 import { cleanupFinalizer } from '../../../src/registry/kinds/apiextensions/definition-deletion.ts'
 import { Definitions } from '../../../src/controllers/definitions.ts'
@@ -34,7 +41,11 @@ const definitionLabel = 'definition'
 /** Both controllers have settled by then, and objects of what goes are deleted. */
 const SETTLED_MS_MAX = 30_000
 
-type Controller = { readonly registry: Registry; readonly reader: Reader; readonly definitions: Definitions }
+type Controller = {
+  readonly registry: Registry
+  readonly reader: Reader
+  readonly definitions: Definitions
+}
 
 export class SimDefinitions {
   readonly #time: VirtualTime
@@ -47,11 +58,14 @@ export class SimDefinitions {
 
   constructor(replicas: readonly SimReplica[], time: VirtualTime, log: Log) {
     this.#time = time
-    this.#controllers = new Map(replicas.map((replica) => [replica, controllerOf(replica, time, log)]))
+    this.#controllers = new Map(
+      replicas.map((replica) => [replica, controllerOf(replica, time, log)]),
+    )
   }
 
   start(): void {
-    for (const { definitions } of this.#controllers.values()) this.#starting.push(definitions.start())
+    for (const { definitions } of this.#controllers.values())
+      this.#starting.push(definitions.start())
   }
 
   async act(replica: SimReplica, random: Random): Promise<void> {
@@ -63,10 +77,14 @@ export class SimDefinitions {
     try {
       const choice = random.next()
       if (choice < 0.4) await store.create(key, writeJson(this.#definition(one)))
-      else if (choice < 0.6) await changeJson({ store, reader }, key, (object) => terminating(object, this.#now()))
+      else if (choice < 0.6)
+        await changeJson({ store, reader }, key, (object) => terminating(object, this.#now()))
       else if (registry.find({ group, version: 'v1', plural: one.plural }) !== undefined) {
         const { item } = await reader.get(key, 'any')
-        const metadata = { name: 'x', labels: { [definitionLabel]: item?.peek().metadata.uid ?? '' } }
+        const metadata = {
+          name: 'x',
+          labels: { [definitionLabel]: item?.peek().metadata.uid ?? '' },
+        }
         const object = { apiVersion: `${group}/v1`, kind: one.kind, metadata }
         await store.create(`${prefixOf(one)}n/x${random.between(0, 9)}`, writeJson(object))
       }
@@ -88,7 +106,11 @@ export class SimDefinitions {
     this.#stored.clear()
     for (const { key, versions } of histories.values()) {
       const last = versions.at(-1)
-      if (last?.value === undefined || !(key.startsWith(folder) || key.startsWith(`${root}${group}/`))) continue
+      if (
+        last?.value === undefined ||
+        !(key.startsWith(folder) || key.startsWith(`${root}${group}/`))
+      )
+        continue
       this.#stored.set(key, readJson(last.value, last.revision))
     }
   }
@@ -97,7 +119,9 @@ export class SimDefinitions {
   #deleted(key: Key): void {
     const uid = this.#stored.get(key)?.metadata.labels?.[definitionLabel]
     this.#stored.delete(key)
-    const standing = [...this.#stored.values()].find(({ metadata }) => uid !== undefined && metadata.uid === uid)
+    const standing = [...this.#stored.values()].find(
+      ({ metadata }) => uid !== undefined && metadata.uid === uid,
+    )
     if (standing !== undefined && standing.metadata.deletionTimestamp === undefined)
       this.#faults.push(`${key} was deleted, and its definition was not`)
   }
@@ -113,7 +137,8 @@ export class SimDefinitions {
   }
 
   async stop(): Promise<void> {
-    for (const { definitions } of this.#controllers.values()) await definitions[Symbol.asyncDispose]()
+    for (const { definitions } of this.#controllers.values())
+      await definitions[Symbol.asyncDispose]()
     await Promise.all(this.#starting)
     for (const { cache } of this.#controllers.keys()) {
       cache.remove(folder)
@@ -124,7 +149,8 @@ export class SimDefinitions {
   #faultsOf(objects: readonly KubeObject[]): string[] {
     const faults: string[] = []
     const stuck = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-    if (stuck.length > 0) faults.push(`definitions are never deleted: ${stuck.map(nameOf).join(' ')}`)
+    if (stuck.length > 0)
+      faults.push(`definitions are never deleted: ${stuck.map(nameOf).join(' ')}`)
     const shortNames = objects.flatMap((object) => textsOf(acceptedOf(object)['shortNames']))
     const twice = shortNames.filter((name, at) => shortNames.indexOf(name) !== at)
     if (twice.length > 0) faults.push(`short names are accepted twice: ${twice.join(' ')}`)
@@ -140,7 +166,9 @@ export class SimDefinitions {
   }
 
   #definition({ plural, kind, shortName }: (typeof kinds)[number]): KubeObject {
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    const schema = {
+      openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    }
     return {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -154,7 +182,13 @@ export class SimDefinitions {
       spec: {
         group,
         scope: 'Namespaced',
-        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List`, shortNames: [shortName] },
+        names: {
+          plural,
+          kind,
+          singular: kind.toLowerCase(),
+          listKind: `${kind}List`,
+          shortNames: [shortName],
+        },
         versions: [{ name: 'v1', served: true, storage: true, schema }],
       },
       status: { storedVersions: ['v1'] },
@@ -169,11 +203,13 @@ const isEstablished = (object: KubeObject): boolean =>
     ({ type, status }) => type === 'Established' && status === 'True',
   )
 
-const acceptedOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['status'])['acceptedNames'])
+const acceptedOf = (object: KubeObject): Fields =>
+  fieldsOf(fieldsOf(object['status'])['acceptedNames'])
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
 
-const nowOf = (time: VirtualTime): string => new Date(time.wallMs()).toISOString().replace(/\.\d{3}Z$/, 'Z')
+const nowOf = (time: VirtualTime): string =>
+  new Date(time.wallMs()).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 const terminating = (object: KubeObject, now: string): KubeObject | undefined =>
   object.metadata.deletionTimestamp === undefined
@@ -192,7 +228,8 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     reader,
     range: rangeOf(folder),
     life: () => cache.databaseLife,
-    changeStatus: async (name, decide) => (await changeJson({ store, reader }, keyOf(name), decide)) !== undefined,
+    changeStatus: async (name, decide) =>
+      (await changeJson({ store, reader }, keyOf(name), decide)) !== undefined,
     release: async (name, decide) => {
       await changeJson({ store, reader }, keyOf(name), (object) => {
         const next = decide(object)

@@ -25,7 +25,10 @@ export class SimPorts {
 
   constructor(replicas: readonly SimReplica[], time: VirtualTime, random: Random) {
     this.#records = new Map(
-      replicas.map((replica) => [replica, this.#newRecord(replica, time, random.fork(replica.name))]),
+      replicas.map((replica) => [
+        replica,
+        this.#newRecord(replica, time, random.fork(replica.name)),
+      ]),
     )
   }
 
@@ -33,7 +36,9 @@ export class SimPorts {
     const record = this.#records.get(replica)
     if (record === undefined) return
     const isTake = this.#held.size === 0 || random.chance(0.55)
-    await (isTake ? this.#take(record, random) : this.#release(record, random.pick([...this.#held])))
+    await (isTake
+      ? this.#take(record, random)
+      : this.#release(record, random.pick([...this.#held])))
   }
 
   /** The database became an older one: nobody knows who has what. */
@@ -49,9 +54,12 @@ export class SimPorts {
     const lost = [...this.#held].filter((port) => !taken.has(port))
     const extra = [...taken].filter((port) => !this.#held.has(port) && !this.#doubtful.has(port))
     const faults = [...this.#faults]
-    if (lost.length > 0) faults.push(`ports ${lost.join(' ')} are held, but not taken in the record`)
+    if (lost.length > 0)
+      faults.push(`ports ${lost.join(' ')} are held, but not taken in the record`)
     if (extra.length > this.#unknown) {
-      faults.push(`leak: ports ${extra.join(' ')} are taken by nobody; ${this.#unknown} takes were left in doubt`)
+      faults.push(
+        `leak: ports ${extra.join(' ')} are taken by nobody; ${this.#unknown} takes were left in doubt`,
+      )
     }
     return faults
   }
@@ -93,7 +101,15 @@ export class SimPorts {
     const key = `${root}ranges/servicenodeports`
     const life = (): number => cache.databaseLife
     const chance = { random: () => random.next(), time }
-    return new RangeRecord({ store, key, range, text, adopt: () => Buffer.alloc(0), life, ...chance })
+    return new RangeRecord({
+      store,
+      key,
+      range,
+      text,
+      adopt: () => Buffer.alloc(0),
+      life,
+      ...chance,
+    })
   }
 }
 

@@ -52,7 +52,10 @@ export class SimQuota {
       const status = { hard: { [resourceName]: String(hard) }, used: { [resourceName]: '0' } }
       for (let isThere = false; !isThere; ) {
         try {
-          await store.create(`${folder}n/${name}`, writeJson(anObject('ResourceQuota', name, { status })))
+          await store.create(
+            `${folder}n/${name}`,
+            writeJson(anObject('ResourceQuota', name, { status })),
+          )
           isThere = true
         } catch (error) {
           if (!(error instanceof StorageError)) throw error
@@ -69,7 +72,11 @@ export class SimQuota {
     try {
       await this.#ledgers
         .get(replica)
-        ?.charge('n', { attributes: attributes({ plural: 'configmaps', object }), evaluator, object })
+        ?.charge('n', {
+          attributes: attributes({ plural: 'configmaps', object }),
+          evaluator,
+          object,
+        })
       if (life === this.#life) this.#granted++
     } catch (error) {
       // Refused: nothing was charged that the ledger does not know of. Anything else may have been charged to one quota or both.
@@ -92,7 +99,8 @@ export class SimQuota {
       const used = Number(textOf(fieldsOf(fieldsOf(quota['status'])['used'])[resourceName]))
       const limit = limits[name] ?? 0
       if (used > limit) this.#faults.push(`quota ${name} is overspent: ${used} of ${limit}`)
-      if (used < this.#granted) this.#faults.push(`quota ${name} lost charges: ${used} used, ${this.#granted} granted`)
+      if (used < this.#granted)
+        this.#faults.push(`quota ${name} lost charges: ${used} used, ${this.#granted} granted`)
       const kept = [...this.#ledgers.values()].reduce((sum, ledger) => sum + ledger.keptCharges, 0)
       if (used > this.#granted + this.#unknown + kept) {
         const most = `${this.#granted} granted, ${this.#unknown} in doubt, ${kept} not given back`

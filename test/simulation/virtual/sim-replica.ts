@@ -69,13 +69,16 @@ export class SimReplica implements AsyncDisposable {
   /** When all clients are gone: differences from the database, and what is held for nobody. */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
-    for (const differing of await this.cache.check()) faults.push(`the cache of ${this.name} differs in ${differing}`)
+    for (const differing of await this.cache.check())
+      faults.push(`the cache of ${this.name} differs in ${differing}`)
     const { watchers } = this.cache.stats()
     if (watchers > 0) faults.push(`leak: ${this.name} has ${watchers} watchers of nobody`)
     for (const one of [prefix, quietPrefix]) this.cache.remove(one)
     const { liveBytes } = this.cache.stats()
-    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
-    if (this.engine.streams > 1) faults.push(`leak: ${this.name} has ${this.engine.streams} streams, one is the feed's`)
+    if (liveBytes > 0)
+      faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
+    if (this.engine.streams > 1)
+      faults.push(`leak: ${this.name} has ${this.engine.streams} streams, one is the feed's`)
     return faults
   }
 

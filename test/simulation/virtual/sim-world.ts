@@ -61,7 +61,8 @@ export class SimWorld {
     const log = (level: string, message: string, fields?: object): void => {
       time.note(`${level} ${message} ${JSON.stringify(fields)}`)
       const isForeseen = message.startsWith('this is another database') && truth.isRestored
-      if (level === 'error' && !isForeseen) this.#faults.push(`logged: ${message} ${JSON.stringify(fields)}`)
+      if (level === 'error' && !isForeseen)
+        this.#faults.push(`logged: ${message} ${JSON.stringify(fields)}`)
     }
     this.replicas = ['a', 'b'].map(
       (name) => new SimReplica({ name, engine, time, random: random.fork(name), settings, log }),
@@ -126,7 +127,8 @@ export class SimWorld {
     }
     await engine.change({ key: `${root}late/x`, expected: 0, write: { put: Buffer.from('{}') } })
     if (random.chance(0.5)) engine.compact(engine.stats().revision)
-    for (const { engine: own } of replicas) own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
+    for (const { engine: own } of replicas)
+      own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
     // A stream that broke is opened again after 20 ms; what follows takes a few messages.
     await sleep(time, 20 + random.next() * 6 * this.settings.latencyMs)
     for (const replica of replicas) await replica[Symbol.asyncDispose]()
@@ -136,7 +138,8 @@ export class SimWorld {
     const { feeds } = engine.stats()
     if (feeds > 0) faults.push(`leak: ${feeds} feeds are open when all is over`)
     for (const { name, engine: own } of replicas) {
-      if (own.calls > 0) faults.push(`leak: ${own.calls} calls of ${name} are under way when all is over`)
+      if (own.calls > 0)
+        faults.push(`leak: ${own.calls} calls of ${name} are under way when all is over`)
     }
     await engine[Symbol.asyncDispose]()
     if (time.pending > 0) faults.push(`leak: ${time.pending} timers are left when all is over`)
@@ -155,7 +158,8 @@ export class SimWorld {
       if (any !== undefined && any.revision <= history.revision) {
         if (compareState(any.items, history.stateAt(prefix, any.revision)) === undefined) return
       }
-      if (this.time.nowMs > until) return this.#fault(`${replica.name} does not notice that the database was restored`)
+      if (this.time.nowMs > until)
+        return this.#fault(`${replica.name} does not notice that the database was restored`)
       await sleep(this.time, 50)
     }
   }
@@ -188,7 +192,12 @@ export class SimWorld {
 
   async #list({ reader }: SimReplica, at: 'any' | 'latest') {
     const listed = await reader.list(rangeOf(prefix), at).catch(() => undefined)
-    return listed && { revision: listed.revision, items: listed.items.map((item) => readWire(item.key, item.wire())) }
+    return (
+      listed && {
+        revision: listed.revision,
+        items: listed.items.map((item) => readWire(item.key, item.wire())),
+      }
+    )
   }
 
   async #disturb(): Promise<void> {
@@ -211,7 +220,9 @@ export class SimWorld {
         const silentMs = this.time.nowMs - engine.heardAtMs
         if (cache.isLive && silentMs > SILENCE_MAX_MS + HEALTH_MS && !told.has(name)) {
           told.add(name)
-          this.#fault(`${name} says that it is live; it has heard nothing for ${Math.round(silentMs)} ms`)
+          this.#fault(
+            `${name} says that it is live; it has heard nothing for ${Math.round(silentMs)} ms`,
+          )
         }
       }
     })
@@ -226,7 +237,8 @@ export class SimWorld {
       const listed = await this.#list(replica, 'latest')
       if (listed !== undefined) model.noteReading({ scope: { prefix }, floor, ...listed })
       if (listed !== undefined && replica.cache.isLive) return
-      if (time.nowMs > until) return this.#fault(`${replica.name} does not recover within ${RECOVERY_MS_MAX} ms`)
+      if (time.nowMs > until)
+        return this.#fault(`${replica.name} does not recover within ${RECOVERY_MS_MAX} ms`)
       await sleep(time, 20)
     }
   }
@@ -235,7 +247,8 @@ export class SimWorld {
   async #caughtUp(): Promise<void> {
     const { truth, time } = this
     const until = time.nowMs + RECOVERY_MS_MAX
-    const isBehind = (): boolean => truth.replays.some((replay) => replay.differenceAt(truth.history) !== undefined)
+    const isBehind = (): boolean =>
+      truth.replays.some((replay) => replay.differenceAt(truth.history) !== undefined)
     while (isBehind() && time.nowMs < until) await sleep(time, 50)
   }
 

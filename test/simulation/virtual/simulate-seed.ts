@@ -51,7 +51,8 @@ export async function simulateSeed(
   { world: name = 'storage', onLine }: SeedOptions = {},
 ): Promise<SeedVerdict> {
   const faults: string[] = []
-  const onRejection = (error: unknown): void => void faults.push(`nobody handled: ${describe(error)}`)
+  const onRejection = (error: unknown): void =>
+    void faults.push(`nobody handled: ${describe(error)}`)
   process.on('unhandledRejection', onRejection)
   using guard = guardRealTime((what) => faults.push(what))
   void guard
@@ -98,4 +99,5 @@ function held({ clients }: SimWorld): string[] {
   return left > 1 ? [`leak: ${left} of ${clients.closed.length} closed watchers are held`] : []
 }
 
-const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)

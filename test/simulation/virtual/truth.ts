@@ -29,7 +29,9 @@ export class Truth {
   }
 
   readonly onCommit = ({ revision, events }: Commit): void => {
-    const changes = events.filter(({ key }) => key.startsWith(prefix)).map((event) => this.#changeOf(event))
+    const changes = events
+      .filter(({ key }) => key.startsWith(prefix))
+      .map((event) => this.#changeOf(event))
     this.#history.add(changes, revision)
   }
 
@@ -53,7 +55,13 @@ export class Truth {
     ]
   }
 
-  #changeOf({ key, type, revision, createRevision, value }: FeedEvent): ReturnType<History['of']>[number] {
+  #changeOf({
+    key,
+    type,
+    revision,
+    createRevision,
+    value,
+  }: FeedEvent): ReturnType<History['of']>[number] {
     if (type === 'delete') return { key, revision, createRevision: 0, version: 0, value: undefined }
     const before = this.#history.valueAt(key, revision)?.version ?? 0
     return { key, revision, createRevision, version: before + 1, value: value.toString() }

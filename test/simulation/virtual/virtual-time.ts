@@ -171,4 +171,5 @@ export class VirtualTime implements Time {
   }
 }
 
-const isBefore = (a: Due, b: Due): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
+const isBefore = (a: Due, b: Due): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)

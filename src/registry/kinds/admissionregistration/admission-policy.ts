@@ -12,7 +12,14 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStrings, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { bool, nullType, string } from '../../../cel/types.ts'
@@ -43,7 +50,8 @@ export const admissionPolicyRules: KindRules = {
   },
   validate: () => [],
   // Compiles CEL expressions.
-  validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
+  validateInSlices: (policy, current, tools) =>
+    inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },
 }
 
@@ -61,7 +69,11 @@ export const admissionPolicyBindingRules: KindRules = {
   validate: validateBinding,
 }
 
-function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validatePolicy(
+  policy: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const spec = fieldsOf(policy['spec'])
   const before = current && fieldsOf(current['spec'])
   const { name = '' } = policy.metadata
@@ -83,26 +95,45 @@ function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, sl
 function validateNotEmpty(spec: Fields): FieldFault[] {
   const lists = ['validations', 'auditAnnotations']
   if (lists.some((list) => itemsOf(spec[list]).length > 0)) return []
-  return lists.map((list) => required(`spec.${list}`, 'validations or auditAnnotations must contain at least one item'))
+  return lists.map((list) =>
+    required(`spec.${list}`, 'validations or auditAnnotations must contain at least one item'),
+  )
 }
 
-function* validateValidation(validation: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
+function* validateValidation(
+  validation: Fields,
+  path: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const [message, expression] = [textOf(validation['message']), textOf(validation['expression'])]
   const faults =
     expression.trim() === ''
       ? [required(`${path}.expression`, missing)]
       : yield* expressions.check(expression, `${path}.expression`, { types: [bool] })
-  faults.push(...(yield* validateMessageExpression(textOf(validation['messageExpression']), path, expressions)))
+  faults.push(
+    ...(yield* validateMessageExpression(
+      textOf(validation['messageExpression']),
+      path,
+      expressions,
+    )),
+  )
   if (isBlank(message)) {
     faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
   } else if (/[\r\n]/.test(message.trim())) {
     faults.push(invalidValue(`${path}.message`, message, 'message must not contain line breaks'))
   }
   const { reason } = validation
-  return [...faults, ...(reason === undefined ? [] : validateOneOf(reason, reasons, `${path}.reason`))]
+  return [
+    ...faults,
+    ...(reason === undefined ? [] : validateOneOf(reason, reasons, `${path}.reason`)),
+  ]
 }
 
-function* validateMessageExpression(expression: string, above: string, expressions: Expressions): Turns<FieldFault[]> {
+function* validateMessageExpression(
+  expression: string,
+  above: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const path = `${above}.messageExpression`
   if (isBlank(expression)) return [invalidValue(path, expression, 'must be non-empty if specified')]
   if (expression === '') return []
@@ -124,7 +155,11 @@ function* validateAuditAnnotations(
     const key = keys[at] ?? ''
     return [
       ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
-      ...(yield* validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions)),
+      ...(yield* validateValueExpression(
+        textOf(valueExpression),
+        `${path}[${at}].valueExpression`,
+        expressions,
+      )),
       ...(repeats.has(at) ? [duplicate(`${path}[${at}].key`, key)] : []),
     ]
   })
@@ -140,7 +175,11 @@ function goAnnotations(annotations: readonly Fields[]): string {
   return `[]${type}{${shownItems(annotations, show)}}`
 }
 
-function* validateValueExpression(expression: string, path: string, expressions: Expressions): Turns<FieldFault[]> {
+function* validateValueExpression(
+  expression: string,
+  path: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const text = expression.trim()
   if (text === '') return [required(path, 'valueExpression is not specified')]
   if (Buffer.byteLength(text) > VALUE_EXPRESSION_BYTES_MAX) {
@@ -182,5 +221,8 @@ function validateActions(given: readonly string[], path: string): FieldFault[] {
   if (!given.includes('Deny') || !given.includes('Warn')) return faults
   const why =
     'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
-  return [...faults, invalidShown(path, goStrings(given, 'admissionregistration.ValidationAction'), why)]
+  return [
+    ...faults,
+    invalidShown(path, goStrings(given, 'admissionregistration.ValidationAction'), why),
+  ]
 }

@@ -8,6 +8,7 @@ test('others get a turn before each item where the slice is over, and where an i
     yield undefined
     return item === 'b' ? [required(`list[${at}]`)] : []
   })
-  for (let given = 0; given < 6; given++) assert.deepEqual(turns.next(), { done: false, value: undefined })
+  for (let given = 0; given < 6; given++)
+    assert.deepEqual(turns.next(), { done: false, value: undefined })
   assert.deepEqual(turns.next(), { done: true, value: [required('list[1]')] })
 })

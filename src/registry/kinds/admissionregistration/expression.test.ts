@@ -26,11 +26,19 @@ async function turnsOf(rules: KindRules, object: Fields): Promise<number> {
     metadata: { name: 'x' },
     ...object,
   }
-  return turnsDuring(async () => assert.deepEqual(await rules.validateInSlices?.(whole, undefined), []))
+  return turnsDuring(async () =>
+    assert.deepEqual(await rules.validateInSlices?.(whole, undefined), []),
+  )
 }
 
 const long = Array.from({ length: 3_000 }, (_, at) => `request.name != 'n${at}'`).join(' && ')
-const everything = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'], scope: '*' }
+const everything = {
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  resources: ['*'],
+  operations: ['*'],
+  scope: '*',
+}
 
 test('others get their turns while the expressions of a policy are compiled', async () => {
   const spec = {
@@ -90,7 +98,11 @@ test('stored expressions of a mutating policy may use what 1.33 adds, by the tex
   assert.deepEqual(await faultsOf(policy(apply(applied.trim())), policy(apply(applied))), [path])
   const plain = apply('Object{}')
   const variable = [{ name: 'v', expression: isNew }]
-  assert.deepEqual(await faultsOf(policy(plain, variable), policy(plain, variable)), ['spec.variables[0].expression'])
+  assert.deepEqual(await faultsOf(policy(plain, variable), policy(plain, variable)), [
+    'spec.variables[0].expression',
+  ])
   const patch = { patchType: 'JSONPatch', jsonPatch: { expression: patched } }
-  assert.deepEqual(await faultsOf(policy(patch), policy(patch)), ['spec.mutations[0].jsonPatch.expression'])
+  assert.deepEqual(await faultsOf(policy(patch), policy(patch)), [
+    'spec.mutations[0].jsonPatch.expression',
+  ])
 })

@@ -1,7 +1,11 @@
 /** The CEL expressions of webhooks and policies: which variables they may use, and which type they must have. */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
-import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../../cel/admission.ts'
+import {
+  type AdmissionNames,
+  admissionEnvironment,
+  PolicyVariables,
+} from '../../../cel/admission.ts'
 import { type Compiled, compileInTurns } from '../../../cel/compile.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
@@ -32,7 +36,10 @@ export class Expressions {
   #characters = 0
 
   /** `stored`: the expressions that the stored object has, which may use the newest version of the CEL environment. */
-  constructor(slice: Slice, { hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
+  constructor(
+    slice: Slice,
+    { hasParams = false, hasVariables = false, stored = new Set<string>() } = {},
+  ) {
     this.slice = slice
     this.#hasParams = hasParams
     this.#variables = hasVariables ? new PolicyVariables() : undefined
@@ -40,7 +47,13 @@ export class Expressions {
   }
 
   *check(text: string, path: string, wanted: Wanted = {}): Turns<FieldFault[]> {
-    const { types, hasAuthorizer = true, hasPatchTypes = false, shown = text, given = text } = wanted
+    const {
+      types,
+      hasAuthorizer = true,
+      hasPatchTypes = false,
+      shown = text,
+      given = text,
+    } = wanted
     const names = { hasAuthorizer, hasPatchTypes, variables: this.#variables?.type }
     const compiled = yield* this.#compile(text, names, given)
     return faultsOf(compiled, path, { types, shown })
@@ -48,7 +61,10 @@ export class Expressions {
 
   /** Declares a variable that later expressions may use. */
   *declare(name: string, text: string, path: string): Turns<FieldFault[]> {
-    const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
+    const compiled = yield* this.#compile(text, {
+      hasAuthorizer: true,
+      variables: this.#variables?.type,
+    })
     this.#variables?.declare(name, 'fault' in compiled ? undefined : compiled.type)
     return faultsOf(compiled, path, { types: undefined, shown: text })
   }
@@ -77,12 +93,17 @@ export class Expressions {
 type Told = { readonly types: readonly Type[] | undefined; readonly shown: string }
 
 function faultsOf(compiled: Compiled, path: string, { types, shown }: Told): FieldFault[] {
-  if (!('type' in compiled)) return [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
+  if (!('type' in compiled))
+    return [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
   const { type } = compiled
   if (types !== undefined && !types.some((wanted) => isSame(wanted, type))) {
-    return [invalidValue(path, shown, `must evaluate to ${oneOf(types)} but got ${outputNameOf(type)}`)]
+    return [
+      invalidValue(path, shown, `must evaluate to ${oneOf(types)} but got ${outputNameOf(type)}`),
+    ]
   }
-  return 'fault' in compiled ? [internalFault(path, `program instantiation failed: ${compiled.fault}`)] : []
+  return 'fault' in compiled
+    ? [internalFault(path, `program instantiation failed: ${compiled.fault}`)]
+    : []
 }
 
 function oneOf(types: readonly Type[]): string {
@@ -98,7 +119,9 @@ export function expressionsIn(spec: Fields): string[] {
     ...texts('matchConditions', 'expression'),
     ...texts('validations', 'expression', 'messageExpression'),
     ...texts('auditAnnotations', 'valueExpression'),
-    ...itemsOf(spec['mutations']).map(({ applyConfiguration }) => textOf(fieldsOf(applyConfiguration)['expression'])),
+    ...itemsOf(spec['mutations']).map(({ applyConfiguration }) =>
+      textOf(fieldsOf(applyConfiguration)['expression']),
+    ),
   ]
 }
 

@@ -25,7 +25,11 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const scopes = ['*', 'Cluster', 'Namespaced']
 const matchPolicies = ['Equivalent', 'Exact']
 
-export function validateOneOf(value: Json | undefined, supported: readonly string[], path: string): FieldFault[] {
+export function validateOneOf(
+  value: Json | undefined,
+  supported: readonly string[],
+  path: string,
+): FieldFault[] {
   return supported.includes(textOf(value)) ? [] : [notSupported(path, textOf(value), supported)]
 }
 
@@ -35,7 +39,10 @@ export const validateMatchPolicy = (value: Json | undefined, path: string): Fiel
 export function validateMatchResources(resources: Fields, path: string): FieldFault[] {
   const rules = (list: string): FieldFault[] =>
     faultsOfEach(itemsOf(resources[list]), (rule, at) => [
-      ...validateResourceNames(textsOf(rule['resourceNames']), `${path}.${list}[${at}].resourceNames`),
+      ...validateResourceNames(
+        textsOf(rule['resourceNames']),
+        `${path}.${list}[${at}].resourceNames`,
+      ),
       ...validateRule(rule, `${path}.${list}[${at}]`),
     ])
   return [
@@ -63,7 +70,10 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
       others: 'operations',
       check: (value, at) => validateOneOf(value, operations, at),
     }),
-    ...validateNames(textsOf(rule['apiGroups']), `${path}.apiGroups`, { others: 'API groups', check: () => [] }),
+    ...validateNames(textsOf(rule['apiGroups']), `${path}.apiGroups`, {
+      others: 'API groups',
+      check: () => [],
+    }),
     ...validateNames(textsOf(rule['apiVersions']), `${path}.apiVersions`, {
       others: 'API versions',
       check: (value, at) => (value === '' ? [required(at)] : []),
@@ -81,7 +91,11 @@ type Names = {
   readonly check: (value: string, path: string) => FieldFault[]
 }
 
-function validateNames(names: readonly string[], path: string, { type, others, check }: Names): FieldFault[] {
+function validateNames(
+  names: readonly string[],
+  path: string,
+  { type, others, check }: Names,
+): FieldFault[] {
   if (names.length === 0) return [required(path)]
   const isAmbiguous = names.length > 1 && names.includes('*')
   const why = `if '*' is present, must not specify other ${others}`
@@ -102,7 +116,11 @@ function validateResources(resources: readonly string[], path: string): FieldFau
     const found = [`${name}/*`, `*/${subresource}`]
       .filter((pattern) => before.has(pattern))
       .map((pattern) =>
-        invalidValue(`${path}[${at}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
+        invalidValue(
+          `${path}[${at}]`,
+          resource,
+          `if '${pattern}' is present, must not specify ${resource}`,
+        ),
       )
     before.add(resource)
     return found
@@ -117,7 +135,8 @@ function validateResources(resources: readonly string[], path: string): FieldFau
   return faults
 }
 
-const isPlain = (resource: string): boolean => resource !== '*' && resource !== '' && !resource.includes('/')
+const isPlain = (resource: string): boolean =>
+  resource !== '*' && resource !== '' && !resource.includes('/')
 
 function split(resource: string): readonly string[] {
   const slash = resource.indexOf('/')
@@ -132,17 +151,21 @@ export function* validateMatchConditions(
   const conditions = itemsOf(list)
   const repeats = repeatsIn(conditions.map(({ name }) => textOf(name)))
   const { length } = conditions
-  const faults = yield* eachOf(conditions, expressions.slice, function* ({ expression, name: given }, at) {
-    const name = textOf(given)
-    const namePath = `${path}[${at}].name`
-    const isRepeated = name !== '' && repeats.has(at)
-    const text = textOf(expression).trim()
-    const textPath = `${path}[${at}].expression`
-    return [
-      ...(text === '' ? [required(textPath)] : yield* expressions.checkCondition(text, textPath)),
-      ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
-      ...(isRepeated ? [duplicate(namePath, name)] : []),
-    ]
-  })
+  const faults = yield* eachOf(
+    conditions,
+    expressions.slice,
+    function* ({ expression, name: given }, at) {
+      const name = textOf(given)
+      const namePath = `${path}[${at}].name`
+      const isRepeated = name !== '' && repeats.has(at)
+      const text = textOf(expression).trim()
+      const textPath = `${path}[${at}].expression`
+      return [
+        ...(text === '' ? [required(textPath)] : yield* expressions.checkCondition(text, textPath)),
+        ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
+        ...(isRepeated ? [duplicate(namePath, name)] : []),
+      ]
+    },
+  )
   return length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX), ...faults] : faults
 }

@@ -32,7 +32,8 @@ export const mutatingPolicyRules: KindRules = {
   strategy,
   validate: () => [],
   // Compiles CEL expressions.
-  validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
+  validateInSlices: (policy, current, tools) =>
+    inTurns((slice) => validatePolicy(policy, current, slice), tools),
 }
 
 export const mutatingPolicyBindingRules: KindRules = {
@@ -40,7 +41,11 @@ export const mutatingPolicyBindingRules: KindRules = {
   validate: (binding) => validateBindingSpec(fieldsOf(binding['spec']), operations),
 }
 
-function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validatePolicy(
+  policy: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const spec = fieldsOf(policy['spec'])
   const before = current && fieldsOf(current['spec'])
   const expressions = new Expressions(slice, {
@@ -64,15 +69,22 @@ function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, sl
   ]
 }
 
-function* validateMutation(mutation: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
+function* validateMutation(
+  mutation: Fields,
+  path: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const patchType = textOf(mutation['patchType'])
   if (patchType === '') return [required(`${path}.patchType`)]
   const wanted = patchTypes.get(patchType)
-  if (wanted === undefined) return [notSupported(`${path}.patchType`, patchType, [...patchTypes.keys()])]
+  if (wanted === undefined)
+    return [notSupported(`${path}.patchType`, patchType, [...patchTypes.keys()])]
   const faults: FieldFault[] = []
   const own = mutation[wanted.field]
   if (own === undefined) {
-    faults.push(required(`${path}.${wanted.field}`, `must be specified when patchType is ${patchType}`))
+    faults.push(
+      required(`${path}.${wanted.field}`, `must be specified when patchType is ${patchType}`),
+    )
   } else {
     const given = textOf(fieldsOf(own)['expression'])
     const text = given.trim()
@@ -82,7 +94,13 @@ function* validateMutation(mutation: Fields, path: string, expressions: Expressi
   }
   for (const { field } of patchTypes.values()) {
     if (field === wanted.field || mutation[field] === undefined) continue
-    faults.push(invalidValue(`${path}.${field}`, `{${field}}`, `must not be specified when patchType is ${patchType}`))
+    faults.push(
+      invalidValue(
+        `${path}.${field}`,
+        `{${field}}`,
+        `must not be specified when patchType is ${patchType}`,
+      ),
+    )
   }
   return faults
 }

@@ -30,7 +30,10 @@ type Policy = {
 }
 
 /** Validations and mutations are validated elsewhere. */
-export function* validatePolicySpec(spec: Fields, { before, expressions, operations }: Policy): Turns<FieldFault[]> {
+export function* validatePolicySpec(
+  spec: Fields,
+  { before, expressions, operations }: Policy,
+): Turns<FieldFault[]> {
   const areKnown =
     before !== undefined &&
     ['matchConditions', 'paramKind'].every((field) =>
@@ -42,7 +45,9 @@ export function* validatePolicySpec(spec: Fields, { before, expressions, operati
     )
   return [
     ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
-    ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
+    ...(spec['paramKind'] === undefined
+      ? []
+      : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
     ...(yield* inPartsOf(
       () => [
         ...validateConstraints(spec, 'spec.matchConstraints'),
@@ -50,7 +55,13 @@ export function* validatePolicySpec(spec: Fields, { before, expressions, operati
       ],
       expressions.slice,
     )),
-    ...(areKnown ? [] : yield* validateMatchConditions(spec['matchConditions'], 'spec.matchConditions', expressions)),
+    ...(areKnown
+      ? []
+      : yield* validateMatchConditions(
+          spec['matchConditions'],
+          'spec.matchConditions',
+          expressions,
+        )),
     ...(yield* eachOf(itemsOf(spec['variables']), expressions.slice, (variable, at) =>
       validateVariable(variable, `spec.variables[${at}]`, expressions),
     )),
@@ -74,7 +85,8 @@ function validateParamKind({ apiVersion, kind }: Fields, path: string): FieldFau
 function validateGroupVersion(apiVersion: string, path: string): FieldFault[] {
   if (apiVersion === '') return [required(path)]
   const parts = apiVersion.split('/')
-  if (parts.length > 2) return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+  if (parts.length > 2)
+    return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
   const [version = '', group = ''] = parts.toReversed()
   return [
     ...(group === '' ? [] : checked(path, group, checkDnsSubdomain)),
@@ -88,10 +100,17 @@ function validateConstraints({ matchConstraints }: Fields, path: string): FieldF
   if (matchConstraints === undefined) return [required(path)]
   const constraints = fieldsOf(matchConstraints)
   const hasRules = itemsOf(constraints['resourceRules']).length > 0
-  return [...validateMatchResources(constraints, path), ...(hasRules ? [] : [required(`${path}.resourceRules`)])]
+  return [
+    ...validateMatchResources(constraints, path),
+    ...(hasRules ? [] : [required(`${path}.resourceRules`)]),
+  ]
 }
 
-function* validateVariable({ name, expression }: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
+function* validateVariable(
+  { name, expression }: Fields,
+  path: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const text = textOf(name)
   const namePath = `${path}.name`
   return [
@@ -126,14 +145,21 @@ export function validateBindingSpec(
 ): FieldFault[] {
   const name = textOf(policyName)
   return [
-    ...(name === '' ? [required('spec.policyName')] : checked('spec.policyName', name, checkDnsSubdomain)),
+    ...(name === ''
+      ? [required('spec.policyName')]
+      : checked('spec.policyName', name, checkDnsSubdomain)),
     ...(paramRef === undefined ? [] : validateParamRef(fieldsOf(paramRef), 'spec.paramRef')),
-    ...(matchResources === undefined ? [] : validateMatchResources(fieldsOf(matchResources), 'spec.matchResources')),
+    ...(matchResources === undefined
+      ? []
+      : validateMatchResources(fieldsOf(matchResources), 'spec.matchResources')),
     ...validateOperations(matchResources, operations, 'spec.matchResources'),
   ]
 }
 
-function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, path: string): FieldFault[] {
+function validateParamRef(
+  { name, parameterNotFoundAction, selector }: Fields,
+  path: string,
+): FieldFault[] {
   const text = textOf(name)
   const faults = text === '' ? [] : checked(`${path}.name`, text, checkPathSegment)
   if (text !== '' && selector !== undefined) {

@@ -22,9 +22,14 @@ const policyDefaults = (packageName: string): readonly (readonly [string, TypeDe
 /** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['admissionregistration/v1 ValidatingWebhook', { fields: webhook }],
-  ['admissionregistration/v1 MutatingWebhook', { fields: { ...webhook, reinvocationPolicy: 'Never' } }],
+  [
+    'admissionregistration/v1 MutatingWebhook',
+    { fields: { ...webhook, reinvocationPolicy: 'Never' } },
+  ],
   ['admissionregistration/v1 ServiceReference', { fields: { port: 443 } }],
   ['admissionregistration/v1 RuleWithOperations', { fields: { scope: '*' } }],
   ['admissionregistration/v1alpha1 ParamRef', { fields: { parameterNotFoundAction: 'Deny' } }],
-  ...['v1', 'v1beta1', 'v1alpha1'].flatMap((version) => policyDefaults(`admissionregistration/${version}`)),
+  ...['v1', 'v1beta1', 'v1alpha1'].flatMap((version) =>
+    policyDefaults(`admissionregistration/${version}`),
+  ),
 ]

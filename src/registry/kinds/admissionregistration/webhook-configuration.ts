@@ -10,7 +10,15 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
@@ -20,7 +28,12 @@ import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 import { eachOf } from './each.ts'
 import { Expressions, expressionsIn } from './expression.ts'
-import { validateMatchConditions, validateMatchPolicy, validateOneOf, validateRule } from './matching.ts'
+import {
+  validateMatchConditions,
+  validateMatchPolicy,
+  validateOneOf,
+  validateRule,
+} from './matching.ts'
 
 const TIMEOUT_SECONDS_MAX = 30
 export const failurePolicies = ['Fail', 'Ignore']
@@ -47,13 +60,23 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
     validate: () => [],
     // Compiles the CEL expressions of match conditions.
     validateInSlices: (object, current, tools) =>
-      inTurns((slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }), tools),
+      inTurns(
+        (slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }),
+        tools,
+      ),
   }
 }
 
-type Context = { readonly validateOwn: ValidateOwn; readonly before: readonly Fields[]; readonly slice: Slice }
+type Context = {
+  readonly validateOwn: ValidateOwn
+  readonly before: readonly Fields[]
+  readonly slice: Slice
+}
 
-function* validate(object: KubeObject, { validateOwn, before, slice }: Context): Turns<FieldFault[]> {
+function* validate(
+  object: KubeObject,
+  { validateOwn, before, slice }: Context,
+): Turns<FieldFault[]> {
   const webhooks = itemsOf(object['webhooks'])
   const areKnown = areSameConditions(webhooks, before)
   const expressions = new Expressions(slice, { stored: new Set(before.flatMap(expressionsIn)) })
@@ -67,7 +90,11 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
       ...(yield* inPartsOf(() => validateWebhook(webhook, path, validateOwn), slice)),
       ...(yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions)),
       ...(yield* inPartsOf(
-        () => validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
+        () =>
+          validateVersions(
+            textsOf(webhook['admissionReviewVersions']),
+            `${path}.admissionReviewVersions`,
+          ),
         slice,
       )),
       ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
@@ -78,12 +105,16 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
 /** Match conditions that did not change are not validated again. */
 const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[]): boolean =>
   webhooks.length === before.length &&
-  webhooks.every((webhook, at) => isSame(webhook['matchConditions'], before[at]?.['matchConditions']))
+  webhooks.every((webhook, at) =>
+    isSame(webhook['matchConditions'], before[at]?.['matchConditions']),
+  )
 
 function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
   return [
     ...validateName(textOf(webhook['name']), `${path}.name`),
-    ...faultsOfEach(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
+    ...faultsOfEach(itemsOf(webhook['rules']), (rule, at) =>
+      validateRule(rule, `${path}.rules[${at}]`),
+    ),
     ...validateOneOf(webhook['failurePolicy'], failurePolicies, `${path}.failurePolicy`),
     ...validateMatchPolicy(webhook['matchPolicy'], `${path}.matchPolicy`),
     ...validateSideEffects(webhook['sideEffects'], `${path}.sideEffects`),
@@ -99,17 +130,26 @@ function validateName(name: string, path: string): FieldFault[] {
   if (name === '') return [required(path)]
   const faults = checked(path, name, checkDnsSubdomain)
   if (faults.length > 0 || name.split('.').length >= 3) return faults
-  return [invalidValue(path, name, 'should be a domain with at least three segments separated by dots')]
+  return [
+    invalidValue(path, name, 'should be a domain with at least three segments separated by dots'),
+  ]
 }
 
 function validateSideEffects(effects: Json | undefined, path: string): FieldFault[] {
-  if (effects === undefined) return [required(path, `must specify one of ${sideEffects.join(', ')}`)]
+  if (effects === undefined)
+    return [required(path, `must specify one of ${sideEffects.join(', ')}`)]
   return validateOneOf(effects, sideEffects, path)
 }
 
 function validateTimeout(seconds: Json | undefined, path: string): FieldFault[] {
   if (typeof seconds !== 'number' || (seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX)) return []
-  return [invalidValue(path, seconds, `the timeout value must be between 1 and ${TIMEOUT_SECONDS_MAX} seconds`)]
+  return [
+    invalidValue(
+      path,
+      seconds,
+      `the timeout value must be between 1 and ${TIMEOUT_SECONDS_MAX} seconds`,
+    ),
+  ]
 }
 
 function validateVersions(versions: readonly string[], path: string): FieldFault[] {
@@ -122,5 +162,8 @@ function validateVersions(versions: readonly string[], path: string): FieldFault
       : checked(`${path}[${at}]`, version, checkDns1035Label),
   )
   if (versions.some((version) => reviewVersions.includes(version))) return faults
-  return [...faults, invalidShown(path, goStrings(versions), `must include at least one of ${known}`)]
+  return [
+    ...faults,
+    invalidShown(path, goStrings(versions), `must include at least one of ${known}`),
+  ]
 }

@@ -6,19 +6,31 @@ import { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateSpec } from './definition-spec.ts'
 
 const costly = { rule: 'self.all(x, self.all(y, x == y))' }
-const list: Fields = { type: 'array', items: { type: 'string' }, 'x-kubernetes-validations': [costly] }
+const list: Fields = {
+  type: 'array',
+  items: { type: 'string' },
+  'x-kubernetes-validations': [costly],
+}
 
 const specWith = (properties: Fields, more: Fields = {}): Fields => ({
   group: 'example.com',
   scope: 'Namespaced',
   names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
   versions: [
-    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } }, ...more },
+    {
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema: { openAPIV3Schema: { type: 'object', properties } },
+      ...more,
+    },
   ],
 })
 
 async function faultsOf(spec: Fields, was?: Fields): Promise<string[]> {
-  const faults = await inTurns((slice) => validateSpec(spec, slice, was && { was, isEstablished: true }))
+  const faults = await inTurns((slice) =>
+    validateSpec(spec, slice, was && { was, isEstablished: true }),
+  )
   return faults.map(({ message }) => message.slice(0, 40))
 }
 
@@ -38,12 +50,22 @@ test('one that was stored so stays as it is', async () => {
 })
 
 test('a status of its own is another reason to look', async () => {
-  const [first] = await faultsOf(specWith({ list }, { subresources: { status: {} } }), specWith({ list }))
+  const [first] = await faultsOf(
+    specWith({ list }, { subresources: { status: {} } }),
+    specWith({ list }),
+  )
   assert.match(first ?? '', /estimated rule cost exceeds/)
 })
 
 const semver = (more: Fields): Fields =>
-  specWith({ v: { type: 'string', maxLength: 9, ...more, 'x-kubernetes-validations': [{ rule: 'isSemver(self)' }] } })
+  specWith({
+    v: {
+      type: 'string',
+      maxLength: 9,
+      ...more,
+      'x-kubernetes-validations': [{ rule: 'isSemver(self)' }],
+    },
+  })
 
 test('a stored expression may use what new ones may not', async () => {
   assert.match((await faultsOf(semver({})))[0] ?? '', /^Invalid value: apiextensions/)

@@ -8,9 +8,11 @@ import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { keyOfValue } from '../../../schema/structural/value.ts'
 
-export const schemaOf = (holder: Fields[string]): Fields[string] => fieldsOf(holder)['openAPIV3Schema']
+export const schemaOf = (holder: Fields[string]): Fields[string] =>
+  fieldsOf(holder)['openAPIV3Schema']
 
-export const hasStatus = (subresources: Fields[string]): boolean => isFields(fieldsOf(subresources)['status'])
+export const hasStatus = (subresources: Fields[string]): boolean =>
+  isFields(fieldsOf(subresources)['status'])
 
 export class AcceptedSchemas {
   readonly #versions: readonly Fields[]
@@ -46,7 +48,9 @@ export class AcceptedSchemas {
   }
 
   hasExpression(text: string): boolean {
-    this.#expressions ??= new Set(this.#versions.flatMap(({ schema }) => expressionsIn(fieldsOf(schemaOf(schema)))))
+    this.#expressions ??= new Set(
+      this.#versions.flatMap(({ schema }) => expressionsIn(fieldsOf(schemaOf(schema)))),
+    )
     return this.#expressions.has(text)
   }
 }
@@ -97,7 +101,11 @@ function* textsOfParts(value: Json): Generator<string> {
 }
 
 function expressionsIn(schema: Fields): string[] {
-  const parts = [...Object.values(fieldsOf(schema['properties'])), schema['items'], schema['additionalProperties']]
+  const parts = [
+    ...Object.values(fieldsOf(schema['properties'])),
+    schema['items'],
+    schema['additionalProperties'],
+  ]
   return [
     ...itemsOf(schema['x-kubernetes-validations']).flatMap((one) => [
       textOf(one['rule']),

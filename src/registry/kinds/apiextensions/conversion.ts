@@ -24,27 +24,34 @@ const reviewVersions = ['v1', 'v1beta1']
 const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 
 /** `conversion` is in its stored form. */
-export function validateConversion(conversion: Json | undefined, before: Before | undefined): FieldFault[] {
+export function validateConversion(
+  conversion: Json | undefined,
+  before: Before | undefined,
+): FieldFault[] {
   if (!isFields(conversion)) return []
   const { strategy, webhookClientConfig: config, conversionReviewVersions } = conversion
   const versions = textsOf(conversionReviewVersions)
   const faults = validateStrategy(textOf(strategy))
   if (strategy !== 'Webhook') {
     if (isFields(config)) faults.push(forbiddenField(`${path}.webhookClientConfig`, onlyWebhooks))
-    if (versions.length > 0) faults.push(forbiddenField(`${path}.conversionReviewVersions`, onlyWebhooks))
+    if (versions.length > 0)
+      faults.push(forbiddenField(`${path}.conversionReviewVersions`, onlyWebhooks))
     return faults
   }
   if (isFields(config)) {
     faults.push(...validateClientConfig(config, `${path}.webhookClientConfig`))
     if (isBundleChecked(before)) faults.push(...validateBundle(textOf(config['caBundle'])))
-  } else faults.push(required(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'))
+  } else
+    faults.push(required(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'))
   return [...faults, ...validateReviewVersions(versions)]
 }
 
 function validateStrategy(strategy: string): FieldFault[] {
   if (strategy === '') return [required(`${path}.strategy`)]
   const strategies = ['None', 'Webhook']
-  return strategies.includes(strategy) ? [] : [notSupported(`${path}.strategy`, strategy, strategies)]
+  return strategies.includes(strategy)
+    ? []
+    : [notSupported(`${path}.strategy`, strategy, strategies)]
 }
 
 function validateReviewVersions(versions: readonly string[]): FieldFault[] {
@@ -59,7 +66,11 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
   if (reviewVersions.some((version) => versions.includes(version))) return faults
   return [
     ...faults,
-    invalidShown(own, goStrings(versions), `must include at least one of ${reviewVersions.join(', ')}`),
+    invalidShown(
+      own,
+      goStrings(versions),
+      `must include at least one of ${reviewVersions.join(', ')}`,
+    ),
   ]
 }
 
@@ -70,7 +81,9 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 function isBundleChecked(before: Before | undefined): boolean {
   if (before?.isEstablished !== true) return false
   const { webhook } = fieldsOf(before.was['conversion'])
-  return validateBundle(textOf(fieldsOf(fieldsOf(webhook)['clientConfig'])['caBundle'])).length === 0
+  return (
+    validateBundle(textOf(fieldsOf(fieldsOf(webhook)['clientConfig'])['caBundle'])).length === 0
+  )
 }
 
 function validateBundle(bundle: string): FieldFault[] {

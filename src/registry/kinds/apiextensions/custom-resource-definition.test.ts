@@ -24,24 +24,39 @@ function definitionOf(properties: Fields): KubeObject {
 
 const turnsOf = (definition: KubeObject): Promise<number> =>
   turnsDuring(async () =>
-    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), []),
+    assert.deepEqual(
+      await customResourceDefinitionRules.validateInSlices?.(definition, undefined),
+      [],
+    ),
   )
 
 test('others get their turns while a thousand rules are compiled', async () => {
-  const rules = Array.from({ length: 1_000 }, (_, at) => ({ rule: `self > ${at} || self < ${at} || self == ${at}` }))
-  assert.ok((await turnsOf(definitionOf({ n: { type: 'integer', 'x-kubernetes-validations': rules } }))) > 20)
+  const rules = Array.from({ length: 1_000 }, (_, at) => ({
+    rule: `self > ${at} || self < ${at} || self == ${at}`,
+  }))
+  assert.ok(
+    (await turnsOf(definitionOf({ n: { type: 'integer', 'x-kubernetes-validations': rules } }))) >
+      20,
+  )
 })
 
 test('… and while the rules on a default run', async () => {
   const rule = 'self.all(x, self.all(y, x + y >= 0))'
-  const list = { type: 'array', maxItems: 300, items: { type: 'integer' }, 'x-kubernetes-validations': [{ rule }] }
+  const list = {
+    type: 'array',
+    maxItems: 300,
+    items: { type: 'integer' },
+    'x-kubernetes-validations': [{ rule }],
+  }
   const properties = { n: { ...list, default: Array.from({ length: 300 }, (_, at) => at) } }
   assert.ok((await turnsOf(definitionOf(properties))) > 3)
 })
 
 test('… and while a schema of many properties with a default is read', async () => {
   const names = Array.from({ length: 10_000 }, (_, at) => `p${at}`)
-  const properties = Object.fromEntries(names.map((name, at) => [name, { type: 'string', maxLength: at + 1 }]))
+  const properties = Object.fromEntries(
+    names.map((name, at) => [name, { type: 'string', maxLength: at + 1 }]),
+  )
   const values = Object.fromEntries(names.map((name) => [name, 'x']))
   const schema = { type: 'object', properties, required: names, default: values }
   // Reading its structure and checking that it is structural take some fifty milliseconds each.
@@ -54,9 +69,16 @@ test('a definition of tens of thousands of properties holds up nobody for long',
   )
   const definition = definitionOf(properties)
   const check = async (): Promise<void> => {
-    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), [])
+    assert.deepEqual(
+      await customResourceDefinitionRules.validateInSlices?.(definition, undefined),
+      [],
+    )
   }
   // The collector may have had the garbage of another test to do.
-  const ms = Math.min(await longestTurnMs(check), await longestTurnMs(check), await longestTurnMs(check))
+  const ms = Math.min(
+    await longestTurnMs(check),
+    await longestTurnMs(check),
+    await longestTurnMs(check),
+  )
   assert.ok(ms < 150, `${ms} ms of CPU in one turn`)
 })

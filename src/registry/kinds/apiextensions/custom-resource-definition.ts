@@ -1,5 +1,11 @@
 /** CustomResourceDefinitions. The rules of their parts are in the files beside this one; controllers/ maintains the conditions. */
-import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
@@ -39,7 +45,8 @@ export const customResourceDefinitionRules: KindRules = {
   // A schema may have thousands of CEL rules and patterns to compile.
   validateInSlices: (object, current, tools) =>
     inTurns(
-      (slice) => (current === undefined ? validate(object, slice) : validateUpdate(object, current, slice)),
+      (slice) =>
+        current === undefined ? validate(object, slice) : validateUpdate(object, current, slice),
       tools,
     ),
   status: { validateUpdate: (object) => validateAcceptedNames(object) },
@@ -66,7 +73,9 @@ function setDefaults(object: KubeObject): KubeObject {
         singular: textOf(names['singular']) || kind.toLowerCase(),
         listKind: textOf(names['listKind']) || (kind === '' ? '' : `${kind}List`),
       },
-      conversion: isFields(spec['conversion']) ? withPort(spec['conversion']) : { strategy: 'None' },
+      conversion: isFields(spec['conversion'])
+        ? withPort(spec['conversion'])
+        : { strategy: 'None' },
     },
   }
 }
@@ -77,7 +86,10 @@ function withPort(conversion: Fields): Fields {
   const service = fieldsOf(clientConfig)['service']
   if (!isFields(webhook) || !isFields(clientConfig) || !isFields(service)) return conversion
   const port = service['port'] ?? WEBHOOK_PORT
-  return { ...conversion, webhook: { ...webhook, clientConfig: { ...clientConfig, service: { ...service, port } } } }
+  return {
+    ...conversion,
+    webhook: { ...webhook, clientConfig: { ...clientConfig, service: { ...service, port } } },
+  }
 }
 
 /** storedVersions contains every version that ever was the storage version. */
@@ -96,10 +108,14 @@ function validateName(object: KubeObject): FieldFault[] {
   const wanted = `${textOf(fieldsOf(spec['names'])['plural'])}.${textOf(spec['group'])}`
   const faultsOf = (path: string, given: string, checked: string): FieldFault[] => [
     ...checkDnsSubdomain(checked).map((why) => invalidValue(path, given, why)),
-    ...(given === wanted ? [] : [invalidValue(path, given, 'must be spec.names.plural+"."+spec.group')]),
+    ...(given === wanted
+      ? []
+      : [invalidValue(path, given, 'must be spec.names.plural+"."+spec.group')]),
   ]
   return [
-    ...(generateName === '' ? [] : faultsOf('metadata.generateName', generateName, withoutDash(generateName))),
+    ...(generateName === ''
+      ? []
+      : faultsOf('metadata.generateName', generateName, withoutDash(generateName))),
     ...(name === '' ? [] : faultsOf('metadata.name', name, name)),
   ]
 }
@@ -114,7 +130,11 @@ function* validate(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   ]
 }
 
-function* validateUpdate(object: KubeObject, current: KubeObject, slice: Slice): Turns<FieldFault[]> {
+function* validateUpdate(
+  object: KubeObject,
+  current: KubeObject,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const [spec, was] = [specOf(object), specOf(current)]
   const isEstablished = itemsOf(statusOf(current)['conditions']).some(
     ({ type, status }) => type === 'Established' && status === 'True',
@@ -144,7 +164,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const stored = textsOf(statusOf(object)['storedVersions'])
   const path = 'status.storedVersions'
   const shown = goStrings(stored)
-  if (stored.length === 0) return [invalidShown(path, shown, 'must have at least one stored version')]
+  if (stored.length === 0)
+    return [invalidShown(path, shown, 'must have at least one stored version')]
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
@@ -173,9 +194,12 @@ function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []
   const text = approvalOf(object)
   const path = `metadata.annotations[${approval}]`
-  if (current !== undefined && !isApproval(approvalOf(current)) && approvalOf(current) === text) return []
+  if (current !== undefined && !isApproval(approvalOf(current)) && approvalOf(current) === text)
+    return []
   if (text === '') {
-    return [required(path, `protected groups must have approval annotation "${approval}", ${policy}`)]
+    return [
+      required(path, `protected groups must have approval annotation "${approval}", ${policy}`),
+    ]
   }
   if (isApproval(text)) return []
   const why = `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", ${policy}`
@@ -189,8 +213,10 @@ const isApproval = (text: string): boolean => text.startsWith('unapproved') || U
 /** Old CRDs may have it; new ones set it in their schemas. */
 function validatePreserving(object: KubeObject, current?: KubeObject): FieldFault[] {
   if (!preserves(object) || (current !== undefined && preserves(current))) return []
-  const why = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  const why =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
   return [invalidValue('spec.preserveUnknownFields', true, why)]
 }
 
-const preserves = (definition: KubeObject): boolean => specOf(definition)['preserveUnknownFields'] === true
+const preserves = (definition: KubeObject): boolean =>
+  specOf(definition)['preserveUnknownFields'] === true

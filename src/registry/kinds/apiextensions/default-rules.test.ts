@@ -14,10 +14,22 @@ test('a schema with many alternatives is searched for defaults in short turns', 
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-for (const keyword of ['allOf', 'anyOf', 'oneOf', 'items', 'additionalProperties', 'not', 'properties']) {
+for (const keyword of [
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'items',
+  'additionalProperties',
+  'not',
+  'properties',
+]) {
   test(`a default inside of ${keyword} is found`, async () => {
     const inner = { type: 'string', default: 'x' }
-    const value = keyword.endsWith('Of') ? [{}, inner] : keyword === 'properties' ? { name: inner } : inner
+    const value = keyword.endsWith('Of')
+      ? [{}, inner]
+      : keyword === 'properties'
+        ? { name: inner }
+        : inner
     assert.equal(await inTurns((slice) => hasDefaults({ [keyword]: value }, slice)), true)
   })
 }

@@ -30,7 +30,8 @@ export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<bool
   if (slice.isOver()) yield undefined
   for (const part of subschemasOf(schema)) if (yield* hasDefaults(part, slice)) return true
   const properties = fieldsOf(schema['properties'])
-  for (const name of Object.keys(properties)) if (yield* hasDefaults(properties[name], slice)) return true
+  for (const name of Object.keys(properties))
+    if (yield* hasDefaults(properties[name], slice)) return true
   return false
 }
 
@@ -51,7 +52,8 @@ function* visit(schema: Structural, place: Place): Turns<void> {
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (slice.isOver()) yield undefined
-  if (value !== undefined) addAll(faults, yield* validateDefault(value, schema, { ...place, metadata }))
+  if (value !== undefined)
+    addAll(faults, yield* validateDefault(value, schema, { ...place, metadata }))
   const below = { faults, isRoot: false, slice }
   const given = fieldsOf(place.schema)
   if (items !== undefined) {
@@ -64,7 +66,8 @@ function* visit(schema: Structural, place: Place): Turns<void> {
   }
   for (const [name, property] of properties ?? []) {
     const isMeta = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
-    const outer = metadata ?? (isMeta ? (object: Json) => (isFields(object) ? object : {}) : undefined)
+    const outer =
+      metadata ?? (isMeta ? (object: Json) => (isFields(object) ? object : {}) : undefined)
     yield* visit(property, {
       ...below,
       schema: fieldsOf(given['properties'])[name],
@@ -74,24 +77,40 @@ function* visit(schema: Structural, place: Place): Turns<void> {
   }
 }
 
-function* validateDefault(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
+function* validateDefault(
+  value: Json,
+  schema: Structural,
+  place: Place,
+): Turns<readonly FieldFault[]> {
   const { path, metadata, isRoot, slice } = place
   const prefix = `${path}.default`
   if (metadata !== undefined) {
     const object = { apiVersion: 'v1', kind: 'Any', ...metadata(value) }
     const [bad] = validateEmbedded(object, anything, '', true)
     if (bad !== undefined) {
-      return [invalidShown(prefix, goShown(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
+      return [
+        invalidShown(
+          prefix,
+          goShown(value),
+          `must result in valid metadata: ${bad.path}: ${bad.message}`,
+        ),
+      ]
     }
     return yield* validateOwn(value, schema, place)
   }
   const isObject = isRoot || schema.isEmbedded
-  const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
-  const unpruned = unknown.length > 0 ? [invalidShown(prefix, goShown(value), 'must not have unknown fields')] : []
+  const { unknown } =
+    isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
+  const unpruned =
+    unknown.length > 0 ? [invalidShown(prefix, goShown(value), 'must not have unknown fields')] : []
   if (slice.isOver()) yield undefined
   const unreadable = embeddedFault(value, schema, { path: prefix, isObject })
-  const embedded = unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
-  return [...unpruned, ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place))]
+  const embedded =
+    unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
+  return [
+    ...unpruned,
+    ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place)),
+  ]
 }
 
 /** By its schema, then by its CEL rules. */
@@ -101,7 +120,8 @@ function* validateOwn(value: Json, schema: Structural, place: Place): Turns<read
   if (slice.isOver()) yield undefined
   const faults = yield* validateValues(value, schema, { prefix: path, slice })
   if (slice.isOver()) yield undefined
-  const rules = faults.length > 0 ? undefined : yield* compileRules(fieldsOf(place.schema), { isRoot, slice })
+  const rules =
+    faults.length > 0 ? undefined : yield* compileRules(fieldsOf(place.schema), { isRoot, slice })
   return rules === undefined ? faults : yield* checkDefault(value, rules, { path, slice })
 }
 

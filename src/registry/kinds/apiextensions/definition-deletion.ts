@@ -5,7 +5,9 @@ import type { OwnDeletion } from '../../deletion.ts'
 /** The controller that deletes the objects removes it. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-export const definitionDeletion: OwnDeletion = { mark: (definition, _, now) => mark(definition, now) }
+export const definitionDeletion: OwnDeletion = {
+  mark: (definition, _, now) => mark(definition, now),
+}
 
 function mark(definition: KubeObject, now: string): KubeObject {
   const { finalizers = [], ...metadata } = definition.metadata
@@ -20,7 +22,10 @@ function mark(definition: KubeObject, now: string): KubeObject {
     },
     status: {
       ...status,
-      conditions: withCondition(itemsOf(status['conditions']), { ...pending, lastTransitionTime: now }),
+      conditions: withCondition(itemsOf(status['conditions']), {
+        ...pending,
+        lastTransitionTime: now,
+      }),
     },
   }
 }

@@ -1,5 +1,11 @@
 /** The names of a kind: the requested and the accepted ones. */
-import { checked, faultsOfEach, type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
@@ -21,7 +27,13 @@ export function validateNames(names: Fields, path: string): FieldFault[] {
     ...validateKind(textOf(listKind), `${path}.listKind`),
     ...validateLabels(names['shortNames'], `${path}.shortNames`),
     ...(isSameKind
-      ? [invalidValue(`${path}.listKind`, textOf(listKind), 'kind and listKind may not be the same')]
+      ? [
+          invalidValue(
+            `${path}.listKind`,
+            textOf(listKind),
+            'kind and listKind may not be the same',
+          ),
+        ]
       : []),
     ...validateLabels(names['categories'], `${path}.categories`),
   ]
@@ -34,5 +46,11 @@ const validateLabels = (list: Fields[string], path: string): FieldFault[] =>
 export function validateKind(kind: string, path: string): FieldFault[] {
   const faults = kind === '' ? [] : checkDns1035Label(kind.toLowerCase())
   if (faults.length === 0) return []
-  return [invalidValue(path, kind, `may have mixed case, but should otherwise match: ${faults.join(',')}`)]
+  return [
+    invalidValue(
+      path,
+      kind,
+      `may have mixed case, but should otherwise match: ${faults.join(',')}`,
+    ),
+  ]
 }

@@ -24,7 +24,12 @@ import { requireNames, validateNames } from './definition-names.ts'
 import { hasDefaults } from './default-rules.ts'
 import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
-import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
+import {
+  validateColumns,
+  validateDeprecation,
+  validateSelectable,
+  validateSubresources,
+} from './version-parts.ts'
 
 export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
   const spec = yield* inPartsOf(() => toStoredSpec(given), slice)
@@ -33,7 +38,10 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
   const names = fieldsOf(spec['names'])
   const ofVersions: FieldFault[] = []
   for (const [at, version] of versions.entries()) {
-    addAll(ofVersions, yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice }))
+    addAll(
+      ofVersions,
+      yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice }),
+    )
   }
   return [
     ...validateGroup(textOf(spec['group'])),
@@ -42,7 +50,9 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
     ...(yield* validatePreserving(spec, versions, slice)),
     ...ofVersions,
     ...(yield* inPartsOf(() => validateTogether(spec['versions']), slice)),
-    ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
+    ...(textOf(spec['version']) === ''
+      ? []
+      : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
     ...(yield* inPartsOf(() => validateNames(names, 'spec.names'), slice)),
     ...(yield* validateParts(spec, {
@@ -60,7 +70,9 @@ function validateGroup(group: string): FieldFault[] {
   if (group === '') return [required('spec.group')]
   const faults = checkDnsSubdomain(group)
   if (faults.length > 0) return [invalidValue('spec.group', group, faults.join(','))]
-  return group.includes('.') ? [] : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+  return group.includes('.')
+    ? []
+    : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
 }
 
 function validateScope(scope: string): FieldFault[] {
@@ -78,11 +90,21 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
 }
 
 /** Defaults cannot be combined with the preservation of unknown fields. */
-function* validatePreserving(spec: Fields, versions: readonly Fields[], slice: Slice): Turns<FieldFault[]> {
+function* validatePreserving(
+  spec: Fields,
+  versions: readonly Fields[],
+  slice: Slice,
+): Turns<FieldFault[]> {
   if (spec['preserveUnknownFields'] !== true) return []
   for (const schema of [spec['validation'], ...versions.map((version) => version['schema'])]) {
     if (yield* hasDefaults(schemaOf(schema), slice)) {
-      return [invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+      return [
+        invalidValue(
+          'spec.preserveUnknownFields',
+          true,
+          'must be false in order to use defaults in the schema',
+        ),
+      ]
     }
   }
   return []
@@ -121,11 +143,22 @@ function* validateParts(parts: Fields, place: PartPlace): Turns<FieldFault[]> {
   const schema = schemaOf(parts['validation'])
   return [
     ...(isFields(schema) && !(yield* accepted.has(schema, withStatus, slice))
-      ? yield* validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus, accepted, slice })
+      ? yield* validateSchema(schema, `${schemaPath}.openAPIV3Schema`, {
+          hasStatus: withStatus,
+          accepted,
+          slice,
+        })
       : []),
     ...validateSubresources(parts['subresources'], `${path}.subresources`),
-    ...validateColumns(itemsOf(parts['additionalPrinterColumns']), `${path}.additionalPrinterColumns`),
-    ...validateSelectable(itemsOf(parts['selectableFields']), `${path}.selectableFields`, parts['validation']),
+    ...validateColumns(
+      itemsOf(parts['additionalPrinterColumns']),
+      `${path}.additionalPrinterColumns`,
+    ),
+    ...validateSelectable(
+      itemsOf(parts['selectableFields']),
+      `${path}.selectableFields`,
+      parts['validation'],
+    ),
   ]
 }
 
@@ -135,10 +168,18 @@ function validateTogether(given: Json | undefined): FieldFault[] {
   const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length
   const isOneStored = versions.filter(({ storage }) => storage === true).length === 1
   return [
-    ...(isUnique ? [] : [invalidShown('spec.versions', shown, 'must contain unique version names')]),
+    ...(isUnique
+      ? []
+      : [invalidShown('spec.versions', shown, 'must contain unique version names')]),
     ...(isOneStored
       ? []
-      : [invalidShown('spec.versions', shown, 'must have exactly one version marked as storage version')]),
+      : [
+          invalidShown(
+            'spec.versions',
+            shown,
+            'must have exactly one version marked as storage version',
+          ),
+        ]),
   ]
 }
 

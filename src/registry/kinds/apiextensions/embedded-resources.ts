@@ -1,7 +1,14 @@
 /** Embedded resources: they have kind, apiVersion and metadata, which must be valid whatever their schema says. */
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
-import { type Fields, fieldsOf, isFields, type Json, type ObjectMeta, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type ObjectMeta,
+  textOf,
+} from '../../../api/object.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
@@ -35,7 +42,8 @@ function visit(value: Json, schema: Structural, { path, faults, isObject }: Plac
       const property = schema.properties?.get(name)
       const own = property ?? schema.additional
       if (typeof own !== 'object') continue
-      const inner = property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      const inner =
+        property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
       visit(field, own, { path: inner, faults, isObject: own.isEmbedded })
     }
   }
@@ -48,18 +56,34 @@ function validateObject(object: Fields, prefix: string): FieldFault[] {
     ...(apiVersion === '' ? [emptyFault(object, `${prefix}apiVersion`, 'apiVersion')] : []),
     ...(isVersion
       ? []
-      : [invalidValue(`${prefix}apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]),
-    ...(kind === '' ? [emptyFault(object, `${prefix}kind`, 'kind')] : validateKind(kind, `${prefix}kind`)),
-    ...validateObjectMetadata(fieldsOf(object['metadata'])).map((fault) => ({ ...fault, path: prefix + fault.path })),
+      : [
+          invalidValue(
+            `${prefix}apiVersion`,
+            apiVersion,
+            `unexpected GroupVersion string: ${apiVersion}`,
+          ),
+        ]),
+    ...(kind === ''
+      ? [emptyFault(object, `${prefix}kind`, 'kind')]
+      : validateKind(kind, `${prefix}kind`)),
+    ...validateObjectMetadata(fieldsOf(object['metadata'])).map((fault) => ({
+      ...fault,
+      path: prefix + fault.path,
+    })),
   ]
 }
 
 /** An absent and an empty field have different faults. */
 const emptyFault = (object: Fields, path: string, name: string): FieldFault =>
-  object[name] === undefined ? required(path, 'must not be empty') : invalidValue(path, '', 'must not be empty')
+  object[name] === undefined
+    ? required(path, 'must not be empty')
+    : invalidValue(path, '', 'must not be empty')
 
 /** An embedded resource need not have a name. */
 function validateObjectMetadata(given: Fields): FieldFault[] {
   const metadata: ObjectMeta = { ...given, name: textOf(given['name']) || 'unnamed' }
-  return validateMetadata(metadata, { isNamespaced: textOf(given['namespace']) !== '', checkName: checkPathSegment })
+  return validateMetadata(metadata, {
+    isNamespaced: textOf(given['namespace']) !== '',
+    checkName: checkPathSegment,
+  })
 }

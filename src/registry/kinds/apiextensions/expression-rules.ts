@@ -10,7 +10,15 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, listOf, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  listOf,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { UNBOUNDED } from '../../../cel/ranges.ts'
 import type { Slice } from '../../../cel/run.ts'
@@ -21,13 +29,21 @@ import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/stru
 import { readRulePath } from '../../../schema/structural/rule-path.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 
-const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
+const reasons = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+]
 
 /** The fields beside the expressions. */
 export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
   return faultsOfEach(itemsOf(schema['x-kubernetes-validations']), (rule, at) => {
     const own = `${path}.x-kubernetes-validations[${at}]`
-    return [...validateTexts(rule, own), ...validateRulePath(textOf(rule['fieldPath']), schema, `${own}.fieldPath`)]
+    return [
+      ...validateTexts(rule, own),
+      ...validateRulePath(textOf(rule['fieldPath']), schema, `${own}.fieldPath`),
+    ]
   })
 }
 
@@ -45,7 +61,9 @@ function validateTexts(rule: Fields, path: string): FieldFault[] {
     faults.push(required(at, 'message must be specified if rule contains line breaks'))
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
-    faults.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'))
+    faults.push(
+      required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'),
+    )
   }
   if (typeof reason === 'string' && !reasons.includes(reason)) {
     faults.push(notSupported(`${path}.reason`, reason, reasons))
@@ -122,13 +140,19 @@ export class RuleChecks {
     const path = `${place.path}.x-kubernetes-validations`
     const typed = place.holder === undefined ? schema : elementsOf(place.holder)
     if (typed === undefined && !place.isBelowUnknown) {
-      this.faults.push(internalFault(path, 'failed to convert to declType for CEL validation rules'))
+      this.faults.push(
+        internalFault(path, 'failed to convert to declType for CEL validation rules'),
+      )
       return
     }
-    const type = typed === undefined || place.isBelowUnknown ? undefined : ruleTypeOf(typed, place.isRoot)
+    const type =
+      typed === undefined || place.isBelowUnknown ? undefined : ruleTypeOf(typed, place.isRoot)
     if (typed === undefined || type === undefined) {
-      const why = 'internal error: failed to construct type information for x-kubernetes-validations rules'
-      this.faults.push(internalFault(path, `${why}: unable to convert structural schema to CEL declarations`))
+      const why =
+        'internal error: failed to construct type information for x-kubernetes-validations rules'
+      this.faults.push(
+        internalFault(path, `${why}: unable to convert structural schema to CEL declarations`),
+      )
       return
     }
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(typed) + 1))
@@ -138,7 +162,13 @@ export class RuleChecks {
       const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
       const compiled = yield* compileRule(rule, schema, { type, isStored, slice: place.slice })
       const { uncorrelated, slice } = place
-      yield* this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated, slice })
+      yield* this.#checkRule(rule, compiled, {
+        path: `${path}[${at}]`,
+        type,
+        count,
+        uncorrelated,
+        slice,
+      })
     }
   }
 
@@ -152,14 +182,20 @@ export class RuleChecks {
     // As upstream, the cost of a message counts once, however many values there may be.
     const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
-      faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
+      faults.push(
+        forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)),
+      )
     if (messageCost > RULE_COST_MAX) {
       const why = tooCostly('estimated messageExpression cost', messageCost, RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.messageExpression`, why))
     }
-    this.#costs.push({ path: `${path}.rule`, cost }, { path: `${path}.messageExpression`, cost: messageCost })
+    this.#costs.push(
+      { path: `${path}.rule`, cost },
+      { path: `${path}.messageExpression`, cost: messageCost },
+    )
     if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault))
-    if (messageFault !== '') faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault))
+    if (messageFault !== '')
+      faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault))
     if (usesOldSelf && uncorrelated !== '') {
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
       faults.push(invalidValue(`${path}.rule`, rule.rule, why))
@@ -177,7 +213,8 @@ export class RuleChecks {
       .filter(({ cost }) => cost >= WORST_COST_MIN)
       .toSorted((one, other) => other.cost - one.cost)
       .slice(0, WORST_MAX)
-    const part = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
+    const part =
+      'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
     const whole = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     return [
       ...worst.map((cost) => forbiddenField(cost.path, part)),
@@ -188,7 +225,12 @@ export class RuleChecks {
 
 function tooCostly(what: string, cost: number, costMax: number): string {
   const factor = cost / costMax
-  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
+  const shown =
+    factor > 100
+      ? 'more than 100x'
+      : factor < 1.5
+        ? `${factor.toFixed(6)}x`
+        : `${factor.toFixed(1)}x`
   return `${what} exceeds budget by factor of ${shown} (${advice})`
 }
 
@@ -211,4 +253,6 @@ export function elementsOf({ type, items, additionalProperties }: Fields): Field
 
 /** The maximum number of values below a list or a map. */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
-  count === undefined || limit === undefined || limit === null ? undefined : count * Math.max(0, numberOf(limit))
+  count === undefined || limit === undefined || limit === null
+    ? undefined
+    : count * Math.max(0, numberOf(limit))

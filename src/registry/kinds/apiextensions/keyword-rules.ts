@@ -10,14 +10,28 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStrings, goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  listOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
 import { once } from '../../../lib/parts.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
-import { countBelow, elementsOf, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
+import {
+  countBelow,
+  elementsOf,
+  RuleChecks,
+  type RulePlace,
+  validateRuleFields,
+} from './expression-rules.ts'
 
 /** `withRules`: the schema is otherwise valid, so that its CEL rules can be compiled. */
 export function* validateKeywords(
@@ -28,7 +42,17 @@ export function* validateKeywords(
   const faults: FieldFault[] = []
   const rules = withRules ? new RuleChecks(accepted) : undefined
   const root = {
-    ...{ path, faults, rules, slice, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' },
+    ...{
+      path,
+      faults,
+      rules,
+      slice,
+      isRoot: true,
+      isInMeta: false,
+      noDefaults: '',
+      count: 1,
+      uncorrelated: '',
+    },
     ...{ isBelowRule: false, isBelowUnknown: false, holder: undefined },
   }
   yield* visit(schema, root)
@@ -63,7 +87,9 @@ function* visit(schema: Fields, place: Place): Turns<void> {
     isBelowRule && elementsOf(schema) !== part ? schema : undefined
   const { additionalProperties, items, not } = schema
   if (isFields(additionalProperties)) {
-    const noDefaults = isInMeta ? 'inside additionalProperties applying to object metadata' : place.noDefaults
+    const noDefaults = isInMeta
+      ? 'inside additionalProperties applying to object metadata'
+      : place.noDefaults
     const values = countBelow(count, schema['maxProperties'])
     const own = { ...below, path: `${path}.additionalProperties`, noDefaults, count: values }
     yield* visit(additionalProperties, { ...own, holder: holderOf(additionalProperties) })
@@ -75,7 +101,12 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   for (const name of Object.keys(properties)) {
     const isMeta = isObject && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const noDefaults = isMeta && isRoot ? `in top-level ${name}` : place.noDefaults
-    const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
+    const own = {
+      ...below,
+      path: `${path}.properties[${name}]`,
+      isInMeta: isInMeta || isMeta,
+      noDefaults,
+    }
     yield* visit(fieldsOf(properties[name]), isKnownMap ? own : uncorrelatedIn(own, path))
   }
   // Rules inside of not, allOf, oneOf and anyOf are not compiled.
@@ -88,7 +119,10 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   if (isFields(items)) {
     const values = countBelow(count, schema['maxItems'])
     const own = { ...below, path: `${path}.items`, count: values, holder: holderOf(items) }
-    yield* visit(items, schema['x-kubernetes-list-type'] === 'map' ? own : uncorrelatedIn(own, path))
+    yield* visit(
+      items,
+      schema['x-kubernetes-list-type'] === 'map' ? own : uncorrelatedIn(own, path),
+    )
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, yield* validateExtensions(schema, place))
@@ -114,8 +148,16 @@ const uncorrelatedIn = (place: Place, path: string): Place =>
 const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 /** Whether it is absent, or one of these types. */
-const isKnownType = (type: Json | undefined): boolean => typeof type !== 'string' || type === '' || types.includes(type)
-const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
+const isKnownType = (type: Json | undefined): boolean =>
+  typeof type !== 'string' || type === '' || types.includes(type)
+const unsupported = [
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+]
 
 /** Keywords that count as set even if they are empty. */
 const pointers: ReadonlySet<string> = new Set(['additionalItems', 'dependencies', '$ref'])
@@ -133,13 +175,20 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
   }
   if (type !== '' && !types.includes(type)) faults.push(notSupported(`${path}.type`, type, types))
   if (type === 'null') {
-    faults.push(forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'))
+    faults.push(
+      forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'),
+    )
   }
   if (Array.isArray(items) && items.length > 0) {
     faults.push(forbiddenField(`${path}.items`, 'items must be a schema object and not an array'))
   }
   if (isInMeta && schema['x-kubernetes-embedded-resource'] === true) {
-    faults.push(forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta'))
+    faults.push(
+      forbiddenField(
+        `${path}.x-kubernetes-embedded-resource`,
+        'must not be used inside of resource meta',
+      ),
+    )
   }
   if (schema['uniqueItems'] === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
@@ -150,7 +199,13 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
     faults.push(forbiddenField(`${path}.additionalProperties`, why))
   }
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'))
+    faults.push(
+      invalidValue(
+        `${path}.x-kubernetes-preserve-unknown-fields`,
+        false,
+        'must be true or undefined',
+      ),
+    )
   }
   return faults
 }
@@ -162,7 +217,9 @@ function validateMapType(schema: Fields, path: string): FieldFault[] {
   if (typeof mapType !== 'string') return []
   return [
     ...validateTypeIs('object', schema, { path, extension: 'x-kubernetes-map-type' }),
-    ...(mapTypes.includes(mapType) ? [] : [notSupported(`${path}.x-kubernetes-map-type`, mapType, mapTypes)]),
+    ...(mapTypes.includes(mapType)
+      ? []
+      : [notSupported(`${path}.x-kubernetes-map-type`, mapType, mapTypes)]),
   ]
 }
 
@@ -194,7 +251,10 @@ function validateLists(schema: Fields, path: string): FieldFault[] {
   const isDistinct = listType === 'set' || listType === 'map'
   if (isDistinct && items['nullable'] === true) {
     faults.push(
-      forbiddenField(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`),
+      forbiddenField(
+        `${path}.items.nullable`,
+        `cannot be nullable when x-kubernetes-list-type is ${listType}`,
+      ),
     )
   }
   return listType === 'map' ? [...faults, ...validateKeyed(schema, keys, path)] : faults
@@ -204,9 +264,13 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   const { items } = schema
   const own = `${path}.x-kubernetes-list-map-keys`
   const faults: FieldFault[] = []
-  if (keys.length === 0) faults.push(required(own, 'must not be empty if x-kubernetes-list-type is map'))
+  if (keys.length === 0)
+    faults.push(required(own, 'must not be empty if x-kubernetes-list-type is map'))
   if (isEmptyJson(items)) {
-    return [...faults, required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')]
+    return [
+      ...faults,
+      required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'),
+    ]
   }
   // False: `items` was given as neither a schema nor a list.
   if (items === false || Array.isArray(items)) {
@@ -216,7 +280,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
     })
     return [
       ...faults,
-      invalidShown(`${path}.items`, shown, 'must only have a single schema if x-kubernetes-list-type is map'),
+      invalidShown(
+        `${path}.items`,
+        shown,
+        'must only have a single schema if x-kubernetes-list-type is map',
+      ),
     ]
   }
   const item = fieldsOf(items)
@@ -230,7 +298,9 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
     const shown = once('shown list map keys', () => goStrings(keys))
     const repeats = repeatsIn(keys)
     const ofKeys = faultsOfEach(keys, (key, at) => [
-      ...(isKnown(key) ? [] : [invalidShown(own, shown, 'entries must all be names of item properties')]),
+      ...(isKnown(key)
+        ? []
+        : [invalidShown(own, shown, 'entries must all be names of item properties')]),
       ...(repeats.has(at) ? [invalidShown(own, shown, 'must not contain duplicate entries')] : []),
     ])
     addAll(faults, ofKeys)
@@ -251,7 +321,11 @@ function validateKeyType(key: Fields, path: string): FieldFault[] {
   if (type !== 'array' && type !== 'object') return []
   // As upstream, the type of the items is shown.
   return [
-    invalidValue(`${path}.type`, 'object', "must be a scalar type if parent array's x-kubernetes-list-type is map"),
+    invalidValue(
+      `${path}.type`,
+      'object',
+      "must be a scalar type if parent array's x-kubernetes-list-type is map",
+    ),
   ]
 }
 
@@ -259,8 +333,11 @@ function validateKey(key: Fields, path: string, isRequired: boolean): FieldFault
   const listed = 'this property is in x-kubernetes-list-map-keys, so it'
   const faults: FieldFault[] = []
   if (!isRequired && isEmptyJson(key['default'])) {
-    faults.push(required(`${path}.default`, `${listed} must have a default or be a required property`))
+    faults.push(
+      required(`${path}.default`, `${listed} must have a default or be a required property`),
+    )
   }
-  if (key['nullable'] === true) faults.push(forbiddenField(`${path}.nullable`, `${listed} cannot be nullable`))
+  if (key['nullable'] === true)
+    faults.push(forbiddenField(`${path}.nullable`, `${listed} cannot be nullable`))
   return faults
 }

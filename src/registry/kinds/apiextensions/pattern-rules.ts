@@ -13,7 +13,9 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
     if (slice.isOver()) yield undefined
     if (found === undefined) continue
     const { pattern, at } = found
-    const wrong = isLongPattern(pattern) ? yield* longPatternFault(pattern) : compilePattern(pattern)
+    const wrong = isLongPattern(pattern)
+      ? yield* longPatternFault(pattern)
+      : compilePattern(pattern)
     if (wrong instanceof CelError) faults.push(describe(pattern, at, wrong))
   }
   return faults
@@ -22,8 +24,13 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
 /** Synchronous, so only for patterns that compile quickly. Long ones were validated when they were written. */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {
-    const wrong = found === undefined || isLongPattern(found.pattern) ? undefined : compilePattern(found.pattern)
-    return found !== undefined && wrong instanceof CelError ? [describe(found.pattern, found.at, wrong)] : []
+    const wrong =
+      found === undefined || isLongPattern(found.pattern)
+        ? undefined
+        : compilePattern(found.pattern)
+    return found !== undefined && wrong instanceof CelError
+      ? [describe(found.pattern, found.at, wrong)]
+      : []
   })
 }
 
@@ -44,5 +51,6 @@ function* patternsIn(schema: Fields, path: string): Generator<Found | undefined>
   for (const name of Object.keys(properties))
     yield* patternsIn(fieldsOf(properties[name]), `${path}.properties[${name}]`)
   for (const name of ['allOf', 'anyOf', 'oneOf'])
-    for (const [at, part] of listOf(schema[name]).entries()) yield* patternsIn(fieldsOf(part), `${path}.${name}[${at}]`)
+    for (const [at, part] of listOf(schema[name]).entries())
+      yield* patternsIn(fieldsOf(part), `${path}.${name}[${at}]`)
 }

@@ -1,7 +1,12 @@
 /** The rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
-import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+} from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -12,7 +17,11 @@ import { validateKeywords } from './keyword-rules.ts'
 import { validatePatterns } from './pattern-rules.ts'
 import { sortFaults, subschemasOf, validateStructural } from './structural-rules.ts'
 
-export type SchemaContext = { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas; readonly slice: Slice }
+export type SchemaContext = {
+  readonly hasStatus: boolean
+  readonly accepted: AcceptedSchemas
+  readonly slice: Slice
+}
 
 export function* validateSchema(
   schema: Fields,
@@ -28,11 +37,15 @@ export function* validateSchema(
         ])
       : []
   const defective =
-    structural.length > 0 || unreadable !== undefined ? structural : yield* validateDefaults(schema, path, slice)
+    structural.length > 0 || unreadable !== undefined
+      ? structural
+      : yield* validateDefaults(schema, path, slice)
   const withRules = defective.length === 0 && unreadable === undefined
   const faults = [
     ...(hasStatus ? validateRoot(schema, path) : []),
-    ...(schema['nullable'] === true ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')] : []),
+    ...(schema['nullable'] === true
+      ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')]
+      : []),
     ...defective,
     ...(yield* validateKeywords(schema, path, { withRules, accepted, slice })),
   ]
@@ -71,7 +84,8 @@ const allowedAtRoot = [
 function validateRoot(schema: Fields, path: string): FieldFault[] {
   const type = textOf(schema['type'])
   if (type !== '' && type !== 'object') {
-    const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+    const why =
+      'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
     return [invalidValue(`${path}.type`, type, why)]
   }
   const others = Object.keys(schema).filter(
@@ -85,9 +99,17 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
 
 /** Whether the keyword is there, though it be empty: a text or a boolean is absent when it is empty only where Go has no pointer to it. */
 const isSet = (keyword: string, value: Json | undefined): boolean =>
-  value !== undefined && value !== null && !((value === '' || value === false) && plain.includes(keyword))
+  value !== undefined &&
+  value !== null &&
+  !((value === '' || value === false) && plain.includes(keyword))
 
-const plain = ['id', '$schema', 'nullable', 'x-kubernetes-embedded-resource', 'x-kubernetes-int-or-string']
+const plain = [
+  'id',
+  '$schema',
+  'nullable',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+]
 
 /** `x-kubernetes-validations` is XValidations in Go. */
 const goName = (keyword: string): string =>

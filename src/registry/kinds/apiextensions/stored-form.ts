@@ -2,7 +2,14 @@
  * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema, subresources, printer columns or selectable
  * fields that all versions share are in the spec itself. Messages of faults have the paths of that form.
  */
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  present,
+} from '../../../api/object.ts'
 import { everyItem, mapEach } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { keyOfValue } from '../../../schema/structural/value.ts'
@@ -16,14 +23,21 @@ const shared = [
 ] as const
 
 export function toStoredSpec(spec: Fields): Fields {
-  let versions: readonly Fields[] = mapEach('versions with old columns', itemsOf(spec['versions']), withOldColumns)
+  let versions: readonly Fields[] = mapEach(
+    'versions with old columns',
+    itemsOf(spec['versions']),
+    withOldColumns,
+  )
   const above: { [name: string]: Json | undefined } = {}
   for (const [own, common] of shared) {
     const first = versions[0]?.[own]
     if (first === undefined) continue
-    if (!everyItem('part of all versions', versions, (version) => isSamePart(version[own], first))) continue
+    if (!everyItem('part of all versions', versions, (version) => isSamePart(version[own], first)))
+      continue
     above[common] = first
-    versions = mapEach('versions without the part', versions, (version) => present({ ...version, [own]: undefined }))
+    versions = mapEach('versions without the part', versions, (version) =>
+      present({ ...version, [own]: undefined }),
+    )
   }
   const { conversion, preserveUnknownFields = false } = spec
   const { webhook, ...strategy } = fieldsOf(conversion)
@@ -42,7 +56,12 @@ export function toStoredSpec(spec: Fields): Fields {
 }
 
 /** Fields of a schema that are pointers in Go: an empty one differs from an absent one. Defaults and the status subresource are others. */
-const pointers: ReadonlySet<string> = new Set(['additionalProperties', 'externalDocs', 'items', 'not'])
+const pointers: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'externalDocs',
+  'items',
+  'not',
+])
 /** Fields of a schema that have schemas by name: each name counts, whatever its schema. */
 const maps: ReadonlySet<string> = new Set(['definitions', 'patternProperties', 'properties'])
 
@@ -59,27 +78,40 @@ function hasSamePointers(
   const hasSame = (name: string): boolean => {
     const areBoth = Object.hasOwn(here, name) === Object.hasOwn(there, name)
     if (form === 'map') return areBoth && hasSamePointers(here[name], there[name], 'schema')
-    if (name === 'default') return areBoth && keyOfValue(here[name] ?? null) === keyOfValue(there[name] ?? null)
+    if (name === 'default')
+      return areBoth && keyOfValue(here[name] ?? null) === keyOfValue(there[name] ?? null)
     if ((name === 'status' && form === 'part') || (pointers.has(name) && !areBoth)) return areBoth
     return hasSamePointers(here[name], there[name], maps.has(name) ? 'map' : 'schema')
   }
   return (
-    Object.keys(here).every(hasSame) && Object.keys(there).every((name) => Object.hasOwn(here, name) || hasSame(name))
+    Object.keys(here).every(hasSame) &&
+    Object.keys(there).every((name) => Object.hasOwn(here, name) || hasSame(name))
   )
 }
 
 export function fromStoredSpec(spec: Fields): Fields {
-  const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
+  const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } =
+    spec
   const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
   // Definitions from before spec.versions have spec.version alone.
   const given = itemsOf(rest['versions'])
-  const all = given.length > 0 || version === undefined ? given : [{ name: version, served: true, storage: true }]
+  const all =
+    given.length > 0 || version === undefined
+      ? given
+      : [{ name: version, served: true, storage: true }]
   const versions = all.map((own) => {
-    const parts = shared.map(([name, common]): [string, Json | undefined] => [name, own[name] ?? above[common]])
+    const parts = shared.map(([name, common]): [string, Json | undefined] => [
+      name,
+      own[name] ?? above[common],
+    ])
     return withNewColumns(present({ ...own, ...Object.fromEntries(parts) }))
   })
   const { conversion, preserveUnknownFields } = rest
-  const { webhookClientConfig: clientConfig, conversionReviewVersions, ...strategy } = fieldsOf(conversion)
+  const {
+    webhookClientConfig: clientConfig,
+    conversionReviewVersions,
+    ...strategy
+  } = fieldsOf(conversion)
   const hasWebhook = clientConfig !== undefined || conversionReviewVersions !== undefined
   const webhook = hasWebhook ? present({ clientConfig, conversionReviewVersions }) : undefined
   return present({

@@ -1,13 +1,32 @@
 /**
  * A schema is structural if it specifies every field, exactly once: keywords inside of allOf, anyOf, oneOf and not only restrict values.
  */
-import { FAULTS_MAX, type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, listOf, omit, textOf } from '../../../api/object.ts'
+import {
+  FAULTS_MAX,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  listOf,
+  omit,
+  textOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { atOnce, type Turns } from '../../../cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
 
-export function* validateStructural(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
+export function* validateStructural(
+  schema: Fields,
+  path: string,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   yield* visit(schema, 'root', { path, faults, slice })
   for (const { part, at } of junctorsOf(schema, path)) {
@@ -42,11 +61,19 @@ function* visit(schema: Fields, level: Level, { path, faults, slice }: Place): T
   const { items, additionalProperties } = schema
   if (isFields(items)) yield* visit(items, 'item', { path: `${path}.items`, faults, slice })
   if (isFields(additionalProperties)) {
-    yield* visit(additionalProperties, 'field', { path: `${path}.additionalProperties`, faults, slice })
+    yield* visit(additionalProperties, 'field', {
+      path: `${path}.additionalProperties`,
+      faults,
+      slice,
+    })
   }
   const properties = fieldsOf(schema['properties'])
   for (const name of Object.keys(properties)) {
-    yield* visit(fieldsOf(properties[name]), 'field', { path: `${path}.properties[${name}]`, faults, slice })
+    yield* visit(fieldsOf(properties[name]), 'field', {
+      path: `${path}.properties[${name}]`,
+      faults,
+      slice,
+    })
   }
   faults.push(
     ...validateType(schema, level, path),
@@ -62,17 +89,23 @@ function validateType(schema: Fields, level: Level, path: string): FieldFault[] 
   const type = textOf(schema['type'])
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
   const isOpen =
-    schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true
+    schema['x-kubernetes-int-or-string'] === true ||
+    schema['x-kubernetes-preserve-unknown-fields'] === true
   const { additionalProperties } = schema
   const faults: FieldFault[] = []
   const isGiven = additionalProperties !== undefined && additionalProperties !== null
   if (isEmbedded && type !== 'object') {
     const why = 'must be object if x-kubernetes-embedded-resource is true'
-    faults.push(type === '' ? required(`${path}.type`, why) : invalidValue(`${path}.type`, type, why))
+    faults.push(
+      type === '' ? required(`${path}.type`, why) : invalidValue(`${path}.type`, type, why),
+    )
   } else if (type === '' && !isOpen) faults.push(required(`${path}.type`, emptyType[level]))
   if (isGiven && isEmbedded) {
     faults.push(
-      forbiddenField(`${path}.additionalProperties`, 'must not be used if x-kubernetes-embedded-resource is set'),
+      forbiddenField(
+        `${path}.additionalProperties`,
+        'must not be used if x-kubernetes-embedded-resource is set',
+      ),
     )
   } else if (isGiven && level === 'root') {
     faults.push(forbiddenField(`${path}.additionalProperties`, 'must not be used at the root'))
@@ -101,7 +134,11 @@ function validateExtensions(schema: Fields, path: string): FieldFault[] {
   const [mapType, listType] = [items['x-kubernetes-map-type'], items['x-kubernetes-list-type']]
   if (items['type'] === 'object' && mapType !== 'atomic') {
     faults.push(
-      invalidValue(`${path}.items.x-kubernetes-map-type`, typeof mapType === 'string' ? mapType : null, atomic),
+      invalidValue(
+        `${path}.items.x-kubernetes-map-type`,
+        typeof mapType === 'string' ? mapType : null,
+        atomic,
+      ),
     )
   }
   if (items['type'] === 'array' && typeof listType === 'string' && listType !== 'atomic') {
@@ -128,7 +165,8 @@ function validateMeta(schema: Fields, level: Level, path: string): FieldFault[] 
     }
   }
   if (level === 'root' && isFields(metadata) && !isPlainMetadata(metadata)) {
-    const why = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
+    const why =
+      'must not specify anything other than name and generateName, but metadata is implicitly specified'
     faults.push(forbiddenField(`${path}.properties[metadata]`, why))
   }
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -170,12 +208,25 @@ export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
 
 function isIntOrString(anyOf: Json | undefined): boolean {
   if (listOf(anyOf).length !== 2) return false
-  const types = itemsOf(anyOf).map(({ type, ...rest }) => (Object.values(rest).every(isEmpty) ? type : ''))
+  const types = itemsOf(anyOf).map(({ type, ...rest }) =>
+    Object.values(rest).every(isEmpty) ? type : '',
+  )
   return types[0] === 'integer' && types[1] === 'string'
 }
 
-const mustBeEmpty = ['type', 'title', 'description', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
-const mustBeAbsent = ['additionalProperties', 'default', 'x-kubernetes-list-type', 'x-kubernetes-map-type']
+const mustBeEmpty = [
+  'type',
+  'title',
+  'description',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-validations',
+]
+const mustBeAbsent = [
+  'additionalProperties',
+  'default',
+  'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
+]
 const mustBeFalse = [
   'nullable',
   'x-kubernetes-preserve-unknown-fields',
@@ -183,7 +234,11 @@ const mustBeFalse = [
   'x-kubernetes-int-or-string',
 ]
 
-function* refuseInside(schema: Fields, { path, faults, slice }: Place, isTyped: boolean): Turns<void> {
+function* refuseInside(
+  schema: Fields,
+  { path, faults, slice }: Place,
+  isTyped: boolean,
+): Turns<void> {
   if (slice.isOver()) yield undefined
   if (faults.length >= FAULTS_MAX) return
   const refuse = (names: readonly string[], how: string): void => {
@@ -202,12 +257,19 @@ function* refuseInside(schema: Fields, { path, faults, slice }: Place, isTyped: 
   for (const { part, at, isTyped: isTypedAny } of junctorsOf(schema, path)) {
     yield* refuseInside(part, { path: at, faults, slice }, isTypedAny && isFirstOfAll)
   }
-  if (isFields(schema['items'])) yield* refuseInside(schema['items'], { path: `${path}.items`, faults, slice }, false)
+  if (isFields(schema['items']))
+    yield* refuseInside(schema['items'], { path: `${path}.items`, faults, slice }, false)
   const properties = fieldsOf(schema['properties'])
   for (const name of Object.keys(properties)) {
-    yield* refuseInside(fieldsOf(properties[name]), { path: `${path}.properties[${name}]`, faults, slice }, false)
+    yield* refuseInside(
+      fieldsOf(properties[name]),
+      { path: `${path}.properties[${name}]`, faults, slice },
+      false,
+    )
     if (name === 'metadata') {
-      faults.push(forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'))
+      faults.push(
+        forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'),
+      )
     }
   }
 }
@@ -220,7 +282,8 @@ function* requireOutside(
 ): Turns<void> {
   if (slice.isOver()) yield undefined
   if (faults.length >= FAULTS_MAX) return
-  if (!isFields(schema)) return void faults.push(required(path, `because it is defined in ${inner}`))
+  if (!isFields(schema))
+    return void faults.push(required(path, `because it is defined in ${inner}`))
   for (const { part: nested, at } of junctorsOf(part, inner)) {
     yield* requireOutside(nested, schema, { inner: at, path, faults, slice })
   }

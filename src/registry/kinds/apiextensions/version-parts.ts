@@ -1,12 +1,22 @@
 /** The parts of a version besides its schema: subresources, columns, selectable fields, the deprecation warning. */
-import { duplicate, faultsOfEach, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
+import {
+  duplicate,
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  required,
+  tooMany,
+} from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
 import { once } from '../../../lib/parts.ts'
 
 const WARNING_BYTES_MAX = 256
 const SELECTABLE_FIELDS_MAX = 8
 
-export function validateDeprecation({ deprecated, deprecationWarning }: Fields, path: string): FieldFault[] {
+export function validateDeprecation(
+  { deprecated, deprecationWarning }: Fields,
+  path: string,
+): FieldFault[] {
   if (typeof deprecationWarning !== 'string') return []
   const refuse = (why: string): FieldFault => invalidValue(path, deprecationWarning, why)
   const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(deprecationWarning)
@@ -18,7 +28,11 @@ export function validateDeprecation({ deprecated, deprecationWarning }: Fields, 
   }
   if (unprintable !== null) {
     const at = Buffer.byteLength(deprecationWarning.slice(0, unprintable.index))
-    faults.push(refuse(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`))
+    faults.push(
+      refuse(
+        `must only contain printable UTF-8 characters; non-printable character found at index ${at}`,
+      ),
+    )
   }
   return faults
 }
@@ -30,8 +44,12 @@ export function validateSubresources(subresources: Json | undefined, path: strin
   const selector = textOf(scale['labelSelectorPath'])
   return [
     ...validateScalePath(textOf(scale['specReplicasPath']), at('specReplicasPath'), ['.spec']),
-    ...validateScalePath(textOf(scale['statusReplicasPath']), at('statusReplicasPath'), ['.status']),
-    ...(selector === '' ? [] : validateScalePath(selector, at('labelSelectorPath'), ['.spec', '.status'])),
+    ...validateScalePath(textOf(scale['statusReplicasPath']), at('statusReplicasPath'), [
+      '.status',
+    ]),
+    ...(selector === ''
+      ? []
+      : validateScalePath(selector, at('labelSelectorPath'), ['.spec', '.status'])),
   ]
 }
 
@@ -46,7 +64,9 @@ function validateScalePath(value: string, path: string, roots: readonly string[]
 
 function validateSimplePath(value: string, path: string): FieldFault[] {
   if (value === '') return [required(path)]
-  return value.startsWith('.') ? [] : [invalidValue(path, value, 'must be a simple json path starting with .')]
+  return value.startsWith('.')
+    ? []
+    : [invalidValue(path, value, 'must be a simple json path starting with .')]
 }
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -54,7 +74,11 @@ const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 
 
 export function validateColumns(columns: readonly Fields[], path: string): FieldFault[] {
   return faultsOfEach(columns, (column, at) => {
-    const [name, type, format] = [textOf(column['name']), textOf(column['type']), textOf(column['format'])]
+    const [name, type, format] = [
+      textOf(column['name']),
+      textOf(column['type']),
+      textOf(column['format']),
+    ]
     const own = `${path}[${at}]`
     return [
       ...(name === '' ? [required(`${own}.name`)] : []),
@@ -73,15 +97,26 @@ const validateOneOf = (value: string, allowed: readonly string[], path: string):
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
 /** `given`: what contains the schema at the same level. */
-export function validateSelectable(fields: readonly Fields[], path: string, given: Json | undefined): FieldFault[] {
+export function validateSelectable(
+  fields: readonly Fields[],
+  path: string,
+  given: Json | undefined,
+): FieldFault[] {
   if (fields.length === 0) return []
   const isCommon = path === 'spec.selectableFields'
   if (isCommon && !isFields(given)) {
-    return [invalidValue(path, '', 'selectableFields may only be set when validations.schema is included')]
+    return [
+      invalidValue(
+        path,
+        '',
+        'selectableFields may only be set when validations.schema is included',
+      ),
+    ]
   }
   const schema = fieldsOf(given)['openAPIV3Schema']
   if (!isCommon && !isFields(schema)) {
-    const why = 'selectableFields may only be set when version.schema.openAPIV3Schema is not included'
+    const why =
+      'selectableFields may only be set when version.schema.openAPIV3Schema is not included'
     return [invalidValue(path, '', why)]
   }
   const seen = once('selectable fields', () => new Set<string>())
@@ -94,12 +129,19 @@ export function validateSelectable(fields: readonly Fields[], path: string, give
     const isSeen = seen.has(text)
     seen.add(text)
     return [
-      ...(/^\.metadata(?:\.|$)/.test(text) ? [invalidValue(own, text, 'must not point to fields in metadata')] : []),
-      ...(selectableTypes.includes(textOf(found['type'])) ? [] : [invalidValue(own, text, notSelectable)]),
+      ...(/^\.metadata(?:\.|$)/.test(text)
+        ? [invalidValue(own, text, 'must not point to fields in metadata')]
+        : []),
+      ...(selectableTypes.includes(textOf(found['type']))
+        ? []
+        : [invalidValue(own, text, notSelectable)]),
       ...(isSeen ? [duplicate(own, text)] : []),
     ]
   })
-  return [...faults, ...(seen.size > SELECTABLE_FIELDS_MAX ? [tooMany(path, seen.size, SELECTABLE_FIELDS_MAX)] : [])]
+  return [
+    ...faults,
+    ...(seen.size > SELECTABLE_FIELDS_MAX ? [tooMany(path, seen.size, SELECTABLE_FIELDS_MAX)] : []),
+  ]
 }
 
 const selectableTypes = ['string', 'boolean', 'integer']
@@ -108,7 +150,8 @@ const notSelectable =
 
 /** The schema of the field, or why there is none. */
 function selected(path: string, schema: Fields): Fields | string {
-  if (!path.startsWith('.') && !path.startsWith('[')) return `expected [ or . but got: ${path.split('.')[0]}`
+  if (!path.startsWith('.') && !path.startsWith('['))
+    return `expected [ or . but got: ${path.split('.')[0]}`
   let found: Fields | undefined = schema
   for (const [step, name = ''] of path.matchAll(/\.([^.[]*)|\[[^\]]*\]?/g)) {
     if (step.startsWith('[')) return 'array notation is not allowed'
@@ -120,7 +163,10 @@ function selected(path: string, schema: Fields): Fields | string {
 }
 
 /** The schema of a property, or of the values of a map, which may have any key. */
-function schemaBelow({ properties, additionalProperties }: Fields, name: string): Fields | undefined {
+function schemaBelow(
+  { properties, additionalProperties }: Fields,
+  name: string,
+): Fields | undefined {
   const own = isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
   const found = isFields(properties) ? own : additionalProperties
   return isFields(found) ? found : undefined

@@ -7,7 +7,14 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
@@ -51,7 +58,9 @@ function validate(object: KubeObject): FieldFault[] {
   return [
     ...validateName(generateName, 'metadata.generateName', `${version}.${group}`),
     ...validateName(name, 'metadata.name', `${version}.${group}`),
-    ...(isUnnamed ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')] : []),
+    ...(isUnnamed
+      ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')]
+      : []),
     ...(group === '' ? [] : checked('spec.group', group, checkDnsSubdomain)),
     ...checked('spec.version', version, checkDns1035Label),
     ...validatePriority(spec, 'groupPriorityMinimum', GROUP_PRIORITY_MAX),
@@ -71,9 +80,17 @@ function validateLocal({ caBundle, insecureSkipTLSVerify }: Fields): FieldFault[
   const bytes = Buffer.byteLength(textOf(caBundle), 'base64')
   const shown = `${bytes} bytes`
   return [
-    ...(bytes > 0 ? [invalidValue('spec.caBundle', shown, 'local APIServices may not have a caBundle')] : []),
+    ...(bytes > 0
+      ? [invalidValue('spec.caBundle', shown, 'local APIServices may not have a caBundle')]
+      : []),
     ...(insecureSkipTLSVerify === true
-      ? [invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify')]
+      ? [
+          invalidValue(
+            'spec.insecureSkipTLSVerify',
+            true,
+            'local APIServices may not have insecureSkipTLSVerify',
+          ),
+        ]
       : []),
   ]
 }
@@ -89,7 +106,9 @@ function validateRemote({ caBundle, insecureSkipTLSVerify, service }: Fields): F
     faults.push(invalidValue('spec.service.port', number, why))
   }
   if (insecureSkipTLSVerify === true && textOf(caBundle) !== '') {
-    faults.push(invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'))
+    faults.push(
+      invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'),
+    )
   }
   return faults
 }

@@ -2,4 +2,6 @@
 import type { KindRules } from '../../kind-rules.ts'
 import { apiServiceRules } from './api-service.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = [['APIService.apiregistration.k8s.io', apiServiceRules]]
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['APIService.apiregistration.k8s.io', apiServiceRules],
+]

@@ -10,7 +10,14 @@ import {
 } from '../../../api/field-fault.ts'
 import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -43,7 +50,10 @@ function validateStatus(object: KubeObject): FieldFault[] {
     ...faultsOfEach(servers, (server, at) => {
       const path = `status.storageVersions[${at}]`
       const id = ids[at] ?? ''
-      return [...(repeats.has(at) ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
+      return [
+        ...(repeats.has(at) ? [duplicate(`${path}.apiServerID`, id)] : []),
+        ...validateServer(server, path),
+      ]
     }),
     ...validateCommonVersion(status, servers),
     ...validateConditions(itemsOf(status['conditions'])),
@@ -52,11 +62,16 @@ function validateStatus(object: KubeObject): FieldFault[] {
 
 function validateServer(server: Fields, path: string): FieldFault[] {
   const encoding = textOf(server['encodingVersion'])
-  const [decodable, served] = [textsOf(server['decodableVersions']), textsOf(server['servedVersions'])]
+  const [decodable, served] = [
+    textsOf(server['decodableVersions']),
+    textsOf(server['servedVersions']),
+  ]
   const known = new Set(decodable)
   const faults = checked(`${path}.apiServerID`, textOf(server['apiServerID']), checkDnsSubdomain)
   faults.push(...validateApiVersion(encoding, `${path}.encodingVersion`))
-  const ofDecodable = faultsOfEach(decodable, (one, at) => validateApiVersion(one, `${path}.decodableVersions[${at}]`))
+  const ofDecodable = faultsOfEach(decodable, (one, at) =>
+    validateApiVersion(one, `${path}.decodableVersions[${at}]`),
+  )
   faults.push(...ofDecodable)
   if (!known.has(encoding)) {
     const why = `decodableVersions must include encodingVersion ${encoding}`
@@ -67,7 +82,10 @@ function validateServer(server: Fields, path: string): FieldFault[] {
   const ofServed = faultsOfEach(served, (version, at) => {
     const place = `${path}.servedVersions[${at}]`
     const why = `individual served version : ${version} must be included in decodableVersions : ${shown}`
-    return [...validateApiVersion(version, place), ...(known.has(version) ? [] : [invalidValue(place, version, why)])]
+    return [
+      ...validateApiVersion(version, place),
+      ...(known.has(version) ? [] : [invalidValue(place, version, why)]),
+    ]
   })
   return [...faults, ...ofServed]
 }
@@ -90,11 +108,18 @@ function checkApiVersion(apiVersion: string): readonly string[] {
   ]
 }
 
-const checkPart = (part: string, text: string, check: (text: string) => readonly string[]): readonly string[] =>
+const checkPart = (
+  part: string,
+  text: string,
+  check: (text: string) => readonly string[],
+): readonly string[] =>
   (text === '' ? ['must be non-empty'] : check(text)).map((why) => `${part} part: ${why}`)
 
 /** Must be set if, and only if, all servers agree. */
-function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers: readonly Fields[]): FieldFault[] {
+function validateCommonVersion(
+  { commonEncodingVersion: told }: Fields,
+  servers: readonly Fields[],
+): FieldFault[] {
   const path = 'status.commonEncodingVersion'
   const versions = new Set(servers.map(({ encodingVersion }) => textOf(encodingVersion)))
   const [common] = versions.size === 1 ? versions : []
@@ -104,8 +129,11 @@ function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers:
       'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet'
     return [invalidValue(path, textOf(told), why)]
   }
-  if (told === undefined) return [invalidShown(path, '"null"', `the common encoding version is ${common}`)]
-  return told === common ? [] : [invalidValue(path, textOf(told), `the actual common encoding version is ${common}`)]
+  if (told === undefined)
+    return [invalidShown(path, '"null"', `the common encoding version is ${common}`)]
+  return told === common
+    ? []
+    : [invalidValue(path, textOf(told), `the actual common encoding version is ${common}`)]
 }
 
 /** The path lacks the name of the list, as upstream. */

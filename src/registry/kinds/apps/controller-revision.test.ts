@@ -25,13 +25,21 @@ const hugeNumber = (number: string): string[] => [
 test('the data of a revision is an object whose numbers 64 bits hold', async () => {
   assert.deepEqual(await faultsOfData('{"a":1e999}'), hugeNumber('1e999'))
   assert.deepEqual(await faultsOfData('{"a":[{"b":-1E+400}],"c":2e999}'), hugeNumber('-1E+400'))
-  assert.deepEqual(await faultsOfData(`{"a":1${'0'.repeat(400)}}`), hugeNumber(`1${'0'.repeat(400)}`))
+  assert.deepEqual(
+    await faultsOfData(`{"a":1${'0'.repeat(400)}}`),
+    hugeNumber(`1${'0'.repeat(400)}`),
+  )
   assert.deepEqual(await faultsOfData('1e999'), hugeNumber('1e999'))
   assert.deepEqual(await faultsOfData('{"a":[true, 2e308 ,false]}'), hugeNumber('2e308'))
-  assert.deepEqual(await faultsOfData('{"a":"1e999","b\\"1e999":1e-999,"c":1e308,"d":"\\\\","e":true}'), [])
+  assert.deepEqual(
+    await faultsOfData('{"a":"1e999","b\\"1e999":1e-999,"c":1e308,"d":"\\\\","e":true}'),
+    [],
+  )
   assert.deepEqual(await faultsOfData('{"a":"\\\\","b":1e999}'), hugeNumber('1e999'))
   assert.deepEqual(await faultsOfData(`{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`), [])
-  assert.deepEqual(await faultsOfData('[1]'), ['data: Required value: data must be a valid JSON object'])
+  assert.deepEqual(await faultsOfData('[1]'), [
+    'data: Required value: data must be a valid JSON object',
+  ])
 })
 
 test('the data of a revision that is stored stays', async () => {
@@ -51,7 +59,11 @@ test('others get their turns while large data are looked through', async () => {
   }
   for (const [what, data] of Object.entries(large)) {
     const check = async (): Promise<void> => assert.deepEqual(await faultsOfData(data), [])
-    const ms = Math.min(await longestTurnMs(check), await longestTurnMs(check), await longestTurnMs(check))
+    const ms = Math.min(
+      await longestTurnMs(check),
+      await longestTurnMs(check),
+      await longestTurnMs(check),
+    )
     assert.ok(ms < 80, `${what}: ${ms} ms`)
   }
 })

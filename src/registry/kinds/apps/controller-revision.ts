@@ -16,12 +16,17 @@ export const controllerRevisionRules: KindRules = {
   // The data may be as large as a body.
   validateInSlices: (object, current, tools) =>
     inTurns(
-      (slice) => (current === undefined ? validateData(object, slice) : validateSame(object, current, slice)),
+      (slice) =>
+        current === undefined ? validateData(object, slice) : validateSame(object, current, slice),
       tools,
     ),
 }
 
-function* validateSame({ data }: KubeObject, current: KubeObject, slice: Slice): Turns<FieldFault[]> {
+function* validateSame(
+  { data }: KubeObject,
+  current: KubeObject,
+  slice: Slice,
+): Turns<FieldFault[]> {
   if (data === current['data']) return []
   return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable')]
 }
@@ -75,7 +80,9 @@ function* goRaw(data: Json | undefined, slice: Slice): Turns<string> {
   const parts: string[] = []
   const bytes = Buffer.from(textOf(data))
   for (let at = 0; at < bytes.length; at += STEP) {
-    parts.push(Array.from(bytes.subarray(at, at + STEP), (byte) => `0x${byte.toString(16)}`).join(', '))
+    parts.push(
+      Array.from(bytes.subarray(at, at + STEP), (byte) => `0x${byte.toString(16)}`).join(', '),
+    )
     if (slice.isOver()) yield undefined
   }
   const raw = typeof data === 'string' ? `[]uint8{${parts.join(', ')}}` : '[]uint8(nil)'

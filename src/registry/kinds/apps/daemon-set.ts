@@ -40,7 +40,10 @@ const updateStrategy: Rule = (value, path, check) => {
   if (type === 'OnDelete') return
   if (type !== 'RollingUpdate') {
     const pointer = goPointer('apps.RollingUpdateDaemonSet', rolling !== undefined)
-    const shown = goStruct('apps.DaemonSetUpdateStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+    const shown = goStruct('apps.DaemonSetUpdateStrategy', {
+      Type: quote(textOf(type)),
+      RollingUpdate: pointer,
+    })
     check.faults.push(notSupportedShown(path, shown, ['RollingUpdate', 'OnDelete']))
   } else if (rolling === undefined) check.faults.push(required(`${path}.rollingUpdate`))
   else rollingUpdate(rolling, `${path}.rollingUpdate`, check)

@@ -1,4 +1,10 @@
-import { forbiddenField, invalidShown, invalidValue, notSupportedShown, required } from '../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupportedShown,
+  required,
+} from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -20,7 +26,11 @@ const bothNone: Rule = (value, path, { faults }) => {
   const { maxUnavailable, maxSurge } = fieldsOf(value)
   if (!isNone(maxUnavailable) || !isNone(maxSurge)) return
   faults.push(
-    invalidShown(`${path}.maxUnavailable`, goIntOrString(maxUnavailable), 'may not be 0 when `maxSurge` is 0'),
+    invalidShown(
+      `${path}.maxUnavailable`,
+      goIntOrString(maxUnavailable),
+      'may not be 0 when `maxSurge` is 0',
+    ),
   )
 }
 
@@ -36,15 +46,21 @@ const strategy: Rule = (value, path, check) => {
   switch (textOf(type)) {
     case 'Recreate':
       if (rolling === undefined) return
-      check.faults.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"))
+      check.faults.push(
+        forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"),
+      )
       return
     case 'RollingUpdate':
-      if (rolling === undefined) check.faults.push(required(at, 'this should be defaulted and never be nil'))
+      if (rolling === undefined)
+        check.faults.push(required(at, 'this should be defaulted and never be nil'))
       else rollingUpdate(rolling, at, check)
       return
     default: {
       const pointer = goPointer('apps.RollingUpdateDeployment', rolling !== undefined)
-      const shown = goStruct('apps.DeploymentStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+      const shown = goStruct('apps.DeploymentStrategy', {
+        Type: quote(textOf(type)),
+        RollingUpdate: pointer,
+      })
       check.faults.push(notSupportedShown(path, shown, ['Recreate', 'RollingUpdate']))
     }
   }
@@ -54,7 +70,13 @@ const longerThanReady: Rule = (value, path, { faults }) => {
   const { progressDeadlineSeconds, minReadySeconds } = fieldsOf(value)
   const seconds = numberOf(progressDeadlineSeconds)
   if (progressDeadlineSeconds === undefined || seconds > numberOf(minReadySeconds)) return
-  faults.push(invalidValue(`${path}.progressDeadlineSeconds`, seconds, 'must be greater than minReadySeconds'))
+  faults.push(
+    invalidValue(
+      `${path}.progressDeadlineSeconds`,
+      seconds,
+      'must be greater than minReadySeconds',
+    ),
+  )
 }
 
 const rollout = all(
@@ -85,7 +107,10 @@ export const deploymentRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    const rule = all(specRule(before['template']), fields({ selector: fixedSelector(before['selector']) }))
+    const rule = all(
+      specRule(before['template']),
+      fields({ selector: fixedSelector(before['selector']) }),
+    )
     return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: namedWorkloadWarnings,

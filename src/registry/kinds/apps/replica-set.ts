@@ -15,7 +15,11 @@ import { countersRule, partOf } from './status-counts.ts'
 const specRule = (currentTemplate?: Json): Rule =>
   all(
     // As in kube-apiserver, the message names a deployment.
-    fields({ replicas: nonNegative, minReadySeconds: nonNegative, selector: neededSelector('deployment') }),
+    fields({
+      replicas: nonNegative,
+      minReadySeconds: nonNegative,
+      selector: neededSelector('deployment'),
+    }),
     selectedTemplate({
       why: 'invalid label selector',
       template: all(podTemplate(currentTemplate), runningForever('ReplicaSet')),

@@ -26,7 +26,9 @@ export function usefulSelector(emptyFor: string): Rule {
     const selector = fieldsOf(value)
     addAll(faults, validateLabelSelector(selector, path))
     if (!isEmptySelector(selector)) return
-    faults.push(invalidShown(path, goLabelSelector(selector), `empty selector is invalid for ${emptyFor}`))
+    faults.push(
+      invalidShown(path, goLabelSelector(selector), `empty selector is invalid for ${emptyFor}`),
+    )
   }
 }
 
@@ -38,7 +40,13 @@ export const neededSelector =
   }
 
 /** For a spec: if the selector is invalid, this is reported, and the template is not validated. */
-export function selectedTemplate({ why, template }: { readonly why: string; readonly template: Rule }): Rule {
+export function selectedTemplate({
+  why,
+  template,
+}: {
+  readonly why: string
+  readonly template: Rule
+}): Rule {
   return (value, path, check) => {
     const spec = fieldsOf(value)
     const { selector } = spec
@@ -87,13 +95,19 @@ export function runningForever(owner: string): Rule {
 }
 
 /** For a workload whose name becomes part of the names of its Pods. */
-export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object, current, gates) => [
+export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (
+  object,
+  current,
+  gates,
+) => [
   ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
   ...workloadWarnings(object, current, gates),
 ]
 
 export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, current, gates) =>
-  isSpecChanged(object, current) ? podTemplateWarnings(templateOf(object), 'spec.template', gates) : []
+  isSpecChanged(object, current)
+    ? podTemplateWarnings(templateOf(object), 'spec.template', gates)
+    : []
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 

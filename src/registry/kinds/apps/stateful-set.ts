@@ -2,7 +2,14 @@ import { forbiddenField, invalidShown, invalidValue, required } from '../../../a
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { claimSpecWarnings } from '../core/claim-spec.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -23,7 +30,11 @@ import { countersRule, partOf } from './status-counts.ts'
 const podManagementPolicy: Rule = (value, path, { faults }) => {
   const policy = textOf(value)
   if (policy === 'OrderedReady' || policy === 'Parallel') return
-  faults.push(policy === '' ? required(path) : invalidValue(path, policy, "must be 'OrderedReady' or 'Parallel'"))
+  faults.push(
+    policy === ''
+      ? required(path)
+      : invalidValue(path, policy, "must be 'OrderedReady' or 'Parallel'"),
+  )
 }
 
 /** Must not be zero (gate MaxUnavailableStatefulSet). */
@@ -43,15 +54,29 @@ const updateStrategy: Rule = (value, path, check) => {
     case 'OnDelete':
       if (rollingUpdate === undefined) return
       check.faults.push(
-        invalidShown(at, goRollingUpdate(fieldsOf(rollingUpdate)), "only allowed for updateStrategy 'RollingUpdate'"),
+        invalidShown(
+          at,
+          goRollingUpdate(fieldsOf(rollingUpdate)),
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
       )
       return
     case 'RollingUpdate':
-      fields({ partition: nonNegative, maxUnavailable: given(someUnavailable) })(rollingUpdate, at, check)
+      fields({ partition: nonNegative, maxUnavailable: given(someUnavailable) })(
+        rollingUpdate,
+        at,
+        check,
+      )
       return
     default: {
-      const pointer = goPointer('apps.RollingUpdateStatefulSetStrategy', rollingUpdate !== undefined)
-      const shown = goStruct('apps.StatefulSetUpdateStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+      const pointer = goPointer(
+        'apps.RollingUpdateStatefulSetStrategy',
+        rollingUpdate !== undefined,
+      )
+      const shown = goStruct('apps.StatefulSetUpdateStrategy', {
+        Type: quote(textOf(type)),
+        RollingUpdate: pointer,
+      })
       check.faults.push(invalidShown(path, shown, "must be 'RollingUpdate' or 'OnDelete'"))
     }
   }
@@ -70,7 +95,9 @@ const spec = all(
   fields({
     podManagementPolicy,
     updateStrategy,
-    persistentVolumeClaimRetentionPolicy: given(fields({ whenDeleted: retention, whenScaled: retention })),
+    persistentVolumeClaimRetentionPolicy: given(
+      fields({ whenDeleted: retention, whenScaled: retention }),
+    ),
     replicas: nonNegative,
     minReadySeconds: nonNegative,
     ordinals: given(fields({ start: nonNegative })),
@@ -99,7 +126,10 @@ export const statefulSetRules: KindRules = {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
     const withOldName = { ...now, serviceName: before['serviceName'] }
-    return [...faultsOf(spec, withOldName, 'spec', gates), ...faultsOf(onlyChangeable(before), now, 'spec')]
+    return [
+      ...faultsOf(spec, withOldName, 'spec', gates),
+      ...faultsOf(onlyChangeable(before), now, 'spec'),
+    ]
   },
   warnings: (object, current, gates) => {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
@@ -129,7 +159,12 @@ export const statefulSetRules: KindRules = {
         'collisionCount',
       ],
       [
-        partOf('replicas', ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']),
+        partOf('replicas', [
+          'readyReplicas',
+          'currentReplicas',
+          'updatedReplicas',
+          'availableReplicas',
+        ]),
         partOf('readyReplicas', ['availableReplicas']),
       ],
     ),
@@ -148,7 +183,12 @@ function onlyChangeable(before: Fields): Rule {
       .map((name) => `'${name}'`)
       .join(', ')
       .replace(/, ([^,]*)$/, ' and $1')
-    faults.push(forbiddenField(path, `updates to statefulset spec for fields other than ${list} are forbidden`))
+    faults.push(
+      forbiddenField(
+        path,
+        `updates to statefulset spec for fields other than ${list} are forbidden`,
+      ),
+    )
   }
 }
 
@@ -163,6 +203,9 @@ function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   if (!isTold || rolling['maxUnavailable'] !== undefined) return object
   return {
     ...object,
-    spec: { ...own, updateStrategy: { ...strategy, rollingUpdate: { ...rolling, maxUnavailable: 1 } } },
+    spec: {
+      ...own,
+      updateStrategy: { ...strategy, rollingUpdate: { ...rolling, maxUnavailable: 1 } },
+    },
   }
 }

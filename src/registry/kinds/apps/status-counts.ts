@@ -11,7 +11,11 @@ type Part = {
   readonly shown: string
 }
 
-export const partOf = (of: string, names: readonly string[], shown = `status.${of}`): Part => ({ names, of, shown })
+export const partOf = (of: string, names: readonly string[], shown = `status.${of}`): Part => ({
+  names,
+  of,
+  shown,
+})
 
 /** `counters` are in the order in which faults are reported. */
 export function countersRule(
@@ -24,9 +28,15 @@ export function countersRule(
     const tooGreat = parts.flatMap(({ names, of, shown }) =>
       names
         .filter((name) => numberOf(status[name]) > numberOf(status[of]))
-        .map((name) => invalidValue(`status.${name}`, numberOf(status[name]), `cannot be greater than ${shown}`)),
+        .map((name) =>
+          invalidValue(`status.${name}`, numberOf(status[name]), `cannot be greater than ${shown}`),
+        ),
     )
-    return [...faultsOf(signs, status, 'status'), ...tooGreat, ...validateCollisions(object, current)]
+    return [
+      ...faultsOf(signs, status, 'status'),
+      ...tooGreat,
+      ...validateCollisions(object, current),
+    ]
   }
 }
 

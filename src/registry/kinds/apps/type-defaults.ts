@@ -8,7 +8,10 @@ import type { TypeDefaults } from '../../../schema/schema.ts'
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'apps/v1 DeploymentSpec',
-    { fields: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }, set: withStrategy },
+    {
+      fields: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+      set: withStrategy,
+    },
   ],
   ['apps/v1 ReplicaSetSpec', { fields: { replicas: 1 } }],
   ['apps/v1 DaemonSetSpec', { fields: { revisionHistoryLimit: 10 }, set: withDaemonStrategy }],

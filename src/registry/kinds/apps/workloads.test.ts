@@ -39,7 +39,9 @@ const faultsOf = (object: KubeObject): string[] =>
 function faultsOfChange(before: KubeObject, change: Fields): string[] {
   const resource = resourceOf(before.kind)
   const object = resource.shape.setDefaults({ ...before, ...change })
-  return validateUpdate(object, before, { resource, rules: resource }).map(({ path, message }) => `${path}: ${message}`)
+  return validateUpdate(object, before, { resource, rules: resource }).map(
+    ({ path, message }) => `${path}: ${message}`,
+  )
 }
 
 const generation = (object: KubeObject): string | undefined =>
@@ -54,7 +56,8 @@ test('what a create gives is valid, and stays so', () => {
 })
 
 test('Pods must have the labels that they are found by', () => {
-  const why = 'Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`'
+  const why =
+    'Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`'
   const other = { selector: { matchLabels: { app: 'b' } } }
   for (const kind of ['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet']) {
     assert.deepEqual(faultsOf(made(kind, other)), [`spec.template.metadata.labels: ${why}`], kind)
@@ -67,7 +70,9 @@ test('a rolling update must be able to go on', () => {
   assert.deepEqual(faultsOf(stuck), [
     'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: may not be 0 when `maxSurge` is 0',
   ])
-  const daemons = made('DaemonSet', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: none } })
+  const daemons = made('DaemonSet', {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: none },
+  })
   assert.deepEqual(faultsOf(daemons), [
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
   ])
@@ -76,8 +81,13 @@ test('a rolling update must be able to go on', () => {
 test('of a StatefulSet only some fields may change', () => {
   const before = made('StatefulSet', { serviceName: 's' })
   const spec = fieldsOf(before['spec'])
-  assert.deepEqual(faultsOfChange(before, { spec: { ...spec, replicas: 7, minReadySeconds: 1 } }), [])
-  const [fault = '', ...others] = faultsOfChange(before, { spec: { ...spec, serviceName: 'Not.Valid' } })
+  assert.deepEqual(
+    faultsOfChange(before, { spec: { ...spec, replicas: 7, minReadySeconds: 1 } }),
+    [],
+  )
+  const [fault = '', ...others] = faultsOfChange(before, {
+    spec: { ...spec, serviceName: 'Not.Valid' },
+  })
   assert.match(
     fault,
     /^spec: Forbidden: updates to statefulset spec for fields other than 'replicas', .* and 'minReadySeconds'/,
@@ -87,7 +97,11 @@ test('of a StatefulSet only some fields may change', () => {
 
 test('a DaemonSet counts the changes of its template, whatever clients say', () => {
   const resource = resourceOf('DaemonSet')
-  const before = made('DaemonSet', {}, { annotations: { 'deprecated.daemonset.template.generation': '-3' } })
+  const before = made(
+    'DaemonSet',
+    {},
+    { annotations: { 'deprecated.daemonset.template.generation': '-3' } },
+  )
   assert.equal(generation(before), '1')
   const lied = { ...before, metadata: { ...before.metadata, annotations: {} } }
   assert.equal(generation(resource.prepareUpdate(lied, before, writer)), '1')
@@ -101,7 +115,9 @@ test('a Job selects its own Pods', () => {
     template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
   })
   assert.deepEqual(faultsOf(job), [])
-  assert.deepEqual(fieldsOf(job['spec'])['selector'], { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } })
+  assert.deepEqual(fieldsOf(job['spec'])['selector'], {
+    matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' },
+  })
   const { metadata } = resourceOf('Job').shape.setDefaults(job)
   assert.equal(metadata.labels?.['job-name'], 'x', 'it is read with the labels of its Pods')
 })

@@ -11,25 +11,36 @@ const version = (name: string): Resource =>
   assert.fail(`there is no autoscaling/${name}`)
 const v1 = version('v1')
 const v2 = version('v2')
-const writer = { user: { name: 'u', uid: '', groups: [] }, now: () => 't', newId: () => 'i', warn: () => undefined }
+const writer = {
+  user: { name: 'u', uid: '', groups: [] },
+  now: () => 't',
+  newId: () => 'i',
+  warn: () => undefined,
+}
 
 const prefix = 'autoscaling.alpha.kubernetes.io/'
 
-const autoscaler = (annotations: { readonly [name: string]: string }, status: Fields = {}): KubeObject =>
+const autoscaler = (
+  annotations: { readonly [name: string]: string },
+  status: Fields = {},
+): KubeObject =>
   v1.shape.setDefaults({
     apiVersion: 'autoscaling/v1',
     kind: 'HorizontalPodAutoscaler',
     metadata: {
       name: 'a',
       namespace: 'n',
-      annotations: Object.fromEntries(Object.entries(annotations).map(([name, text]) => [prefix + name, text])),
+      annotations: Object.fromEntries(
+        Object.entries(annotations).map(([name, text]) => [prefix + name, text]),
+      ),
     },
     spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
     status,
   })
 
 /** What clients of v2 see of what was written as v1. */
-const seenInV2 = (object: KubeObject): KubeObject => decodeStored(encodeStored(object, v1.shape), v2.shape, 1)
+const seenInV2 = (object: KubeObject): KubeObject =>
+  decodeStored(encodeStored(object, v1.shape), v2.shape, 1)
 
 /** Written as v1, and read as v2. */
 function created(annotations: { readonly [name: string]: string }): Fields {
@@ -38,7 +49,10 @@ function created(annotations: { readonly [name: string]: string }): Fields {
   return fieldsOf(seenInV2(object)['spec'])
 }
 
-function statusWritten(annotations: { readonly [name: string]: string }, status: Fields = {}): Fields {
+function statusWritten(
+  annotations: { readonly [name: string]: string },
+  status: Fields = {},
+): Fields {
   const rules = v1.subresourceRules['status'] ?? assert.fail('there is no status')
   const current = v1.prepareCreate(autoscaler({}), writer)
   const object = rules.prepareUpdate(autoscaler(annotations, status), current, writer)
@@ -52,7 +66,10 @@ const cpu = {
 }
 
 test('a behavior in an annotation of v1 is read by its type', () => {
-  const text = JSON.stringify({ ScaleUp: { StabilizationWindowSeconds: 7, Policies: policies }, ScaleDown: null })
+  const text = JSON.stringify({
+    ScaleUp: { StabilizationWindowSeconds: 7, Policies: policies },
+    ScaleDown: null,
+  })
   const { scaleUp } = fieldsOf(created({ behavior: text })['behavior'])
   assert.deepEqual(scaleUp, {
     stabilizationWindowSeconds: 7,
@@ -73,11 +90,25 @@ test('a behavior with a fault, or with nothing in it, is passed over as a whole'
     { Policies: [{ Type: 'Pods', Value: 2 ** 31, PeriodSeconds: 1 }] },
   ]
   for (const rules of faulty) {
-    const behavior: string = JSON.stringify({ ScaleUp: { Policies: policies, ...fieldsOf(rules) }, ScaleDown: {} })
+    const behavior: string = JSON.stringify({
+      ScaleUp: { Policies: policies, ...fieldsOf(rules) },
+      ScaleDown: {},
+    })
     assert.equal(created({ behavior })['behavior'], undefined, behavior)
   }
-  const beyondDoubles = '{"ScaleUp":{"Policies":[{"Type":"Pods","Value":9007199254740993,"PeriodSeconds":1}]}}'
-  for (const behavior of ['', '{', '[]', '7', 'null', '{}', '{"ScaleUp":null}', '{} {}', beyondDoubles]) {
+  const beyondDoubles =
+    '{"ScaleUp":{"Policies":[{"Type":"Pods","Value":9007199254740993,"PeriodSeconds":1}]}}'
+  for (const behavior of [
+    '',
+    '{',
+    '[]',
+    '7',
+    'null',
+    '{}',
+    '{"ScaleUp":null}',
+    '{} {}',
+    beyondDoubles,
+  ]) {
     assert.equal(created({ behavior })['behavior'], undefined, behavior)
   }
 })
@@ -88,14 +119,17 @@ test('metrics with a fault in an annotation of v1 are passed over as a whole', (
     const bad = { type: 'Pods', pods: { metricName: 'x', targetAverageValue: value } }
     assert.deepEqual(created({ metrics: JSON.stringify([good, bad]) })['metrics'], [cpu])
   }
-  for (const metrics of ['{}', 'null', '[7]', '[],[]']) assert.deepEqual(created({ metrics })['metrics'], [cpu])
+  for (const metrics of ['{}', 'null', '[7]', '[],[]'])
+    assert.deepEqual(created({ metrics })['metrics'], [cpu])
 })
 
 test('a status with a fault in an annotation of v1 is passed over', () => {
   const condition = { type: 'A', status: 'True' }
   const conditions = JSON.stringify([{ ...condition, lastTransitionTime: 'abc' }])
   assert.equal(statusWritten({ conditions })['conditions'], undefined)
-  const read = statusWritten({ conditions: JSON.stringify([{ ...condition, lastTransitionTime: null, x: 1 }]) })
+  const read = statusWritten({
+    conditions: JSON.stringify([{ ...condition, lastTransitionTime: null, x: 1 }]),
+  })
   assert.deepEqual(read['conditions'], [condition])
   const metric = { type: 'Pods', pods: { metricName: 'x', currentAverageValue: 'abc' } }
   const { currentMetrics } = statusWritten(

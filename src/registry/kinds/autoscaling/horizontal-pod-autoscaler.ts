@@ -3,7 +3,15 @@
  * from there.
  */
 import type { Gates } from '../../../api/gates.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, present } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  present,
+} from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { annotationNames, prefix, readAnnotations } from './hpa-annotations.ts'
@@ -29,7 +37,8 @@ export const autoscalerV1Rules: KindRules = {
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
   // The annotations are metadata, but contain parts of spec and status: only the stored form separates them.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
-  prepareUpdate: (object, current) => fromStored({ ...toStored(object), status: statusOf(current) }),
+  prepareUpdate: (object, current) =>
+    fromStored({ ...toStored(object), status: statusOf(current) }),
   validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) =>
     faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gatesFor(gates, current)),
@@ -94,16 +103,25 @@ const currentCpuMetric = (percent: Json): Fields => ({
 export function toStored(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
   const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])
-  const { metrics, behavior, currentMetrics, conditions } = readAnnotations(object.metadata.annotations)
-  const cpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
+  const { metrics, behavior, currentMetrics, conditions } = readAnnotations(
+    object.metadata.annotations,
+  )
+  const cpu =
+    targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
   const currentCpu =
-    currentCPUUtilizationPercentage === undefined ? [] : [currentCpuMetric(currentCPUUtilizationPercentage)]
+    currentCPUUtilizationPercentage === undefined
+      ? []
+      : [currentCpuMetric(currentCPUUtilizationPercentage)]
   // The annotation, if there is one, contains more.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
     spec: present({ ...spec, metrics: [...(metrics ?? []), ...cpu], behavior }),
-    status: present({ ...status, currentMetrics: current.length > 0 ? current : undefined, conditions }),
+    status: present({
+      ...status,
+      currentMetrics: current.length > 0 ? current : undefined,
+      conditions,
+    }),
   }
 }
 
@@ -116,18 +134,29 @@ function fromStored(object: KubeObject): KubeObject {
   const texts = {
     [`${prefix}metrics`]: printList(others.map((metric) => toOldMetric(metric, 'target'))),
     [`${prefix}behavior`]: isFields(behavior) ? printJson(capitalized(behavior)) : undefined,
-    [`${prefix}current-metrics`]: printList(itemsOf(currentMetrics).map((metric) => toOldMetric(metric, 'current'))),
+    [`${prefix}current-metrics`]: printList(
+      itemsOf(currentMetrics).map((metric) => toOldMetric(metric, 'current')),
+    ),
     [`${prefix}conditions`]: printList(itemsOf(conditions).map(withTime)),
   }
   return {
     ...withAnnotations(object, texts),
     spec: present({ ...spec, targetCPUUtilizationPercentage: utilizationOf(cpu, 'target') }),
-    status: present({ ...status, currentCPUUtilizationPercentage: utilizationOf(currentCpu, 'current') }),
+    status: present({
+      ...status,
+      currentCPUUtilizationPercentage: utilizationOf(currentCpu, 'current'),
+    }),
   }
 }
 
 /** In the annotation a condition has a lastTransitionTime even if it is absent. */
-function withTime({ type = '', status = '', lastTransitionTime = null, reason, message }: Fields): Fields {
+function withTime({
+  type = '',
+  status = '',
+  lastTransitionTime = null,
+  reason,
+  message,
+}: Fields): Fields {
   return present({ type, status, lastTransitionTime, reason, message })
 }
 
@@ -141,12 +170,20 @@ const utilizationOf = (metric: Fields | undefined, side: Side): Json | undefined
 
 /** The annotation has the names of Go's fields, and null for absent ones. */
 function capitalized(behavior: Fields): Fields {
-  return { ScaleUp: capitalizedRules(behavior['scaleUp']), ScaleDown: capitalizedRules(behavior['scaleDown']) }
+  return {
+    ScaleUp: capitalizedRules(behavior['scaleUp']),
+    ScaleDown: capitalizedRules(behavior['scaleDown']),
+  }
 }
 
 function capitalizedRules(given: Json | undefined): Json {
   if (!isFields(given)) return null
-  const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = given
+  const {
+    stabilizationWindowSeconds = null,
+    selectPolicy = null,
+    policies,
+    tolerance = null,
+  } = given
   return {
     StabilizationWindowSeconds: stabilizationWindowSeconds,
     SelectPolicy: selectPolicy,
@@ -159,22 +196,35 @@ function capitalizedRules(given: Json | undefined): Json {
   }
 }
 
-const printList = (items: readonly Fields[]): string | undefined => (items.length === 0 ? undefined : printJson(items))
+const printList = (items: readonly Fields[]): string | undefined =>
+  items.length === 0 ? undefined : printJson(items)
 
-const plainNumber = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+const plainNumber = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : value
 
 const printJson = (value: Json): string =>
-  JSON.stringify(value, plainNumber).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+  JSON.stringify(value, plainNumber).replace(
+    /[<>&]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  )
 
 function withoutAnnotations(object: KubeObject): KubeObject {
   const { annotations } = object.metadata
-  if (annotations === undefined || !annotationNames.some((name) => name in annotations)) return object
+  if (annotations === undefined || !annotationNames.some((name) => name in annotations))
+    return object
   return withAnnotations(object, {})
 }
 
-function withAnnotations(object: KubeObject, texts: { readonly [name: string]: string | undefined }): KubeObject {
-  const given = Object.entries(object.metadata.annotations ?? {}).filter(([name]) => !annotationNames.includes(name))
-  const own = Object.entries(texts).filter((entry): entry is [string, string] => entry[1] !== undefined)
+function withAnnotations(
+  object: KubeObject,
+  texts: { readonly [name: string]: string | undefined },
+): KubeObject {
+  const given = Object.entries(object.metadata.annotations ?? {}).filter(
+    ([name]) => !annotationNames.includes(name),
+  )
+  const own = Object.entries(texts).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  )
   const { annotations: _, ...metadata } = object.metadata
   const all = [...given, ...own]
   if (all.length === 0) return { ...object, metadata }

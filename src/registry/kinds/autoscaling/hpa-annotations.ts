@@ -3,14 +3,24 @@
  * it is ignored as a whole, since a client may write anything into an annotation.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, type ObjectMeta, present } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type ObjectMeta,
+  present,
+} from '../../../api/object.ts'
 import { decodeValue } from '../../../codec/decode.ts'
 import type { Schema, Struct } from '../../../schema/schema.ts'
 import { typeOf } from '../../types.ts'
 import { toNewMetric } from './hpa-metrics.ts'
 
 export const prefix = 'autoscaling.alpha.kubernetes.io/'
-export const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map((name) => prefix + name)
+export const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map(
+  (name) => prefix + name,
+)
 
 type Read = {
   readonly metrics?: readonly Fields[] | undefined
@@ -21,17 +31,23 @@ type Read = {
 
 export function readAnnotations(annotations: ObjectMeta['annotations']): Read {
   if (annotations === undefined) return {}
-  const listOf = (name: string, packageName: string, typeName: string): readonly Fields[] | undefined => {
+  const listOf = (
+    name: string,
+    packageName: string,
+    typeName: string,
+  ): readonly Fields[] | undefined => {
     const text = annotations[prefix + name]
     return text === undefined ? undefined : readList(text, typeOf(packageName, typeName))
   }
   const behavior = annotations[`${prefix}behavior`]
   return {
     // Metrics of v1 have the fields of v2beta1.
-    metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) => toNewMetric(metric, 'target')),
+    metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) =>
+      toNewMetric(metric, 'target'),
+    ),
     behavior: behavior === undefined ? undefined : readBehavior(behavior),
-    currentMetrics: listOf('current-metrics', 'autoscaling/v2beta1', 'MetricStatus')?.map((metric) =>
-      toNewMetric(metric, 'current'),
+    currentMetrics: listOf('current-metrics', 'autoscaling/v2beta1', 'MetricStatus')?.map(
+      (metric) => toNewMetric(metric, 'current'),
     ),
     conditions: listOf('conditions', 'autoscaling/v2', 'HorizontalPodAutoscalerCondition'),
   }
@@ -62,7 +78,10 @@ function withGoNames(schema: Schema): Schema {
   if (schema.type !== 'struct') return schema
   const byName = schema.fields.map((field) => {
     const { name } = field
-    return [`${name.charAt(0).toUpperCase()}${name.slice(1)}`, { ...field, schema: withGoNames(field.schema) }] as const
+    return [
+      `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      { ...field, schema: withGoNames(field.schema) },
+    ] as const
   })
   return { ...schema, byName: new Map(byName) }
 }

@@ -24,7 +24,8 @@ export function toNewMetric(metric: Fields, side: Side): Fields {
 const sources = ['object', 'pods', 'resource', 'containerResource', 'external'] as const
 type Source = (typeof sources)[number]
 
-const sourceOf = (metric: Fields): Source | undefined => sources.find((name) => isFields(metric[name]))
+const sourceOf = (metric: Fields): Source | undefined =>
+  sources.find((name) => isFields(metric[name]))
 
 function oldSource(name: Source, source: Fields, side: Side): Fields {
   const { value, averageValue, averageUtilization } = fieldsOf(source[side])
@@ -68,10 +69,21 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
   // The older form has zero for absent amounts: a zero counts as absent if another amount is set.
   const isUsed = isNumber(averageUtilization) && averageUtilization > 0
   const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
-  const hasBoth = name === 'object' || (name === 'external' && side === 'current' && averageValue !== '0')
+  const hasBoth =
+    name === 'object' || (name === 'external' && side === 'current' && averageValue !== '0')
   const value = hasBoth && averageValue !== undefined && given === '0' ? undefined : given
-  const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
-  const amount = present({ type: side === 'target' ? type : undefined, value, averageValue, averageUtilization })
+  const type =
+    averageUtilization !== undefined
+      ? 'Utilization'
+      : averageValue !== undefined
+        ? 'AverageValue'
+        : 'Value'
+  const amount = present({
+    type: side === 'target' ? type : undefined,
+    value,
+    averageValue,
+    averageUtilization,
+  })
   const selector = name === 'external' ? source['metricSelector'] : source['selector']
   const metric = present({ name: source['metricName'], selector })
   switch (name) {

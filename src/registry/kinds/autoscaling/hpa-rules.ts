@@ -1,5 +1,11 @@
 /** The rules of autoscalers. Faults have the paths of autoscaling/v2, whichever version was written. */
-import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { goQuantity } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkPathSegment } from '../../../api/names.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
@@ -16,11 +22,13 @@ const segment = named(checkPathSegment)
 const reference = fields({ kind: needed(segment), name: needed(segment) })
 
 const positiveAmount: Rule = given((value, path, { faults }) => {
-  if (nanosOf(textOf(value)) <= 0n) faults.push(invalidShown(path, goQuantity(textOf(value)), 'must be positive'))
+  if (nanosOf(textOf(value)) <= 0n)
+    faults.push(invalidShown(path, goQuantity(textOf(value)), 'must be positive'))
 })
 
 const positivePercent: Rule = given((value, path, { faults }) => {
-  if (numberOf(value) < 1) faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
+  if (numberOf(value) < 1)
+    faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
 })
 
 const targetType: Rule = (value, path, { faults }) => {
@@ -44,7 +52,8 @@ function eitherTarget(
 ): Rule {
   return (value, path, { faults }) => {
     const { [one]: first, [other]: second } = fieldsOf(fieldsOf(value)['target'])
-    if (first === undefined && second === undefined) faults.push(required(`${path}.target.${one}`, why.none))
+    if (first === undefined && second === undefined)
+      faults.push(required(`${path}.target.${one}`, why.none))
     else if (first !== undefined && second !== undefined && why.both !== undefined) {
       faults.push(forbiddenField(`${path}.target.${other}`, why.both))
     }
@@ -56,7 +65,9 @@ const metricName = fields({ name: needed(segment, 'must specify a metric name') 
 const positiveAverage: Rule = (value, path, { faults }) => {
   const { averageValue } = fieldsOf(fieldsOf(value)['target'])
   if (averageValue !== undefined && nanosOf(textOf(averageValue)) > 0n) return
-  faults.push(required(`${path}.target.averageValue`, 'must specify a positive target averageValue'))
+  faults.push(
+    required(`${path}.target.averageValue`, 'must specify a positive target averageValue'),
+  )
 }
 
 const rawOrUtilization = eitherTarget(['averageUtilization', 'averageValue'], {
@@ -75,7 +86,9 @@ const resourceName = 'must specify a resource name'
 const sources: { readonly [source: string]: Rule } = {
   object: all(
     fields({ describedObject: reference, metric: metricName, target }),
-    eitherTarget(['averageValue', 'value'], { none: 'must set either a target value or averageValue' }),
+    eitherTarget(['averageValue', 'value'], {
+      none: 'must set either a target value or averageValue',
+    }),
   ),
   external: all(
     fields({ metric: metricName, target }),
@@ -113,7 +126,9 @@ const metric: Rule = (value, path, check) => {
   const expected = `${type.charAt(0).toLowerCase()}${type.slice(1)}`
   if (!isKnown) faults.push(unknown)
   else if (!present.includes(expected)) {
-    faults.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+    faults.push(
+      required(`${path}.${expected}`, 'must populate information for the given metric source'),
+    )
   }
   if (present.length === 1) return
   for (const name of present.filter((one) => one !== expected)) {
@@ -127,11 +142,15 @@ const replicas: Rule = (value, path, { faults, gates }) => {
   const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]
   const least = gates.isOn('HPAScaleToZero') ? 0 : 1
   if (minReplicas !== undefined && min < least) {
-    faults.push(invalidValue(`${path}.minReplicas`, min, `must be greater than or equal to ${least}`))
+    faults.push(
+      invalidValue(`${path}.minReplicas`, min, `must be greater than or equal to ${least}`),
+    )
   }
   if (max < 1) faults.push(invalidValue(`${path}.maxReplicas`, max, 'must be greater than 0'))
   if (minReplicas !== undefined && max < min) {
-    faults.push(invalidValue(`${path}.maxReplicas`, max, 'must be greater than or equal to `minReplicas`'))
+    faults.push(
+      invalidValue(`${path}.maxReplicas`, max, 'must be greater than or equal to `minReplicas`'),
+    )
   }
 }
 
@@ -140,22 +159,26 @@ const scalesFromZero: Rule = (value, path, { faults }) => {
   const { minReplicas, metrics } = fieldsOf(value)
   const isOutside = itemsOf(metrics).some(({ type }) => type === 'Object' || type === 'External')
   if (minReplicas !== 0 || isOutside) return
-  const why = 'must specify at least one Object or External metric to support scaling to zero replicas'
+  const why =
+    'must specify at least one Object or External metric to support scaling to zero replicas'
   faults.push(forbiddenField(`${path}.metrics`, why))
 }
 
 function atMost(max: number): Rule {
   return (value, path, { faults }) => {
-    if (numberOf(value) > max) faults.push(invalidValue(path, numberOf(value), `must be less than or equal to ${max}`))
+    if (numberOf(value) > max)
+      faults.push(invalidValue(path, numberOf(value), `must be less than or equal to ${max}`))
   }
 }
 
 const windowFromZero: Rule = (value, path, { faults }) => {
-  if (numberOf(value) < 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than or equal to zero'))
+  if (numberOf(value) < 0)
+    faults.push(invalidValue(path, numberOf(value), 'must be greater than or equal to zero'))
 }
 
 const nonNegativeAmount: Rule = (value, path, { faults }) => {
-  if (nanosOf(textOf(value)) < 0n) faults.push(invalidValue(path, textOf(value), 'must be greater than or equal to 0'))
+  if (nanosOf(textOf(value)) < 0n)
+    faults.push(invalidValue(path, textOf(value), 'must be greater than or equal to 0'))
 }
 
 const scalingRules: Rule = given(
@@ -183,4 +206,7 @@ export const autoscalerSpec: Rule = all(
   fields({ behavior: fields({ scaleUp: scalingRules, scaleDown: scalingRules }) }),
 )
 
-export const autoscalerStatus: Rule = fields({ currentReplicas: nonNegative, desiredReplicas: nonNegative })
+export const autoscalerStatus: Rule = fields({
+  currentReplicas: nonNegative,
+  desiredReplicas: nonNegative,
+})

@@ -1,4 +1,10 @@
-import { type FieldFault, invalidShown, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector } from '../../rules/label-selector.ts'
@@ -29,9 +35,13 @@ const scheduleRule =
     if (fault !== undefined) faults.push(invalidValue(at, text, fault))
     if (!hasZone(text)) return
     if (!hasZone(before)) {
-      faults.push(invalidValue(at, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+      faults.push(
+        invalidValue(at, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'),
+      )
     } else if (timeZone !== undefined) {
-      faults.push(invalidValue(at, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
+      faults.push(
+        invalidValue(at, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'),
+      )
     }
   }
 
@@ -63,10 +73,15 @@ const generatedSelector: Rule = (value, path, { faults }) => {
   const { selector, manualSelector } = fieldsOf(value)
   if (selector !== undefined) {
     faults.push(
-      invalidShown(`${path}.selector`, goLabelSelector(fieldsOf(selector)), '`selector` will be auto-generated'),
+      invalidShown(
+        `${path}.selector`,
+        goLabelSelector(fieldsOf(selector)),
+        '`selector` will be auto-generated',
+      ),
     )
   }
-  if (manualSelector === true) faults.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']))
+  if (manualSelector === true)
+    faults.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']))
 }
 
 const specRule = (scheduleBefore: string): Rule =>
@@ -86,7 +101,10 @@ const newSpec = specRule('')
 
 export const cronJobRules: KindRules = {
   strategy: { generation: { fields: ['spec'] } },
-  validate: (object, gates) => [...faultsOf(newSpec, object['spec'], 'spec', gates), ...validateName(object)],
+  validate: (object, gates) => [
+    ...faultsOf(newSpec, object['spec'], 'spec', gates),
+    ...validateName(object),
+  ],
   validateUpdate: (object, current, gates) => {
     const before = textOf(fieldsOf(current['spec'])['schedule'])
     return faultsOf(hasZone(before) ? specRule(before) : newSpec, object['spec'], 'spec', gates)
@@ -101,7 +119,9 @@ export const cronJobRules: KindRules = {
       : []
     return [
       ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-      ...(isSpecChanged(object, current) ? jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path, gates) : []),
+      ...(isSpecChanged(object, current)
+        ? jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path, gates)
+        : []),
       ...zone,
     ]
   },
@@ -109,5 +129,7 @@ export const cronJobRules: KindRules = {
 
 function validateName({ metadata: { name = '' } }: KubeObject): FieldFault[] {
   if (name.length <= NAME_CHARACTERS_MAX) return []
-  return [invalidValue('metadata.name', name, `must be no more than ${NAME_CHARACTERS_MAX} characters`)]
+  return [
+    invalidValue('metadata.name', name, `must be no more than ${NAME_CHARACTERS_MAX} characters`),
+  ]
 }

@@ -35,9 +35,24 @@ test('what is no schedule, and why', () => {
 })
 
 test('time zones have one spelling each', () => {
-  const good = ['UTC', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires', 'EST5EDT', 'US/Pacific', 'America/Port_of_Spain']
+  const good = [
+    'UTC',
+    'Etc/GMT+5',
+    'America/Argentina/Buenos_Aires',
+    'EST5EDT',
+    'US/Pacific',
+    'America/Port_of_Spain',
+  ]
   for (const zone of good) assert.equal(isTimeZone(zone), true, zone)
-  for (const zone of ['utc', 'europe/berlin', 'Nowhere', 'us/pacific', 'America/buenos_aires', 'IST', 'SystemV/EST5']) {
+  for (const zone of [
+    'utc',
+    'europe/berlin',
+    'Nowhere',
+    'us/pacific',
+    'America/buenos_aires',
+    'IST',
+    'SystemV/EST5',
+  ]) {
     assert.equal(isTimeZone(zone), false, zone)
   }
 })

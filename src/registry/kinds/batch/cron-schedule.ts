@@ -14,13 +14,22 @@ const fields: readonly Bounds[] = [
   { min: 1, max: 12, names: months },
   { min: 0, max: 6, names: days },
 ]
-const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
+const descriptors = [
+  '@yearly',
+  '@annually',
+  '@monthly',
+  '@weekly',
+  '@daily',
+  '@midnight',
+  '@hourly',
+]
 const every = '@every '
 
 /** Why the schedule is invalid; undefined if it is valid. */
 export function scheduleFault(schedule: string): string | undefined {
   const [, zone, rest = schedule] = /^(?:CRON_)?TZ=([^ ]*) *(.*)$/s.exec(schedule) ?? []
-  if (zone !== undefined && !isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`
+  if (zone !== undefined && !isTimeZone(zone))
+    return `provided bad location ${zone}: unknown time zone ${zone}`
   if (rest.startsWith('@')) return descriptorFault(rest)
   const words = rest.split(/\s+/).filter((word) => word !== '')
   if (words.length !== fields.length) {

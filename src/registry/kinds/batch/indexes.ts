@@ -1,10 +1,16 @@
 /** Sets of indexes of an indexed Job, as texts: `0,2-4`, ascending. */
 import { quote } from '../../../api/quote.ts'
 
-export type Indexes = { readonly ranges: readonly (readonly [number, number])[]; readonly count: number }
+export type Indexes = {
+  readonly ranges: readonly (readonly [number, number])[]
+  readonly count: number
+}
 
 /** `completions`: all indexes must be less. */
-export function parseIndexes(text: string, completions: number): Indexes | { readonly fault: string } {
+export function parseIndexes(
+  text: string,
+  completions: number,
+): Indexes | { readonly fault: string } {
   const ranges: [number, number][] = []
   let last = -1
   let count = 0
@@ -16,7 +22,8 @@ export function parseIndexes(text: string, completions: number): Indexes | { rea
     }
     const first = readIndex(parts[0] ?? '', { above: last, below: completions })
     if (typeof first === 'string') return { fault: first }
-    const end = parts[1] === undefined ? first : readIndex(parts[1], { above: first, below: completions })
+    const end =
+      parts[1] === undefined ? first : readIndex(parts[1], { above: first, below: completions })
     if (typeof end === 'string') return { fault: end }
     ranges.push([first, end])
     count += end - first + 1

@@ -11,7 +11,15 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStruct, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, listOf, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  listOf,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { keysOf, repeatsIn } from '../../../lib/long-lists.ts'
 import { everyItem, mapEach } from '../../../lib/parts.ts'
@@ -54,7 +62,13 @@ const exitCodeValues: Rule = (value, path, check) => {
     }
     if (repeats.has(index)) own.faults.push(duplicate(`${at}[${index}]`, code))
   })
-  if (!everyItem('order of exit codes', codes, (code, index) => index === 0 || code >= (codes[index - 1] ?? 0))) {
+  if (
+    !everyItem(
+      'order of exit codes',
+      codes,
+      (code, index) => index === 0 || code >= (codes[index - 1] ?? 0),
+    )
+  ) {
     faults.push(invalidShown(at, shown, 'must be ordered'))
   }
 }
@@ -71,7 +85,9 @@ const exitCodes =
     exitCodeValues(value, path, check)
   }
 
-const conditions = each(fields({ type: named(checkQualifiedName), status: knownWord('False', 'True', 'Unknown') }))
+const conditions = each(
+  fields({ type: named(checkQualifiedName), status: knownWord('False', 'True', 'Unknown') }),
+)
 const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
 
 /** For a whole spec: rules name its containers. */
@@ -81,14 +97,17 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   const { rules } = fieldsOf(policy)
   const at = `${path}.podFailurePolicy.rules`
   const pod = fieldsOf(fieldsOf(template)['spec'])
-  const containers = keysOf([...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])], ({ name }) =>
-    textOf(name),
+  const containers = keysOf(
+    [...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])],
+    ({ name }) => textOf(name),
   )
   atMost(RULES_MAX)(rules, at, check)
   eachIn(itemsOf(rules), check, ({ action, onExitCodes, onPodConditions }, index, own) => {
     const ruleAt = `${at}[${index}]`
     if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
-      own.faults.push(invalidValue(`${ruleAt}.action`, action, 'requires the backoffLimitPerIndex to be set'))
+      own.faults.push(
+        invalidValue(`${ruleAt}.action`, action, 'requires the backoffLimitPerIndex to be set'),
+      )
     } else actions(action, `${ruleAt}.action`, own)
     if (onExitCodes !== undefined) exitCodes(containers)(onExitCodes, `${ruleAt}.onExitCodes`, own)
     atMost(CONDITIONS_MAX)(onPodConditions, `${ruleAt}.onPodConditions`, own)
@@ -105,7 +124,8 @@ export const podFailurePolicy: Rule = (value, path, check) => {
 /** As Go prints it with %#v, abbreviated if it contains pointers. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
-  if (rules.some(({ onExitCodes }) => onExitCodes !== undefined)) return 'batch.PodFailurePolicy{...}'
+  if (rules.some(({ onExitCodes }) => onExitCodes !== undefined))
+    return 'batch.PodFailurePolicy{...}'
   const list = fieldsOf(policy)['rules'] === undefined ? '(nil)' : `{${shownItems(rules, goRule)}}`
   return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${list}}`
 }
@@ -137,7 +157,9 @@ export function successPolicy(completions: number): Rule {
     const { rules } = fieldsOf(value)
     const at = `${path}.rules`
     if (itemsOf(rules).length === 0) {
-      check.faults.push(required(at, 'at least one rules must be specified when the successPolicy is specified'))
+      check.faults.push(
+        required(at, 'at least one rules must be specified when the successPolicy is specified'),
+      )
     }
     atMost(RULES_MAX)(rules, at, check)
     each(successRule(completions))(rules, at, check)
@@ -150,9 +172,14 @@ const successRule =
     const { succeededIndexes, succeededCount } = fieldsOf(value)
     const { faults } = check
     if (succeededIndexes === undefined && succeededCount === undefined) {
-      faults.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
+      faults.push(
+        required(path, 'at least one of succeededCount or succeededIndexes must be specified'),
+      )
     }
-    const indexes = succeededIndexes === undefined ? undefined : parseIndexes(textOf(succeededIndexes), completions)
+    const indexes =
+      succeededIndexes === undefined
+        ? undefined
+        : parseIndexes(textOf(succeededIndexes), completions)
     if (indexes !== undefined && 'fault' in indexes) {
       const why = `error parsing succeededIndexes: ${indexes.fault}`
       faults.push(invalidValue(`${path}.succeededIndexes`, textOf(succeededIndexes), why))

@@ -1,6 +1,12 @@
 /** The spec of a Job, also in the job template of a CronJob. */
 import type { Gates } from '../../../api/gates.ts'
-import { invalidShown, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
+import {
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { all, fields, given, type Rule } from '../../rules/rule.ts'
@@ -26,37 +32,52 @@ const domainPrefixedPath: Rule = (value, path, check) => {
   const [, host = '', rest = ''] = /^([^/]*)\/(.*)$/s.exec(text) ?? []
   if (text === '') check.faults.push(required(path))
   else if (host === '' || rest === '') {
-    check.faults.push(invalidValue(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")'))
+    check.faults.push(
+      invalidValue(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")'),
+    )
   } else {
     named(checkDnsSubdomain)(host, path, check)
-    if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) check.faults.push(invalidValue(path, rest, pathRule))
+    if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest))
+      check.faults.push(invalidValue(path, rest, pathRule))
   }
 }
 
 const shortEnough: Rule = (value, path, { faults }) => {
-  if (Buffer.byteLength(textOf(value)) > MANAGED_BY_BYTES_MAX) faults.push(tooLong(path, MANAGED_BY_BYTES_MAX))
+  if (Buffer.byteLength(textOf(value)) > MANAGED_BY_BYTES_MAX)
+    faults.push(tooLong(path, MANAGED_BY_BYTES_MAX))
 }
 
 const indexedNumbers: Rule = (value, path, { faults }) => {
   const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = fieldsOf(value)
-  const [wanted, running, failed] = [numberOf(completions), numberOf(parallelism), numberOf(maxFailedIndexes)]
+  const [wanted, running, failed] = [
+    numberOf(completions),
+    numberOf(parallelism),
+    numberOf(maxFailedIndexes),
+  ]
   const tooGreat = (field: string, number: number, why: string): number =>
     faults.push(invalidValue(`${path}.${field}`, number, `must be less than or equal to ${why}`))
-  if (completions === undefined) faults.push(required(`${path}.completions`, 'when completion mode is Indexed'))
+  if (completions === undefined)
+    faults.push(required(`${path}.completions`, 'when completion mode is Indexed'))
   if (running > INDEXED_PARALLELISM_MAX) {
     tooGreat('parallelism', running, `${INDEXED_PARALLELISM_MAX} when completion mode is Indexed`)
   }
-  if (completions !== undefined && failed > wanted) tooGreat('maxFailedIndexes', failed, 'completions')
+  if (completions !== undefined && failed > wanted)
+    tooGreat('maxFailedIndexes', failed, 'completions')
   if (failed > FAILED_INDEXES_MAX) tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_MAX}`)
   if (wanted <= COMPLETIONS_SOFT_MAX || backoffLimitPerIndex === undefined) return
   const when = `when completions are above ${COMPLETIONS_SOFT_MAX} and used with backoff limit per index`
   if (maxFailedIndexes === undefined) {
     faults.push(
-      required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${COMPLETIONS_SOFT_MAX}`),
+      required(
+        `${path}.maxFailedIndexes`,
+        `must be specified when completions is above ${COMPLETIONS_SOFT_MAX}`,
+      ),
     )
   }
-  if (running > PARALLELISM_OF_MANY_MAX) tooGreat('parallelism', running, `${PARALLELISM_OF_MANY_MAX} ${when}`)
-  if (failed > FAILED_INDEXES_OF_MANY_MAX) tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
+  if (running > PARALLELISM_OF_MANY_MAX)
+    tooGreat('parallelism', running, `${PARALLELISM_OF_MANY_MAX} ${when}`)
+  if (failed > FAILED_INDEXES_OF_MANY_MAX)
+    tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
 }
 
 /** Some fields require that each Pod has an index. */
@@ -67,7 +88,9 @@ const completionMode: Rule = (value, path, check) => {
   if (mode !== undefined && mode !== 'NonIndexed') return
   for (const [name, number] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
     if (number === undefined) continue
-    check.faults.push(invalidValue(`${path}.${name}`, numberOf(number), 'requires indexed completion mode'))
+    check.faults.push(
+      invalidValue(`${path}.${name}`, numberOf(number), 'requires indexed completion mode'),
+    )
   }
 }
 
@@ -82,7 +105,8 @@ const indexedSuccess: Rule = (value, path, check) => {
   const at = `${path}.successPolicy`
   if (policy === undefined) return
   if (mode === 'Indexed') successPolicy(numberOf(completions))(policy, at, check)
-  else check.faults.push(invalidShown(at, goSuccessPolicy(policy), 'requires indexed completion mode'))
+  else
+    check.faults.push(invalidShown(at, goSuccessPolicy(policy), 'requires indexed completion mode'))
 }
 
 const podReplacementPolicy: Rule = (value, path, check) => {
@@ -97,10 +121,14 @@ const restartPolicy: Rule = (value, path, { faults }) => {
   const { template, podFailurePolicy: failure } = fieldsOf(value)
   const policy = textOf(fieldsOf(fieldsOf(template)['spec'])['restartPolicy'])
   const at = `${path}.template.spec.restartPolicy`
-  if (policy === '' || policy === 'Always') faults.push(required(at, 'valid values: "OnFailure", "Never"'))
-  else if (policy !== 'OnFailure' && policy !== 'Never') faults.push(notSupported(at, policy, ['OnFailure', 'Never']))
+  if (policy === '' || policy === 'Always')
+    faults.push(required(at, 'valid values: "OnFailure", "Never"'))
+  else if (policy !== 'OnFailure' && policy !== 'Never')
+    faults.push(notSupported(at, policy, ['OnFailure', 'Never']))
   else if (failure !== undefined && policy !== 'Never') {
-    faults.push(invalidValue(at, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+    faults.push(
+      invalidValue(at, policy, 'only "Never" is supported when podFailurePolicy is specified'),
+    )
   }
 }
 
@@ -127,10 +155,13 @@ export const jobSpec: Rule = all(
 
 export function jobSpecWarnings(spec: Json | undefined, path: string, gates: Gates): string[] {
   const { completionMode: mode, completions, parallelism, template } = fieldsOf(spec)
-  const isMany = numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
+  const isMany =
+    numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
   const ofPods = podTemplateWarnings(template, `${path}.template`, gates)
   if (mode !== 'Indexed' || !isMany) return ofPods
-  const what = 'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
-  const why = 'Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+  const what =
+    'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
+  const why =
+    'Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
   return [`${path}: ${what}, ${why}`, ...ofPods]
 }

@@ -9,7 +9,15 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goStrings, goTime } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { once } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
@@ -37,12 +45,18 @@ export function validateJobStatus(object: KubeObject, current: KubeObject): Fiel
     ...validateUncounted(now),
     ...(turned('Complete', 'Failed') ? exclusive(now, 'Complete', 'Failed') : []),
     ...(turned('Complete', 'FailureTarget') ? exclusive(now, 'Complete', 'FailureTarget') : []),
-    ...(turned('SuccessCriteriaMet', 'Failed') ? exclusive(now, 'SuccessCriteriaMet', 'Failed') : []),
-    ...(turned('SuccessCriteriaMet', 'FailureTarget') ? exclusive(now, 'SuccessCriteriaMet', 'FailureTarget') : []),
+    ...(turned('SuccessCriteriaMet', 'Failed')
+      ? exclusive(now, 'SuccessCriteriaMet', 'Failed')
+      : []),
+    ...(turned('SuccessCriteriaMet', 'FailureTarget')
+      ? exclusive(now, 'SuccessCriteriaMet', 'FailureTarget')
+      : []),
     ...(turned('Complete') || isChanged('completionTime') ? validateCompletionTime(now) : []),
     ...(isChanged('startTime', 'completionTime') ? validateOrder(now) : []),
     ...(turned('Failed') ? announced(now, 'Failed', 'FailureTarget') : []),
-    ...(turned('Complete', 'SuccessCriteriaMet') ? announced(now, 'Complete', 'SuccessCriteriaMet') : []),
+    ...(turned('Complete', 'SuccessCriteriaMet')
+      ? announced(now, 'Complete', 'SuccessCriteriaMet')
+      : []),
     ...(isFinishedChanged || isChanged('active') ? nothingLeft(now, 'active') : []),
     ...(isFinishedChanged || isChanged('startTime') ? validateStarted(now) : []),
     ...(isFinishedChanged || isChanged('uncountedTerminatedPods') ? validateAllCounted(now) : []),
@@ -56,8 +70,14 @@ export function validateJobStatus(object: KubeObject, current: KubeObject): Fiel
 function stateOf(object: KubeObject): State {
   const status = fieldsOf(object['status'])
   const conditions = itemsOf(status['conditions'])
-  const isTrue = (type: string): boolean => conditions.some((one) => one['type'] === type && one['status'] === 'True')
-  return { status, spec: fieldsOf(object['spec']), isTrue, isFinished: isTrue('Complete') || isTrue('Failed') }
+  const isTrue = (type: string): boolean =>
+    conditions.some((one) => one['type'] === type && one['status'] === 'True')
+  return {
+    status,
+    spec: fieldsOf(object['spec']),
+    isTrue,
+    isFinished: isTrue('Complete') || isTrue('Failed'),
+  }
 }
 
 const counters = fields({
@@ -93,14 +113,18 @@ function exclusive({ isTrue }: State, one: string, other: string): FieldFault[] 
 /** A condition that requires an earlier one. */
 function announced({ isTrue }: State, condition: string, earlier: string): FieldFault[] {
   if (!isTrue(condition) || isTrue(earlier)) return []
-  return [wrongConditions(`cannot set ${condition}=True condition without the ${earlier}=true condition`)]
+  return [
+    wrongConditions(`cannot set ${condition}=True condition without the ${earlier}=true condition`),
+  ]
 }
 
 function validateCompletionTime({ status, isTrue }: State): FieldFault[] {
   const { completionTime } = status
   const path = 'status.completionTime'
   if (isTrue('Complete')) {
-    return completionTime === undefined ? [required(path, 'completionTime is required for Complete jobs')] : []
+    return completionTime === undefined
+      ? [required(path, 'completionTime is required for Complete jobs')]
+      : []
   }
   if (completionTime === undefined) return []
   const why = 'cannot set completionTime when there is no Complete=True condition'
@@ -133,10 +157,15 @@ function validateAllCounted({ status, isFinished }: State): FieldFault[] {
   if (!isFinished || good.length + bad.length === 0) return []
   const lists = `Succeeded:${goStrings(good, 'types.UID')}, Failed:${goStrings(bad, 'types.UID')}`
   const why = 'uncountedTerminatedPods needs to be empty for finished job'
-  return [invalidShown('status.uncountedTerminatedPods', `batch.UncountedTerminatedPods{${lists}}`, why)]
+  return [
+    invalidShown('status.uncountedTerminatedPods', `batch.UncountedTerminatedPods{${lists}}`, why),
+  ]
 }
 
-function validateIndexes({ status, spec }: State, isChanged: (...names: readonly string[]) => boolean): FieldFault[] {
+function validateIndexes(
+  { status, spec }: State,
+  isChanged: (...names: readonly string[]) => boolean,
+): FieldFault[] {
   const { completions, completionMode, backoffLimitPerIndex } = spec
   const most = completions === undefined ? Infinity : numberOf(completions)
   const faults: FieldFault[] = []

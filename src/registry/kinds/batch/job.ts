@@ -1,4 +1,10 @@
-import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import type { Gates } from '../../../api/gates.ts'
@@ -17,7 +23,12 @@ import { addAll } from '../../../lib/long-lists.ts'
 import type { DeletionOptions } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
-import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
+import {
+  goLabels,
+  goLabelSelector,
+  requirementsOf,
+  validateLabelSelector,
+} from '../../rules/label-selector.ts'
 import { all, faultsOf, type Rule } from '../../rules/rule.ts'
 import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
 import { isSpecChanged, nameWarnings } from '../core/pod/warnings.ts'
@@ -34,7 +45,8 @@ const selector: Rule = (value, path, check) => {
   const { selector: given } = fieldsOf(value)
   if (given === undefined) check.faults.push(required(`${path}.selector`))
   else addAll(check.faults, validateLabelSelector(fieldsOf(given), `${path}.selector`))
-  if (given === undefined || requirementsOf(fieldsOf(given)) !== undefined) matchingLabels(value, path, check)
+  if (given === undefined || requirementsOf(fieldsOf(given)) !== undefined)
+    matchingLabels(value, path, check)
 }
 
 const spec = all(jobSpec, selector)
@@ -50,7 +62,10 @@ export const jobRules: KindRules = {
   isDefaultedAgain: true,
   prepareCreate: withSelector,
   validate,
-  validateUpdate: (object, current, gates) => [...validate(object, gates), ...validateChange(object, current, gates)],
+  validateUpdate: (object, current, gates) => [
+    ...validate(object, gates),
+    ...validateChange(object, current, gates),
+  ],
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec', gates) : []),
@@ -74,10 +89,14 @@ function setDefaults(object: KubeObject, gates: Gates): KubeObject {
       suspend: false,
       manualSelector: false,
       ...(gates.isOn('JobPodReplacementPolicy')
-        ? { podReplacementPolicy: podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed' }
+        ? {
+            podReplacementPolicy: podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
+          }
         : {}),
       ...given,
-      ...(podFailurePolicy === undefined ? {} : { podFailurePolicy: withStatuses(podFailurePolicy) }),
+      ...(podFailurePolicy === undefined
+        ? {}
+        : { podFailurePolicy: withStatuses(podFailurePolicy) }),
     },
   }
 }
@@ -87,7 +106,13 @@ function withStatuses(policy: Json): Json {
   if (!Array.isArray(rules)) return policy
   const filled = itemsOf(rules).map((rule) =>
     Array.isArray(rule['onPodConditions'])
-      ? { ...rule, onPodConditions: itemsOf(rule['onPodConditions']).map((one) => ({ status: 'True', ...one })) }
+      ? {
+          ...rule,
+          onPodConditions: itemsOf(rule['onPodConditions']).map((one) => ({
+            status: 'True',
+            ...one,
+          })),
+        }
       : rule,
   )
   return { ...fieldsOf(policy), rules: filled }
@@ -101,7 +126,9 @@ function withLabels(object: KubeObject): KubeObject {
 }
 
 const isLabels = (value: Json | undefined): value is Labels =>
-  isFields(value) && Object.keys(value).length > 0 && Object.values(value).every((label) => typeof label === 'string')
+  isFields(value) &&
+  Object.keys(value).length > 0 &&
+  Object.values(value).every((label) => typeof label === 'string')
 
 const templateMetadata = (object: KubeObject): Fields =>
   fieldsOf(fieldsOf(fieldsOf(object['spec'])['template'])['metadata'])
@@ -135,7 +162,11 @@ const ownLabels = (name: string, uid: string): { readonly [label: string]: strin
 })
 
 function validate(object: KubeObject, gates: Gates): FieldFault[] {
-  return [...validateGenerated(object), ...faultsOf(spec, object['spec'], 'spec', gates), ...validateHostNames(object)]
+  return [
+    ...validateGenerated(object),
+    ...faultsOf(spec, object['spec'], 'spec', gates),
+    ...validateHostNames(object),
+  ]
 }
 
 /** The generated labels and selector must be unchanged. */
@@ -154,7 +185,14 @@ function validateGenerated(object: KubeObject): FieldFault[] {
   })
   const requirements = requirementsOf(fieldsOf(given))
   if (requirements === undefined || matchesLabels(requirements, ownLabels(name, uid))) return faults
-  return [...faults, invalidShown('spec.selector', goLabelSelector(fieldsOf(given)), '`selector` not auto-generated')]
+  return [
+    ...faults,
+    invalidShown(
+      'spec.selector',
+      goLabelSelector(fieldsOf(given)),
+      '`selector` not auto-generated',
+    ),
+  ]
 }
 
 /** The Pods of an indexed Job have its index in their names, which become host names. */
@@ -163,7 +201,13 @@ function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject)
   if (completionMode !== 'Indexed' || numberOf(completions) <= 0) return []
   const last = `${name}-${numberOf(completions) - 1}`
   if (checkDnsLabel(last).length === 0) return []
-  return [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)]
+  return [
+    invalidValue(
+      'metadata.name',
+      name,
+      `will not able to create pod with invalid DNS label: ${last}`,
+    ),
+  ]
 }
 
 const quoted = (value: Json): string => quote(textOf(value))
@@ -181,11 +225,19 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
     const value = now[name]
     if (isEqualAs('batch/v1 JobSpec', { [name]: value }, { [name]: before[name] })) return []
-    return [invalidShown(`spec.${name}`, value === undefined ? '"null"' : show(value), 'field is immutable')]
+    return [
+      invalidShown(
+        `spec.${name}`,
+        value === undefined ? '"null"' : show(value),
+        'field is immutable',
+      ),
+    ]
   }
   return [
     ...faultsOf(spec, now, 'spec', gates),
-    ...(now['completionMode'] === 'Indexed' ? validateElastic(now, before) : fixed('completions', number)),
+    ...(now['completionMode'] === 'Indexed'
+      ? validateElastic(now, before)
+      : fixed('completions', number)),
     ...faultsOf(fixedSelector(before['selector']), now['selector'], 'spec.selector'),
     ...validateTemplate(now, current),
     ...fixed('completionMode', quoted),
@@ -198,7 +250,12 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
 
 /** An indexed Job can be scaled as a whole. */
 function validateElastic({ completions, parallelism }: Fields, before: Fields): FieldFault[] {
-  if (completions === undefined || completions === before['completions'] || completions === parallelism) return []
+  if (
+    completions === undefined ||
+    completions === before['completions'] ||
+    completions === parallelism
+  )
+    return []
   const why = 'can only be modified in tandem with spec.parallelism'
   return [invalidValue('spec.completions', numberOf(completions), why)]
 }
@@ -208,8 +265,11 @@ const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
 function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {
   const before = fieldsOf(current['spec'])
-  const isWaiting = before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
-  const expected = isWaiting ? placedLike(fieldsOf(before['template']), fieldsOf(template)) : before['template']
+  const isWaiting =
+    before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
+  const expected = isWaiting
+    ? placedLike(fieldsOf(before['template']), fieldsOf(template))
+    : before['template']
   if (isEqualAs('core/v1 PodTemplateSpec', template, expected)) return []
   return [invalidShown('spec.template', 'core.PodTemplateSpec{...}', 'field is immutable')]
 }

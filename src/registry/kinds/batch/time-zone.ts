@@ -4,7 +4,9 @@
  */
 
 /** The names of three letters that are in the IANA's list. */
-const shortNames: ReadonlySet<string> = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '))
+const shortNames: ReadonlySet<string> = new Set(
+  'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '),
+)
 /** Words in names that begin with a small letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
 const smallWords: ReadonlySet<string> = new Set(['es', 'au', 'of'])
 const ZONE_CHARACTERS_MAX = 64
@@ -12,7 +14,8 @@ const ZONE_CHARACTERS_MAX = 64
 export function isTimeZone(name: string): boolean {
   // Go reads the empty name as UTC.
   if (name === '' || name === 'Local') return true
-  if (name.length > ZONE_CHARACTERS_MAX || name.startsWith('SystemV/') || !/^[A-Z]/.test(name)) return false
+  if (name.length > ZONE_CHARACTERS_MAX || name.startsWith('SystemV/') || !/^[A-Z]/.test(name))
+    return false
   if (name.length === 3 && /^[A-Z]+$/.test(name) && !shortNames.has(name)) return false
   const resolved = resolve(name)
   if (resolved === undefined) return false

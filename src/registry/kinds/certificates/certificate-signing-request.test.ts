@@ -7,7 +7,10 @@ import { certificateSigningRequestRules } from './certificate-signing-request.ts
 const approved = { type: 'Approved', status: 'True', reason: 'Test' }
 const failed = { type: 'Failed', status: 'True', reason: 'Test' }
 
-const stored = (signerName: string, ...conditions: readonly { [name: string]: string }[]): KubeObject => ({
+const stored = (
+  signerName: string,
+  ...conditions: readonly { [name: string]: string }[]
+): KubeObject => ({
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
   metadata: { name: 'x' },
@@ -22,6 +25,9 @@ test('a stored request that cannot be read, or has the legacy signer, can be giv
     assert.deepEqual(status?.validateUpdate?.(object, current, defaultGates), [])
   }
   const legacy = stored('kubernetes.io/legacy-unknown', approved)
-  assert.equal(status?.validateUpdate?.(legacy, stored('example.org/a', approved), defaultGates)?.length, 1)
+  assert.equal(
+    status?.validateUpdate?.(legacy, stored('example.org/a', approved), defaultGates)?.length,
+    1,
+  )
   assert.equal(validate?.(legacy, defaultGates)?.length, 2)
 })

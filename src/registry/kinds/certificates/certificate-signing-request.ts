@@ -14,7 +14,14 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goBytes } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
@@ -62,7 +69,10 @@ export const certificateSigningRequestRules: KindRules = {
     },
   },
   selectableFields: ['spec.signerName'],
-  prepareCreate: (object, { user }) => ({ ...object, spec: { ...fieldsOf(object['spec']), ...askedBy(user) } }),
+  prepareCreate: (object, { user }) => ({
+    ...object,
+    spec: { ...fieldsOf(object['spec']), ...askedBy(user) },
+  }),
   prepareUpdate: (object, { spec }) => withPart(object, 'spec', spec),
   validate,
   status: {
@@ -71,7 +81,9 @@ export const certificateSigningRequestRules: KindRules = {
       return withConditions(object, withTimes(conditions, conditionsOf(current), now))
     },
     validateUpdate: (object, current) => [
-      ...(isSameRequest(object, current) ? [] : validateRequest(fieldsOf(object['spec'])['request'])),
+      ...(isSameRequest(object, current)
+        ? []
+        : validateRequest(fieldsOf(object['spec'])['request'])),
       ...validateRest(object, isLegacy(current)),
       ...validateChange(object, current, { mayDecide: false }),
     ],
@@ -81,7 +93,10 @@ export const certificateSigningRequestRules: KindRules = {
       prepareUpdate: (object, current, { now }) => {
         const conditions = withTimes(conditionsOf(object), conditionsOf(current), now)
         const { spec, status } = current
-        return withConditions(withPart(withPart(object, 'spec', spec), 'status', status), conditions)
+        return withConditions(
+          withPart(withPart(object, 'spec', spec), 'status', status),
+          conditions,
+        )
       },
       validateUpdate: (object, current) => [
         ...validateRequest(fieldsOf(object['spec'])['request']),
@@ -97,7 +112,8 @@ function askedBy({ name, uid, groups, extra }: User): Fields {
   return { username: name, uid: uid === '' ? undefined : uid, groups, extra }
 }
 
-const conditionsOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['status'])['conditions'])
+const conditionsOf = (object: KubeObject): readonly Fields[] =>
+  itemsOf(fieldsOf(object['status'])['conditions'])
 
 function withPart(object: KubeObject, part: string, value: KubeObject[string]): KubeObject {
   const { [part]: _, ...rest } = object
@@ -118,17 +134,21 @@ function validate(object: KubeObject): FieldFault[] {
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
 
-const isLegacy = ({ spec }: KubeObject): boolean => textOf(fieldsOf(spec)['signerName']) === legacySigner
+const isLegacy = ({ spec }: KubeObject): boolean =>
+  textOf(fieldsOf(spec)['signerName']) === legacySigner
 
 /** All but the request itself. A request that had the legacy signer may keep it. */
 function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   const { expirationSeconds, signerName } = fieldsOf(object['spec'])
   const { certificate } = fieldsOf(object['status'])
-  const isShort = typeof expirationSeconds === 'number' && expirationSeconds < EXPIRATION_SECONDS_MIN
+  const isShort =
+    typeof expirationSeconds === 'number' && expirationSeconds < EXPIRATION_SECONDS_MIN
   const why = `may not specify a duration less than ${EXPIRATION_SECONDS_MIN} seconds (10 minutes)`
   return [
     ...validateUsages(textsOf(fieldsOf(object['spec'])['usages'])),
-    ...(mayBeLegacy && textOf(signerName) === legacySigner ? [] : validateNewSigner(textOf(signerName))),
+    ...(mayBeLegacy && textOf(signerName) === legacySigner
+      ? []
+      : validateNewSigner(textOf(signerName))),
     ...(isShort ? [invalidValue('spec.expirationSeconds', expirationSeconds, why)] : []),
     ...validateRequestConditions(conditionsOf(object)),
     ...(textOf(certificate) === '' ? [] : validateCertificate(textOf(certificate))),
@@ -141,7 +161,8 @@ const SHOWN_CHARACTERS_MAX = 1024
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
   // One that is too long is not shown as a whole: each byte takes six characters.
-  const shown = (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
+  const shown =
+    (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
   const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(shown), why)]
   try {
     readPemRequest(base64 ?? '')
@@ -207,13 +228,18 @@ function validateChange(
   const [given, before] = [conditionsOf(object), conditionsOf(current)]
   const faults: FieldFault[] = []
   const refuse = (what: string, type: string): void => {
-    faults.push(forbiddenField('status.conditions', `updates may not ${what} a condition of type "${type}"`))
+    faults.push(
+      forbiddenField('status.conditions', `updates may not ${what} a condition of type "${type}"`),
+    )
   }
   for (const type of [...decisions, 'Failed']) {
     if (has(before, type) && !has(given, type)) refuse('remove', type)
-    if (!mayDecide && type !== 'Failed' && has(given, type) && !has(before, type)) refuse('add', type)
+    if (!mayDecide && type !== 'Failed' && has(given, type) && !has(before, type))
+      refuse('add', type)
   }
-  const [certificate, issued] = [object, current].map(({ status }) => textOf(fieldsOf(status)['certificate']))
+  const [certificate, issued] = [object, current].map(({ status }) =>
+    textOf(fieldsOf(status)['certificate']),
+  )
   if (issued !== '' && certificate !== issued) {
     const why = 'updates may not modify existing certificate content'
     faults.push(forbiddenField('status.certificate', why))

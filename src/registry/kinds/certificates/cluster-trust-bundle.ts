@@ -17,17 +17,24 @@ export const clusterTrustBundleRules: KindRules = {
   selectableFields: ['spec.signerName'],
   validate: () => [],
   // A bundle may have thousands of certificates to parse.
-  validateInSlices: (object, current, tools) => inTurns((slice) => validate(object, current, slice), tools),
+  validateInSlices: (object, current, tools) =>
+    inTurns((slice) => validate(object, current, slice), tools),
 }
 
 /** A bundle that did not change is not parsed again, so that it stays valid. */
-function* validate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validate(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const isRead = current !== undefined && bundleOf(object) === bundleOf(current)
   const isSameSigner = current === undefined || signerOf(object) === signerOf(current)
   return [
     ...validateNames(object),
     ...(isRead ? [] : yield* validateBundle(bundleOf(object), slice)),
-    ...(isSameSigner ? [] : [invalidValue('spec.signerName', signerOf(object), 'field is immutable')]),
+    ...(isSameSigner
+      ? []
+      : [invalidValue('spec.signerName', signerOf(object), 'field is immutable')]),
   ]
 }
 
@@ -38,10 +45,14 @@ function validateNames(object: KubeObject): FieldFault[] {
   const signer = signerOf(object)
   const { name = '', generateName = '' } = object.metadata
   const named = (path: string, text: string): FieldFault[] =>
-    text === '' ? [] : checkName(text.replace(/-$/, 'a'), signer).map((why) => invalidValue(path, text, why))
+    text === ''
+      ? []
+      : checkName(text.replace(/-$/, 'a'), signer).map((why) => invalidValue(path, text, why))
   return [
     ...named('metadata.generateName', generateName),
-    ...(name === '' ? [] : checkName(name, signer).map((why) => invalidValue('metadata.name', name, why))),
+    ...(name === ''
+      ? []
+      : checkName(name, signer).map((why) => invalidValue('metadata.name', name, why))),
     ...(signer === '' ? [] : validateSigner(signer, 'spec.signerName')),
   ]
 }
@@ -49,7 +60,8 @@ function validateNames(object: KubeObject): FieldFault[] {
 /** A bundle with a signer has its name as prefix: `example.com:signer:name`. */
 function checkName(name: string, signer: string): readonly string[] {
   if (signer === '') {
-    if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name']
+    if (name.includes(':'))
+      return ['ClusterTrustBundle without signer name must not have ":" in its name']
     return checkDnsSubdomain(name)
   }
   const prefix = `${signer.replaceAll('/', ':')}:`
@@ -59,7 +71,8 @@ function checkName(name: string, signer: string): readonly string[] {
 
 function* validateBundle(text: string, slice: Slice): Turns<FieldFault[]> {
   const path = 'spec.trustBundle'
-  if (Buffer.byteLength(text) > TRUST_BUNDLE_BYTES_MAX) return [tooLong(path, TRUST_BUNDLE_BYTES_MAX)]
+  if (Buffer.byteLength(text) > TRUST_BUNDLE_BYTES_MAX)
+    return [tooLong(path, TRUST_BUNDLE_BYTES_MAX)]
   const refused = (why: string): FieldFault => invalidValue(path, '<value omitted>', why)
   const blocks = decodePem(text)
   const faults: FieldFault[] = []
@@ -71,7 +84,9 @@ function* validateBundle(text: string, slice: Slice): Turns<FieldFault[]> {
   }
   if (faults.length > 0) return faults
   if (blocks.length === 0) return [refused('at least one trust anchor must be provided')]
-  return doubled(blocks).map((places) => refused(`duplicate trust anchor (indices [${places.join(' ')}])`))
+  return doubled(blocks).map((places) =>
+    refused(`duplicate trust anchor (indices [${places.join(' ')}])`),
+  )
 }
 
 function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined {

@@ -27,7 +27,13 @@ export function validateRequestConditions(conditions: readonly Fields[]): FieldF
       ...(type === '' ? [required(`${path}.type`)] : []),
       ...validateStatus(type, textOf(condition['status']), `${path}.status`),
       ...(isOpposed
-        ? [invalidValue(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive')]
+        ? [
+            invalidValue(
+              `${path}.type`,
+              type,
+              'Approved and Denied conditions are mutually exclusive',
+            ),
+          ]
         : []),
       ...(repeats.has(at) ? [duplicate(`${path}.type`, type)] : []),
     ]
@@ -62,7 +68,10 @@ export function withTimes(
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
 /** Existing decisions are kept unchanged. */
-export function withDecisions(conditions: readonly Fields[], before: readonly Fields[]): readonly Fields[] {
+export function withDecisions(
+  conditions: readonly Fields[],
+  before: readonly Fields[],
+): readonly Fields[] {
   const known = firstBy(before, ({ type }) => textOf(type))
   return conditions.map((condition) => {
     const type = textOf(condition['type'])

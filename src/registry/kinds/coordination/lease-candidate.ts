@@ -17,11 +17,16 @@ const leaseOf = (object: KubeObject): string => textOf(fieldsOf(object['spec'])[
 
 function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
-  const [binaryVersion, emulationVersion] = [textOf(spec['binaryVersion']), textOf(spec['emulationVersion'])]
+  const [binaryVersion, emulationVersion] = [
+    textOf(spec['binaryVersion']),
+    textOf(spec['emulationVersion']),
+  ]
   const faults: FieldFault[] = leaseOf(object) === '' ? [required('spec.leaseName')] : []
-  const emulation = emulationVersion === '' ? zero : readVersion(emulationVersion, 'spec.emulationVersion', faults)
+  const emulation =
+    emulationVersion === '' ? zero : readVersion(emulationVersion, 'spec.emulationVersion', faults)
   if (binaryVersion === '') faults.push(required('spec.binaryVersion'))
-  const binary = binaryVersion === '' ? zero : readVersion(binaryVersion, 'spec.binaryVersion', faults)
+  const binary =
+    binaryVersion === '' ? zero : readVersion(binaryVersion, 'spec.binaryVersion', faults)
   if (binaryVersion !== '' && emulationVersion !== '' && compareSemver(binary, emulation) < 0) {
     const why = 'must be greater than or equal to `emulationVersion`'
     faults.push(invalidValue('spec.binaryVersion', binaryVersion, why))
@@ -34,7 +39,10 @@ function validateChoice(given: Json | undefined, emulation: Semver): FieldFault[
   if (strategy === '') return [required('spec.strategy')]
   const why = "must be specified when `strategy` is 'OldestEmulationVersion'"
   const isMissing = strategy === OLDEST_EMULATION_VERSION && compareSemver(emulation, zero) === 0
-  return [...(isMissing ? [required('spec.emulationVersion', why)] : []), ...validateStrategy(strategy)]
+  return [
+    ...(isMissing ? [required('spec.emulationVersion', why)] : []),
+    ...validateStrategy(strategy),
+  ]
 }
 
 const zero: Semver = { numbers: [0n, 0n, 0n], pre: [] }
@@ -48,4 +56,6 @@ function readVersion(text: string, path: string, faults: FieldFault[]): Semver {
 }
 
 const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
-  leaseOf(object) === leaseOf(current) ? [] : [invalidValue('spec.leaseName', leaseOf(object), 'field is immutable')]
+  leaseOf(object) === leaseOf(current)
+    ? []
+    : [invalidValue('spec.leaseName', leaseOf(object), 'field is immutable')]

@@ -9,17 +9,25 @@ export const leaseRules: KindRules = {
 }
 
 function validate(object: KubeObject): FieldFault[] {
-  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = fieldsOf(object['spec'])
+  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = fieldsOf(
+    object['spec'],
+  )
   const faults: FieldFault[] = []
   if (typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0) {
-    faults.push(invalidValue('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'))
+    faults.push(
+      invalidValue('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'),
+    )
   }
   if (typeof leaseTransitions === 'number' && leaseTransitions < 0) {
-    faults.push(invalidValue('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'))
+    faults.push(
+      invalidValue('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'),
+    )
   }
   if (strategy !== undefined) faults.push(...validateStrategy(textOf(strategy)))
   if (textOf(preferredHolder) !== '' && textOf(strategy) === '') {
-    faults.push(forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined'))
+    faults.push(
+      forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined'),
+    )
   }
   return faults
 }

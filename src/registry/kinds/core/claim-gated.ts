@@ -10,5 +10,6 @@ export const foreignSources: GatedPart = {
   gate: 'CrossNamespaceVolumeDataSource',
   isUsed: isForeign,
   isKept: (claim) => sourceOf(claim) !== undefined,
-  drop: (claim) => (isForeign(claim) ? { ...claim, spec: omit(fieldsOf(claim['spec']), 'dataSourceRef') } : claim),
+  drop: (claim) =>
+    isForeign(claim) ? { ...claim, spec: omit(fieldsOf(claim['spec']), 'dataSourceRef') } : claim,
 }

@@ -1,5 +1,11 @@
 /** The spec of a PersistentVolumeClaim, also in claim templates. */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
@@ -12,7 +18,12 @@ import { labelSelector } from '../../rules/label-selector.ts'
 import { eachIn, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 
-const known: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const known: readonly string[] = [
+  'ReadOnlyMany',
+  'ReadWriteMany',
+  'ReadWriteOnce',
+  'ReadWriteOncePod',
+]
 const accessMode: Rule = oneOf(...known)
 
 /** Also for PersistentVolumes. `missing`: the message if there is none. */
@@ -22,8 +33,13 @@ export function accessModes(missing: string): Rule {
     if (modes.length === 0) check.faults.push(required(path, missing))
     eachIn(modes, check, (mode, _, own) => accessMode(mode, path, own))
     const all = keysOf(modes, (mode) => mode)
-    if (all.has('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod' && all.has(mode))) {
-      check.faults.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
+    if (
+      all.has('ReadWriteOncePod') &&
+      known.some((mode) => mode !== 'ReadWriteOncePod' && all.has(mode))
+    ) {
+      check.faults.push(
+        forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'),
+      )
     }
   }
 }
@@ -34,7 +50,8 @@ export const attributesClassGate = 'VolumeAttributesClass'
 /** For an update: a claim that already has a class is still validated for it if the gate is off. */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
   isOn: (name) =>
-    gates.isOn(name) || (name === attributesClassGate && before['volumeAttributesClassName'] !== undefined),
+    gates.isOn(name) ||
+    (name === attributesClassGate && before['volumeAttributesClassName'] !== undefined),
 })
 
 const forbid = (why: string): FieldFault => forbiddenField('spec.volumeAttributesClassName', why)
@@ -46,7 +63,9 @@ export function validateAttributesChange(now: Fields, before: Fields, gates: Gat
     ...(gates.isOn(attributesClassGate)
       ? []
       : [forbid('update is forbidden when the VolumeAttributesClass feature gate is disabled')]),
-    ...(was !== undefined && is === undefined ? [forbid('update from non-nil value to nil is forbidden')] : []),
+    ...(was !== undefined && is === undefined
+      ? [forbid('update from non-nil value to nil is forbidden')]
+      : []),
   ]
 }
 
@@ -71,12 +90,22 @@ export const claimSpec: Rule = (value, path, check) => {
   const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
   if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
     // As upstream, the path is printed instead of the value.
-    const shown = goStruct('field.Path', { name: '"dataSource"', index: '""', parent: goPointer('field.Path', true) })
-    const why = isAbroad ? 'may not be specified when dataSourceRef.namespace is specified' : 'must match dataSourceRef'
+    const shown = goStruct('field.Path', {
+      name: '"dataSource"',
+      index: '""',
+      parent: goPointer('field.Path', true),
+    })
+    const why = isAbroad
+      ? 'may not be specified when dataSourceRef.namespace is specified'
+      : 'must match dataSourceRef'
     check.faults.push(invalidShown(path, shown, why))
   }
   if (check.gates.isOn(attributesClassGate)) {
-    unlessEmpty(named(checkDnsSubdomain))(spec['volumeAttributesClassName'], `${path}.volumeAttributesClassName`, check)
+    unlessEmpty(named(checkDnsSubdomain))(
+      spec['volumeAttributesClassName'],
+      `${path}.volumeAttributesClassName`,
+      check,
+    )
   }
 }
 

@@ -20,14 +20,17 @@ function validate(object: KubeObject): FieldFault[] {
   const binaryData = fieldsOf(object['binaryData'])
   const isBinary = (key: string): boolean => Object.hasOwn(binaryData, key)
   const texts = eachKey('data of ConfigMap', data, newFound, (found, key) => {
-    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`data[${key}]`, key, fault))
-    if (isBinary(key)) found.faults.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    for (const fault of checkConfigKey(key))
+      found.faults.push(invalidValue(`data[${key}]`, key, fault))
+    if (isBinary(key))
+      found.faults.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     const value = data[key]
     found.bytes += typeof value === 'string' ? Buffer.byteLength(value) : 0
     return true
   })
   const binaries = eachKey('binaryData of ConfigMap', binaryData, newFound, (found, key) => {
-    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`binaryData[${key}]`, key, fault))
+    for (const fault of checkConfigKey(key))
+      found.faults.push(invalidValue(`binaryData[${key}]`, key, fault))
     const value = binaryData[key]
     found.bytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
     return true

@@ -40,9 +40,13 @@ function validateSubset(path: string, subset: Fields): FieldFault[] {
   return [
     ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addressLists.flatMap((list) =>
-      faultsOfEach(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
+      faultsOfEach(itemsOf(subset[list]), (address, at) =>
+        validateAddress(`${path}.${list}[${at}]`, address),
+      ),
     ),
-    ...faultsOfEach(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
+    ...faultsOfEach(ports, (port, at) =>
+      validatePort(`${path}.ports[${at}]`, port, ports.length > 1),
+    ),
   ]
 }
 
@@ -53,7 +57,9 @@ function validateAddress(path: string, address: Fields): FieldFault[] {
   return [
     ...checked(`${path}.ip`, ip, checkIp),
     ...(hostname === '' ? [] : checked(`${path}.hostname`, hostname, checkDnsLabel)),
-    ...(typeof nodeName === 'string' ? checked(`${path}.nodeName`, nodeName, checkDnsSubdomain) : []),
+    ...(typeof nodeName === 'string'
+      ? checked(`${path}.nodeName`, nodeName, checkDnsSubdomain)
+      : []),
     ...validateTarget(`${path}.ip`, ip),
   ]
 }
@@ -64,14 +70,22 @@ function validatePort(path: string, port: Fields, needsName: boolean): FieldFaul
   const protocol = textOf(port['protocol'])
   const { appProtocol } = port
   return [
-    ...(name === '' ? (needsName ? [required(`${path}.name`)] : []) : checked(`${path}.name`, name, checkDnsLabel)),
+    ...(name === ''
+      ? needsName
+        ? [required(`${path}.name`)]
+        : []
+      : checked(`${path}.name`, name, checkDnsLabel)),
     ...checkPortNumber(number).map((why) => invalidValue(`${path}.port`, number, why)),
     ...validateProtocol(`${path}.protocol`, protocol),
-    ...(typeof appProtocol === 'string' ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName) : []),
+    ...(typeof appProtocol === 'string'
+      ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName)
+      : []),
   ]
 }
 
 function validateProtocol(path: string, protocol: string): FieldFault[] {
   if (protocol === '') return [required(path)]
-  return protocols.some((known) => known === protocol) ? [] : [notSupported(path, protocol, protocols)]
+  return protocols.some((known) => known === protocol)
+    ? []
+    : [notSupported(path, protocol, protocols)]
 }

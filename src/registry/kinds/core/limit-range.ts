@@ -1,13 +1,24 @@
 import { duplicate, forbiddenField, invalidShown, required } from '../../../api/field-fault.ts'
 import { goQuantity } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  textOf,
+} from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { addKey, keysOf } from '../../../lib/long-lists.ts'
 import { once } from '../../../lib/parts.ts'
 import { sortInParts } from '../../../lib/sort-in-parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { allowsOvercommit, checkContainerResourceName, checkResourceName } from '../../rules/resources.ts'
+import {
+  allowsOvercommit,
+  checkContainerResourceName,
+  checkResourceName,
+} from '../../rules/resources.ts'
 import { eachIn, faultsOf, isEmpty, type Rule } from '../../rules/rule.ts'
 import { named } from '../../rules/scalars.ts'
 
@@ -27,11 +38,14 @@ const resourceNames: Rule = (value, path, check) => {
   for (const list of lists) {
     if (item['type'] === 'Pod' && (list === 'default' || list === 'defaultRequest')) {
       if (isEmpty(item[list])) continue
-      check.faults.push(forbiddenField(`${path}.${list}`, "may not be specified when `type` is 'Pod'"))
+      check.faults.push(
+        forbiddenField(`${path}.${list}`, "may not be specified when `type` is 'Pod'"),
+      )
       continue
     }
     eachIn(entriesOf(item[list]), check, ([name], _, { faults }) => {
-      for (const why of checkName(name)) faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
+      for (const why of checkName(name))
+        faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
     })
   }
 }
@@ -91,12 +105,19 @@ const ratio =
     const most = amountIn('maxLimitRequestRatio')
     if (most === '') return
     const at = `${path}.maxLimitRequestRatio[${name}]`
-    if (nanosOf(most) < 10n ** 9n) faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is less than 1`))
+    if (nanosOf(most) < 10n ** 9n)
+      faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is less than 1`))
     const [low, high] = [amountIn('min'), amountIn('max')]
     if (low === '' || high === '') return
     const possible = Number(nanosOf(high)) / Number(nanosOf(low))
     if (Number(nanosOf(most)) / 1e9 <= possible) return
-    faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is greater than max/min = ${possible.toFixed(6)}`))
+    faults.push(
+      invalidShown(
+        at,
+        goQuantity(most),
+        `ratio ${most} is greater than max/min = ${possible.toFixed(6)}`,
+      ),
+    )
   }
 
 /** For a resource that cannot be overcommitted, the default request must equal the default limit. */
@@ -104,7 +125,13 @@ const equalDefaults =
   (name: string, amountIn: (list: string) => string): Rule =>
   (_, path, { faults }) => {
     const [limit, request] = [amountIn('default'), amountIn('defaultRequest')]
-    if (limit === '' || request === '' || allowsOvercommit(name) || nanosOf(limit) === nanosOf(request)) return
+    if (
+      limit === '' ||
+      request === '' ||
+      allowsOvercommit(name) ||
+      nanosOf(limit) === nanosOf(request)
+    )
+      return
     const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`
     faults.push(invalidShown(`${path}.defaultRequest[${name}]`, goQuantity(request), why))
   }
@@ -126,7 +153,9 @@ export const limitRangeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
   // A LimitRange needs no name, since nothing refers to one.
   prepareCreate: (object, { newId }) =>
-    (object.metadata.name ?? '') === '' ? { ...object, metadata: { ...object.metadata, name: newId() } } : object,
+    (object.metadata.name ?? '') === ''
+      ? { ...object, metadata: { ...object.metadata, name: newId() } }
+      : object,
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
 }
 
@@ -134,7 +163,11 @@ export const limitRangeRules: KindRules = {
 export function withLimitDefaults(item: Fields): Fields {
   if (item['type'] !== 'Container') return item
   const limits: Fields = { ...fieldsOf(item['max']), ...fieldsOf(item['default']) }
-  const requests: Fields = { ...fieldsOf(item['min']), ...limits, ...fieldsOf(item['defaultRequest']) }
+  const requests: Fields = {
+    ...fieldsOf(item['min']),
+    ...limits,
+    ...fieldsOf(item['defaultRequest']),
+  }
   return { ...item, ...present('default', limits), ...present('defaultRequest', requests) }
 }
 

@@ -89,7 +89,9 @@ function withNameLabel(object: KubeObject): KubeObject {
 
 function finalizersOf(object: KubeObject): string[] {
   const { finalizers } = fieldsOf(object['spec'])
-  return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
+  return Array.isArray(finalizers)
+    ? finalizers.filter((finalizer) => typeof finalizer === 'string')
+    : []
 }
 
 /** The default phase is Active. */

@@ -76,11 +76,15 @@ const podCidrs: Rule = (value, path, check) => {
   const unreadable = families.indexOf(undefined)
   if (unreadable !== -1) {
     const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${shownPlain(ranges[unreadable] ?? '')})`
-    check.faults.push(internalFault(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`))
+    check.faults.push(
+      internalFault(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`),
+    )
   }
   const isPair = unreadable === -1 && new Set(families).size === 2 && ranges.length <= POD_CIDRS_MAX
   if (isPair) return
-  check.faults.push(invalidShown(path, goStrings(ranges), 'may specify no more than one CIDR for each IP family'))
+  check.faults.push(
+    invalidShown(path, goStrings(ranges), 'may specify no more than one CIDR for each IP family'),
+  )
 }
 
 /** The names are not validated. */
@@ -93,7 +97,8 @@ const amounts: Rule = (value, path, check) => {
 const resources = fields({ capacity: amounts, allocatable: amounts })
 
 const swap: Rule = given((value, path, { faults }) => {
-  if (numberOf(value) <= 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than zero'))
+  if (numberOf(value) <= 0)
+    faults.push(invalidValue(path, numberOf(value), 'must be greater than zero'))
 })
 
 const annotations: Rule = (value, path, { faults }) => {
@@ -101,7 +106,8 @@ const annotations: Rule = (value, path, { faults }) => {
   const push = (at: string, name: string, fault: string | undefined): void => {
     if (fault !== undefined) faults.push(invalidValue(at, name, fault))
   }
-  if (textOf(avoided) !== '') push(`${path}.AvoidPods`, avoidPods, jsonFault(textOf(avoided), 'object'))
+  if (textOf(avoided) !== '')
+    push(`${path}.AvoidPods`, avoidPods, jsonFault(textOf(avoided), 'object'))
   if (textOf(tainted) !== '') push(path, oldTaints, jsonFault(textOf(tainted), 'array'))
 }
 
@@ -112,7 +118,11 @@ const node: Rule = (value, _path, check) => {
   taints(fieldsOf(spec)['taints'], 'metadata.taints', check)
   resources(status, 'status', check)
   podCidrs(fieldsOf(spec)['podCIDRs'], 'spec.podCIDRs', check)
-  swap(fieldsOf(fieldsOf(fieldsOf(status)['nodeInfo'])['swap'])['capacity'], 'metadata.nodeSwapStatus.capacity', check)
+  swap(
+    fieldsOf(fieldsOf(fieldsOf(status)['nodeInfo'])['swap'])['capacity'],
+    'metadata.nodeSwapStatus.capacity',
+    check,
+  )
 }
 
 const addresses: Rule = (value, path, check) => {
@@ -137,7 +147,10 @@ export const nodeRules: KindRules = {
     return { ...object, status: omit(status, 'features') }
   },
   validate: (object) => faultsOf(node, object, ''),
-  validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],
+  validateUpdate: (object, current) => [
+    ...faultsOf(node, object, ''),
+    ...validateChange(object, current),
+  ],
   warnings,
   status: { validateUpdate: validateChange },
 }
@@ -145,7 +158,9 @@ export const nodeRules: KindRules = {
 function warnings(object: KubeObject): string[] {
   const { externalID, podCIDRs } = fieldsOf(object['spec'])
   return [
-    ...(textOf(externalID) === '' ? [] : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
+    ...(textOf(externalID) === ''
+      ? []
+      : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
     ...textsOf(podCIDRs).flatMap((cidr, at) => warnOfCidr(`spec.podCIDRs[${at}]`, cidr)),
   ]
 }
@@ -158,21 +173,29 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     (value, path, { faults }) => {
       const was = before[field]
       if (isSame(was, undefined) || was === '' || isSame(value, was)) return
-      faults.push(forbiddenField(path, `node updates may not change ${shown} except from "" to valid`))
+      faults.push(
+        forbiddenField(path, `node updates may not change ${shown} except from "" to valid`),
+      )
     }
   const externalId: Rule = (value, path, { faults }) => {
-    if (textOf(value) !== textOf(before['externalID'])) faults.push(forbiddenField(path, 'may not be updated'))
+    if (textOf(value) !== textOf(before['externalID']))
+      faults.push(forbiddenField(path, 'may not be updated'))
   }
   const status = fieldsOf(object['status'])
   return [
     ...faultsOf(annotations, object.metadata['annotations'], 'metadata.annotations'),
     ...faultsOf(all(fields({ addresses }), resources), status, 'status'),
     ...faultsOf(
-      fields({ podCIDRs: setOnce('podCIDRs', 'podCIDR'), providerID: setOnce('providerID', 'providerID') }),
+      fields({
+        podCIDRs: setOnce('podCIDRs', 'podCIDR'),
+        providerID: setOnce('providerID', 'providerID'),
+      }),
       now,
       'spec',
     ),
-    ...(isSame(now['taints'], before['taints']) ? [] : faultsOf(taints, now['taints'], 'metadata.taints')),
+    ...(isSame(now['taints'], before['taints'])
+      ? []
+      : faultsOf(taints, now['taints'], 'metadata.taints')),
     ...faultsOf(fields({ externalID: externalId }), now, 'spec'),
   ]
 }
@@ -187,5 +210,7 @@ export function withPodCidrs(spec: Fields): Fields {
 
 export function withAllocatable(status: Fields): Fields {
   const { capacity, allocatable } = status
-  return capacity === undefined || allocatable !== undefined ? status : { ...status, allocatable: capacity }
+  return capacity === undefined || allocatable !== undefined
+    ? status
+    : { ...status, allocatable: capacity }
 }

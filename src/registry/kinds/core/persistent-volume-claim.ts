@@ -25,7 +25,12 @@ import { changesOf } from '../../rules/changes.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { isExtended } from '../../rules/resources.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { attributesGates, claimSpec, claimSpecWarnings, validateAttributesChange } from './claim-spec.ts'
+import {
+  attributesGates,
+  claimSpec,
+  claimSpecWarnings,
+  validateAttributesChange,
+} from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
@@ -38,7 +43,9 @@ export const persistentVolumeClaimRules: KindRules = {
   validateUpdate: (object, current, gates) => {
     const was = fieldsOf(current['spec'])
     const found = faultsOf(claimSpec, object['spec'], 'spec', attributesGates(gates, was))
-    const faults = hasSourceGroup(was) ? found.filter(({ path }) => !sourceGroups.includes(path)) : found
+    const faults = hasSourceGroup(was)
+      ? found.filter(({ path }) => !sourceGroups.includes(path))
+      : found
     // As upstream, an update is validated twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
@@ -56,9 +63,15 @@ const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
   const was = fieldsOf(current?.['spec'])
-  const isKept = was['dataSource'] !== undefined || was['dataSourceRef'] !== undefined || dataSourceRef !== undefined
+  const isKept =
+    was['dataSource'] !== undefined ||
+    was['dataSourceRef'] !== undefined ||
+    dataSourceRef !== undefined
   const source = isKept || isOldSource(dataSource) ? dataSource : undefined
-  return withBothSources({ ...object, spec: present({ ...rest, dataSource: source, dataSourceRef }) })
+  return withBothSources({
+    ...object,
+    spec: present({ ...rest, dataSource: source, dataSourceRef }),
+  })
 }
 
 /** dataSource and dataSourceRef mirror each other. */
@@ -82,7 +95,8 @@ function isOldSource(source: Json | undefined): boolean {
     : group === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'
 }
 
-const storageOf = (spec: Fields): Json | undefined => fieldsOf(fieldsOf(spec['resources'])['requests'])['storage']
+const storageOf = (spec: Fields): Json | undefined =>
+  fieldsOf(fieldsOf(spec['resources'])['requests'])['storage']
 
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const now = fieldsOf(object['spec'])
@@ -100,13 +114,15 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
     const path = 'spec.resources.requests.storage'
     if (!gates.isOn('RecoverVolumeExpansionFailure')) {
       faults.push(forbiddenField(path, 'field can not be less than previous value'))
-    } else if (size <= held) faults.push(forbiddenField(path, 'field can not be less than status.capacity'))
+    } else if (size <= held)
+      faults.push(forbiddenField(path, 'field can not be less than status.capacity'))
   }
   if (!isSame(now['volumeMode'], before['volumeMode'])) {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
   }
   addAll(faults, validateAttributesChange(now, before, gates))
-  const isEmptied = now['volumeAttributesClassName'] === '' && textOf(before['volumeAttributesClassName']) !== ''
+  const isEmptied =
+    now['volumeAttributesClassName'] === '' && textOf(before['volumeAttributesClassName']) !== ''
   if (isEmptied) {
     const why = 'update from non-nil value to an empty string is forbidden'
     faults.push(forbiddenField('spec.volumeAttributesClassName', why))
@@ -120,10 +136,12 @@ function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   const before = fieldsOf(current['spec'])
   const { volumeName, storageClassName, resources, volumeAttributesClassName } = now
   const changes: { [field: string]: Json | undefined } = {}
-  if (textOf(before['volumeName']) === '' && volumeName !== undefined) changes['volumeName'] = volumeName
+  if (textOf(before['volumeName']) === '' && volumeName !== undefined)
+    changes['volumeName'] = volumeName
   if (before['storageClassName'] === undefined && storageClassName !== undefined) {
     const was = current.metadata.annotations?.[storageClassAnnotation]
-    if (was === undefined || was === storageClassName) changes['storageClassName'] = storageClassName
+    if (was === undefined || was === storageClassName)
+      changes['storageClassName'] = storageClassName
   }
   const isBound = fieldsOf(object['status'])['phase'] === 'Bound'
   const storage = storageOf(now)
@@ -140,7 +158,9 @@ function allowedSpec(object: KubeObject, current: KubeObject): Fields {
 function validateClassAnnotation(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = object.metadata.annotations?.[storageClassAnnotation]
   if (now === current.metadata.annotations?.[storageClassAnnotation]) return []
-  return [invalidValue(`metadata.annotations.${storageClassAnnotation}`, now ?? '', 'field is immutable')]
+  return [
+    invalidValue(`metadata.annotations.${storageClassAnnotation}`, now ?? '', 'field is immutable'),
+  ]
 }
 
 const resizeStates = [
@@ -154,7 +174,9 @@ const resizeStates = [
 function validateStatus(object: KubeObject): FieldFault[] {
   const { capacity, allocatedResources, allocatedResourceStatuses } = fieldsOf(object['status'])
   return [
-    ...faultsOfEach(entriesOf(capacity), ([name, amount]) => basicAmount(amount, `status.capacity[${name}]`)),
+    ...faultsOfEach(entriesOf(capacity), ([name, amount]) =>
+      basicAmount(amount, `status.capacity[${name}]`),
+    ),
     ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
       // As upstream, the path is not the field's name, and for an invalid state the name of the resource is shown.
       const path = 'status.allocatedResourceStatus'
@@ -163,7 +185,9 @@ function validateStatus(object: KubeObject): FieldFault[] {
     }),
     ...faultsOfEach(entriesOf(allocatedResources), ([name, amount]) => {
       const path = 'status.allocatedResources'
-      return isClaimed(name) ? basicAmount(amount, `${path}[${name}]`) : [notSupported(path, name, ['storage'])]
+      return isClaimed(name)
+        ? basicAmount(amount, `${path}[${name}]`)
+        : [notSupported(path, name, ['storage'])]
     }),
   ]
 }

@@ -48,25 +48,32 @@ const capacity: Rule = (value, path, check) => {
   const amounts = once('amounts of capacity', () => entriesOf(value))
   if (amounts.length === 0) faults.push(required(path))
   if (amounts.length !== 1 || amounts[0]?.[0] !== 'storage') {
-    const shown = shownItems(amounts, ([name, amount]) => `${shownValue(name)}:${goQuantity(amount)}`)
+    const shown = shownItems(
+      amounts,
+      ([name, amount]) => `${shownValue(name)}:${goQuantity(amount)}`,
+    )
     const list = isFields(value) ? `core.ResourceList{${shown}}` : 'core.ResourceList(nil)'
     faults.push(notSupportedShown(path, list, ['storage']))
   }
   eachIn(amounts, check, ([name, amount], _, own) => {
     own.faults.push(...basicAmount(amount, `${path}[${name}]`))
-    if (nanosOf(amount) <= 0n) own.faults.push(invalidValue(`${path}[${name}]`, amount, 'must be greater than zero'))
+    if (nanosOf(amount) <= 0n)
+      own.faults.push(invalidValue(`${path}[${name}]`, amount, 'must be greater than zero'))
   })
 }
 
 /** The amount is printed as an integer. */
 export function basicAmount(amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
-  return nanos >= 0n ? [] : [invalidShown(path, `${nanos / 10n ** 9n}`, 'must be a valid resource quantity')]
+  return nanos >= 0n
+    ? []
+    : [invalidShown(path, `${nanos / 10n ** 9n}`, 'must be a valid resource quantity')]
 }
 
 const nodeAffinity: Rule = given((value, path, check) => {
   const { required: nodes } = fieldsOf(value)
-  if (nodes === undefined) check.faults.push(required(`${path}.required`, 'must specify required node constraints'))
+  if (nodes === undefined)
+    check.faults.push(required(`${path}.required`, 'must specify required node constraints'))
   else nodeSelector(nodes, `${path}.required`, check)
 })
 
@@ -87,7 +94,9 @@ const attributesClass: Rule = (value, path, check) => {
   if (name === '') check.faults.push(required(at, 'an empty string is disallowed'))
   else named(checkDnsSubdomain)(name, at, check)
   if (csi !== undefined) return
-  check.faults.push(required(`${path}.csi`, 'has to be specified when using volumeAttributesClassName'))
+  check.faults.push(
+    required(`${path}.csi`, 'has to be specified when using volumeAttributesClassName'),
+  )
 }
 
 const spec = all(
@@ -126,7 +135,9 @@ export const inlineVolume: Rule = all(
     storageClassName: unlessEmpty(notInline),
     volumeMode: given((value, path, { faults }) => {
       if (value === 'Filesystem') return
-      faults.push(forbiddenField(path, `may not specify volumeMode other than Filesystem ${inlineOnly}`))
+      faults.push(
+        forbiddenField(path, `may not specify volumeMode other than Filesystem ${inlineOnly}`),
+      )
     }),
   }),
   volumeSource,
@@ -164,7 +175,9 @@ function withTransitionTime(object: KubeObject, current: KubeObject, { now }: Wr
   const was = before['lastPhaseTransitionTime']
   if (time !== undefined && time !== was) return object
   const last = status['phase'] === before['phase'] ? was : now()
-  return last === undefined ? object : { ...object, status: { ...status, lastPhaseTransitionTime: last } }
+  return last === undefined
+    ? object
+    : { ...object, status: { ...status, lastPhaseTransitionTime: last } }
 }
 
 function validate(object: KubeObject, gates: Gates): FieldFault[] {
@@ -188,10 +201,18 @@ const mountedSources: readonly string[] = [
   'photonPersistentDisk',
 ]
 
-function validateMountOptions({ metadata: { annotations = {} }, spec: own }: KubeObject): FieldFault[] {
+function validateMountOptions({
+  metadata: { annotations = {} },
+  spec: own,
+}: KubeObject): FieldFault[] {
   const isMounted = mountedSources.some((name) => fieldsOf(own)[name] !== undefined)
   if (annotations[mountOptions] === undefined || isMounted) return []
-  return [forbiddenField(`metadata.annotations.${mountOptions}`, 'may not specify mount options for this volume type')]
+  return [
+    forbiddenField(
+      `metadata.annotations.${mountOptions}`,
+      'may not specify mount options for this volume type',
+    ),
+  ]
 }
 
 function validateChange(now: Fields, before: Fields): FieldFault[] {
@@ -201,15 +222,22 @@ function validateChange(now: Fields, before: Fields): FieldFault[] {
   const expected = withExpandSecret(sourceOf(before), source)
   if (!isEqualAs('core/v1 PersistentVolumeSpec', source, expected)) {
     const path = 'spec.persistentvolumesource'
-    faults.push(forbiddenField(path, `${path} is immutable after creation\n${changesOf(expected, source)}`))
+    faults.push(
+      forbiddenField(path, `${path} is immutable after creation\n${changesOf(expected, source)}`),
+    )
   }
   if (!isSame(now['volumeMode'], before['volumeMode'])) {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
   }
   const was = before['nodeAffinity']
-  if (was === undefined || [was, withNewerLabels(was)].some((one) => isSameAffinity(now['nodeAffinity'], one)))
+  if (
+    was === undefined ||
+    [was, withNewerLabels(was)].some((one) => isSameAffinity(now['nodeAffinity'], one))
+  )
     return faults
-  const dump = goStruct('core.VolumeNodeAffinity', { Required: goPointer('core.NodeSelector', true) })
+  const dump = goStruct('core.VolumeNodeAffinity', {
+    Required: goPointer('core.NodeSelector', true),
+  })
   const shown = now['nodeAffinity'] === undefined ? '"null"' : dump
   const why = 'field is immutable, except for updating from beta label to GA'
   return [...faults, invalidShown('nodeAffinity', shown, why)]
@@ -219,12 +247,18 @@ const isSameAffinity = (now: Json | undefined, was: Json): boolean =>
   isEqualAs('core/v1 PersistentVolumeSpec', { nodeAffinity: now }, { nodeAffinity: was })
 
 const sourceOf = (own: Fields): Fields =>
-  Object.fromEntries(sourceNames.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])))
+  Object.fromEntries(
+    sourceNames.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])),
+  )
 
 function withExpandSecret(source: Fields, now: Fields): Fields {
   const { csi } = source
   const { controllerExpandSecretRef: secret } = fieldsOf(now['csi'])
-  if (csi === undefined || secret === undefined || fieldsOf(csi)['controllerExpandSecretRef'] !== undefined)
+  if (
+    csi === undefined ||
+    secret === undefined ||
+    fieldsOf(csi)['controllerExpandSecretRef'] !== undefined
+  )
     return source
   return { ...source, csi: { ...fieldsOf(csi), controllerExpandSecretRef: secret } }
 }
@@ -245,7 +279,10 @@ function withNewerLabels(affinity: Json): Json {
 /** Sources whose drivers are deprecated or removed. */
 const oldSources: readonly (readonly [string, string])[] = [
   ['cephfs', 'spec.cephfs: deprecated in v1.28, non-functional in v1.31+'],
-  ['photonPersistentDisk', 'spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+'],
+  [
+    'photonPersistentDisk',
+    'spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+',
+  ],
   ['scaleIO', 'spec.scaleIO: deprecated in v1.16, non-functional in v1.22+'],
   ['storageos', 'spec.storageOS: deprecated in v1.22, non-functional in v1.25+'],
   ['glusterfs', 'spec.glusterfs: deprecated in v1.25, non-functional in v1.26+'],
@@ -259,11 +296,15 @@ function warnings({ metadata: { annotations = {} }, spec: own }: KubeObject): st
   const told: string[] = []
   if (annotations[storageClassAnnotation] !== undefined) told.push(classWarning)
   if (annotations[mountOptions] !== undefined) {
-    told.push(`metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`)
+    told.push(
+      `metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`,
+    )
   }
   if (volume['persistentVolumeReclaimPolicy'] === 'Recycle') {
     const instead = 'Instead, the recommended approach is to use dynamic provisioning.'
-    told.push(`spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. ${instead}`)
+    told.push(
+      `spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. ${instead}`,
+    )
   }
   return [
     ...told,

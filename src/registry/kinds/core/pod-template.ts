@@ -8,5 +8,7 @@ export const podTemplateRules: KindRules = {
   validateUpdate: (object, current, gates) =>
     validatePodTemplate(object['template'], 'template', { current: current['template'], gates }),
   warnings: (object, current, gates) =>
-    isSpecChanged(object, current) ? podTemplateWarnings(object['template'], 'template', gates) : [],
+    isSpecChanged(object, current)
+      ? podTemplateWarnings(object['template'], 'template', gates)
+      : [],
 }

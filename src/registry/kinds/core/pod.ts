@@ -36,9 +36,16 @@ export const podRules: KindRules = {
     ...validateSaidTwice(pod),
     ...validateNotEphemeral(pod),
   ],
-  validateUpdate: (pod, current, gates) => [...validatePod(pod, gates), ...validatePodChange(pod, current, gates)],
+  validateUpdate: (pod, current, gates) => [
+    ...validatePod(pod, gates),
+    ...validatePodChange(pod, current, gates),
+  ],
   warnings: (pod, current, gates) => (current === undefined ? podWarnings(pod, gates) : []),
-  status: { prepareUpdate: preparePodStatus, validateUpdate: validatePodStatus, warnings: podStatusWarnings },
+  status: {
+    prepareUpdate: preparePodStatus,
+    validateUpdate: validatePodStatus,
+    warnings: podStatusWarnings,
+  },
   subresourceRules: {
     ephemeralcontainers: { prepareUpdate: prepareEphemeral, validateUpdate: validateEphemeral },
     resize: { prepareUpdate: prepareResize, validateUpdate: validateResize },
@@ -50,7 +57,8 @@ function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])
   if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = wanted ?? (isNumber(terminationGracePeriodSeconds) ? terminationGracePeriodSeconds : 0)
+  const seconds =
+    wanted ?? (isNumber(terminationGracePeriodSeconds) ? terminationGracePeriodSeconds : 0)
   return seconds < 0 ? 1 : seconds
 }
 

@@ -1,6 +1,13 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { entriesOf, type Fields, fieldsOf, isFields, type KubeObject, numberOf } from '../../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  isFields,
+  type KubeObject,
+  numberOf,
+} from '../../../api/object.ts'
 import { everyItem } from '../../../lib/parts.ts'
 import { validateByTags } from '../../declarative.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -16,14 +23,22 @@ export const replicationControllerRules: KindRules = {
     orphansDependents: true,
     generation: { fields: ['spec'] },
   },
-  selectableFields: { 'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}` },
+  selectableFields: {
+    'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}`,
+  },
   setDefaults,
   // Clients expect the field from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   validate,
   // As upstream, an update is validated twice, and faults are reported twice.
-  validateUpdate: (object, _current, gates) => [...validate(object, gates), ...validate(object, gates)],
-  declarative: validateByTags({ replicas: { isDefaulted: true, minimum: 0 }, minReadySeconds: { minimum: 0 } }),
+  validateUpdate: (object, _current, gates) => [
+    ...validate(object, gates),
+    ...validate(object, gates),
+  ],
+  declarative: validateByTags({
+    replicas: { isDefaulted: true, minimum: 0 },
+    minReadySeconds: { minimum: 0 },
+  }),
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     // As upstream, it is the template from before the update.
@@ -45,7 +60,9 @@ function setDefaults(object: KubeObject): KubeObject {
   const isLabelled = Object.keys(object.metadata.labels ?? {}).length > 0 || !isFields(labels)
   return {
     ...object,
-    metadata: isLabelled ? object.metadata : { ...object.metadata, labels: Object.fromEntries(entriesOf(labels)) },
+    metadata: isLabelled
+      ? object.metadata
+      : { ...object.metadata, labels: Object.fromEntries(entriesOf(labels)) },
     spec: { ...spec, replicas, ...(own === undefined ? {} : { selector: own }) },
   }
 }
@@ -60,13 +77,18 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...(spec['replicas'] === undefined
       ? [{ ...required('spec.replicas'), tag: 'required' as const }]
       : taggedMinimum(spec, 'replicas')),
-    ...(template === undefined ? [required('spec.template')] : validateTemplate(fieldsOf(template), wanted, gates)),
+    ...(template === undefined
+      ? [required('spec.template')]
+      : validateTemplate(fieldsOf(template), wanted, gates)),
   ]
 }
 
 /** Declarative validation covers these faults. */
 function taggedMinimum(spec: Fields, field: string): FieldFault[] {
-  return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({ ...fault, tag: 'minimum' }))
+  return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({
+    ...fault,
+    tag: 'minimum',
+  }))
 }
 
 function validateTemplate(
@@ -83,7 +105,9 @@ function validateTemplate(
   )
   const why = '`selector` does not match template `labels`'
   return [
-    ...(wanted.length > 0 && !isSelected ? [invalidShown(`${path}.metadata.labels`, goLabels(labels), why)] : []),
+    ...(wanted.length > 0 && !isSelected
+      ? [invalidShown(`${path}.metadata.labels`, goLabels(labels), why)]
+      : []),
     ...validatePodTemplate(template, path, { gates }),
     ...validateAlwaysRestarted(template, path, 'ReplicationController'),
   ]

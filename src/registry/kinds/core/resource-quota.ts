@@ -26,7 +26,9 @@ const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['VolumeAttributesClass', claimResources],
 ])
 /** Scopes that only support the operator Exists, without values. */
-const plainScopes = words('Terminating NotTerminating BestEffort NotBestEffort CrossNamespacePodAffinity')
+const plainScopes = words(
+  'Terminating NotTerminating BestEffort NotBestEffort CrossNamespacePodAffinity',
+)
 const conflicts = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -61,7 +63,8 @@ const scopeList: Rule = (value, path, { faults }) => {
   const misapplied = misappliedTo(Object.keys(fieldsOf(hard)))
   for (const name of names) {
     if (!scopes.has(name)) faults.push(invalidShown(at, shown, 'unsupported scope'))
-    if (misapplied.has(name)) faults.push(invalidShown(at, shown, 'unsupported scope applied to resource'))
+    if (misapplied.has(name))
+      faults.push(invalidShown(at, shown, 'unsupported scope applied to resource'))
   }
   if (areConflicting(names)) faults.push(invalidShown(at, shown, 'conflicting scopes'))
 }
@@ -78,18 +81,22 @@ const scopeSelector: Rule = (value, path, { faults }) => {
     const values = textsOf(expression['values'])
     if (!scopes.has(name)) faults.push(invalidValue(`${at}.scopeName`, name, 'unsupported scope'))
     if (misapplied.has(name)) {
-      faults.push(invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource'))
+      faults.push(
+        invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource'),
+      )
     }
     if (plainScopes.has(name) && operator !== 'Exists')
       faults.push(invalidValue(`${at}.operator`, operator, plainScopeRule))
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0) {
-        const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+        const why =
+          "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
         faults.push(required(`${at}.values`, why))
       }
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
       if (values.length > 0) {
-        const why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+        const why =
+          "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
         faults.push(invalidShown(`${at}.values`, goStrings(values), why))
       }
     } else faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'))
@@ -113,7 +120,10 @@ const status = fields({ hard: amounts, used: amounts })
 export const resourceQuotaRules: KindRules = {
   strategy: { returnsDeleted: true },
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
-  validateUpdate: (object, current) => [...faultsOf(spec, object['spec'], 'spec'), ...validateScopes(object, current)],
+  validateUpdate: (object, current) => [
+    ...faultsOf(spec, object['spec'], 'spec'),
+    ...validateScopes(object, current),
+  ],
   status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },
 }
 

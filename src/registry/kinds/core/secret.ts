@@ -1,5 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type FieldFault, forbiddenField, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
 import { JsonMap } from '../../../api/json-map.ts'
 import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkConfigKey } from '../../../api/names.ts'
@@ -37,7 +43,13 @@ function withStringData(object: KubeObject): KubeObject {
     return true
   })
   if (data === undefined) return without(object, 'stringData')
-  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata, data }
+  return {
+    ...rest,
+    kind: object.kind,
+    apiVersion: object.apiVersion,
+    metadata: object.metadata,
+    data,
+  }
 }
 
 const newMerged = (): { data: JsonMap | undefined } => ({ data: undefined })
@@ -45,7 +57,8 @@ const newMerged = (): { data: JsonMap | undefined } => ({ data: undefined })
 function validate(object: KubeObject): FieldFault[] {
   const data = fieldsOf(object['data'])
   const { faults, bytes } = eachKey('data of Secret', data, newFound, (found, key) => {
-    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`data[${key}]`, key, fault))
+    for (const fault of checkConfigKey(key))
+      found.faults.push(invalidValue(`data[${key}]`, key, fault))
     found.bytes += Buffer.byteLength(textAt(data, key), 'base64')
     return true
   })
@@ -82,7 +95,9 @@ function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFau
 function validateJson(data: Fields, key: string): FieldFault[] {
   if (!Object.hasOwn(data, key)) return [required(`data[${key}]`)]
   const fault = jsonFault(Buffer.from(textAt(data, key), 'base64').toString('utf8'), 'object')
-  return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
+  return fault === undefined
+    ? []
+    : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
 }
 
 /** Warns about a certificate and key of a TLS secret that do not match, with the texts of Go's crypto/tls. */
@@ -91,7 +106,8 @@ function keyPairWarnings(object: KubeObject): string[] {
   const data = fieldsOf(object['data'])
   const certificate = Buffer.from(textAt(data, 'tls.crt'), 'base64').toString('latin1')
   const key = Buffer.from(textAt(data, 'tls.key'), 'base64').toString('latin1')
-  if (!/-----BEGIN [^-]+-----/.test(certificate)) return ['tls: failed to find any PEM data in certificate input']
+  if (!/-----BEGIN [^-]+-----/.test(certificate))
+    return ['tls: failed to find any PEM data in certificate input']
   if (!/-----BEGIN [^-]+-----/.test(key)) return ['tls: failed to find any PEM data in key input']
   return isPair(certificate, key) ? [] : ['tls: private key does not match public key']
 }

@@ -22,7 +22,9 @@ export const serviceAccountRules: KindRules = {
 function withPlainSecrets(object: KubeObject): KubeObject {
   const { secrets } = object
   if (!Array.isArray(secrets)) return object
-  const named = mapEach('names of secrets', secrets, (secret: Json) => nameOnly(fieldsOf(secret)['name']))
+  const named = mapEach('names of secrets', secrets, (secret: Json) =>
+    nameOnly(fieldsOf(secret)['name']),
+  )
   return { ...object, secrets: named }
 }
 

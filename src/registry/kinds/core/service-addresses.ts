@@ -38,8 +38,11 @@ function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
   const ip = textOf(spec['clusterIP'])
   const path = 'spec.clusterIPs'
   if (ips.length === 0) return ip === '' ? [] : [required(path)]
-  if (ip === '') return [invalidShown(path, goStrings(ips), 'must be empty when `clusterIP` is not specified')]
-  return ips[0] === ip ? [] : [invalidShown(path, goStrings(ips), 'first value must match `clusterIP`')]
+  if (ip === '')
+    return [invalidShown(path, goStrings(ips), 'must be empty when `clusterIP` is not specified')]
+  return ips[0] === ip
+    ? []
+    : [invalidShown(path, goStrings(ips), 'first value must match `clusterIP`')]
 }
 
 function validateFamilies(spec: Fields): FieldFault[] {
@@ -61,7 +64,8 @@ function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
   const path = 'spec.clusterIPs'
   const faults: FieldFault[] = []
   if (isHeadless(spec)) {
-    if (ips.length > 1) faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
+    if (ips.length > 1)
+      faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
   } else {
     const shown = ips.slice(0, CHECKED_IPS_MAX)
     addAll(
@@ -69,7 +73,8 @@ function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
       faultsOfEach(shown, (ip, at) => checked(`${path}[${at}]`, ip, checkIp)),
     )
   }
-  if (ips.length > IPS_MAX) faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
+  if (ips.length > IPS_MAX)
+    faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
   return faults
 }
 

@@ -21,7 +21,10 @@ test('families of a new service', () => {
   assert.deepEqual(settled({}, dual), [['IPv4'], 'SingleStack'])
   assert.deepEqual(settled(prefer, single), [['IPv4'], 'PreferDualStack'])
   assert.deepEqual(settled(prefer, dual), [['IPv4', 'IPv6'], 'PreferDualStack'])
-  assert.deepEqual(settled({ ...prefer, ipFamilies: ['IPv6'] }, dual), [['IPv6', 'IPv4'], 'PreferDualStack'])
+  assert.deepEqual(settled({ ...prefer, ipFamilies: ['IPv6'] }, dual), [
+    ['IPv6', 'IPv4'],
+    'PreferDualStack',
+  ])
   assert.deepEqual(settled(free, single), [['IPv4', 'IPv6'], 'RequireDualStack'])
   assert.deepEqual(settled({ ...free, selector: { a: 'b' } }, single), [['IPv4'], 'SingleStack'])
   const two = { clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] }
@@ -41,13 +44,24 @@ test('what the cluster has not got is refused alone', () => {
 })
 
 test('a service loses its second family when it asks for a single one', () => {
-  const before = { type: 'ClusterIP', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
+  const before = {
+    type: 'ClusterIP',
+    clusterIPs: ['10.0.0.1', 'fd00::1'],
+    ipFamilies: ['IPv4', 'IPv6'],
+  }
   const now = { ...before, clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' }
-  assert.deepEqual(settled(now, dual, { ...before, ipFamilyPolicy: 'RequireDualStack' }), [['IPv4'], 'SingleStack'])
+  assert.deepEqual(settled(now, dual, { ...before, ipFamilyPolicy: 'RequireDualStack' }), [
+    ['IPv4'],
+    'SingleStack',
+  ])
 })
 
 test('an update that leaves out families keeps them; who loses one says so', () => {
-  const before = { type: 'ClusterIP', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
+  const before = {
+    type: 'ClusterIP',
+    clusterIPs: ['10.0.0.1', 'fd00::1'],
+    ipFamilies: ['IPv4', 'IPv6'],
+  }
   const prefer = { ...before, ipFamilyPolicy: 'PreferDualStack' }
   const bare = { clusterIP: '10.0.0.1', clusterIPs: before.clusterIPs }
   assert.deepEqual(settled(bare, dual, prefer), [['IPv4', 'IPv6'], 'PreferDualStack'])
@@ -63,5 +77,8 @@ test('one that prefers two families does not change with the cluster', () => {
     ipFamilies: ['IPv4'],
     ipFamilyPolicy: 'PreferDualStack',
   }
-  assert.deepEqual(settled({ ...before, clusterIP: '10.0.0.1' }, dual, before), [['IPv4'], 'PreferDualStack'])
+  assert.deepEqual(settled({ ...before, clusterIP: '10.0.0.1' }, dual, before), [
+    ['IPv4'],
+    'PreferDualStack',
+  ])
 })

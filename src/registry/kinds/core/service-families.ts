@@ -2,7 +2,12 @@
  * Determines the IP families of a Service: from the client's fields, its addresses and the families of the cluster. If they cannot be
  * satisfied, only these faults are reported: the other rules of Services are applied after addresses have been allocated.
  */
-import { faultsOfEach, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type IpFamily, parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
@@ -13,7 +18,11 @@ import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
 /** `cluster`: the IP families of the cluster, the primary one first. */
-export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {
+export function settleFamilies(
+  given: Fields,
+  before: Fields | undefined,
+  cluster: readonly IpFamily[],
+): Settled {
   if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
   const spec = trimmed(withPolicyOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
@@ -30,7 +39,8 @@ export function settleFamilies(given: Fields, before: Fields | undefined, cluste
   if (families.length === 0) families.push(primary)
   // A headless Service without a selector may be dual-stack in any cluster: whoever writes its endpoints knows their families.
   const mayBeDual = isFree || cluster.length > 1
-  if (policy !== 'SingleStack' && mayBeDual && families.length === 1) families.push(otherFamily(families[0]))
+  if (policy !== 'SingleStack' && mayBeDual && families.length === 1)
+    families.push(otherFamily(families[0]))
   return { spec: { ...spec, ipFamilies: families, ipFamilyPolicy: policy } }
 }
 
@@ -39,8 +49,15 @@ const otherFamily = (family: string | undefined): IpFamily => (family === 'IPv4'
 /** An existing Service with PreferDualStack does not change when the cluster becomes dual-stack. */
 function isUntouched(spec: Fields, before: Fields | undefined): boolean {
   if (before === undefined || typeOf(before) === 'ExternalName') return false
-  if (spec['ipFamilyPolicy'] !== 'PreferDualStack' || before['ipFamilyPolicy'] !== 'PreferDualStack') return false
-  return isSame(spec['clusterIPs'], before['clusterIPs']) && isSame(spec['ipFamilies'], before['ipFamilies'])
+  if (
+    spec['ipFamilyPolicy'] !== 'PreferDualStack' ||
+    before['ipFamilyPolicy'] !== 'PreferDualStack'
+  )
+    return false
+  return (
+    isSame(spec['clusterIPs'], before['clusterIPs']) &&
+    isSame(spec['ipFamilies'], before['ipFamilies'])
+  )
 }
 
 /** A client that requests SingleStack need not also remove the second address and family. */
@@ -48,7 +65,9 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
   if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
   const trim = (field: string): Fields => {
     const values = textsOf(spec[field])
-    return values.length === 2 && isSame(spec[field], before[field]) ? { [field]: values.slice(0, 1) } : {}
+    return values.length === 2 && isSame(spec[field], before[field])
+      ? { [field]: values.slice(0, 1) }
+      : {}
   }
   return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
 }
@@ -64,16 +83,25 @@ function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
 function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
   const policy = textOf(spec['ipFamilyPolicy'])
   if (before === undefined || policy === 'SingleStack') return []
-  const isLost = (field: string): boolean => textsOf(before[field]).length === 2 && textsOf(spec[field]).length === 1
+  const isLost = (field: string): boolean =>
+    textsOf(before[field]).length === 2 && textsOf(spec[field]).length === 1
   const refuse = (what: string): FieldFault =>
-    invalidValue('spec.ipFamilyPolicy', policy, `must be 'SingleStack' to release the secondary ${what}`)
+    invalidValue(
+      'spec.ipFamilyPolicy',
+      policy,
+      `must be 'SingleStack' to release the secondary ${what}`,
+    )
   return [
     ...(isLost('clusterIPs') ? [refuse('cluster IP')] : []),
     ...(isLost('ipFamilies') ? [refuse('IP family')] : []),
   ]
 }
 
-function addFamiliesOfAddresses(spec: Fields, families: string[], cluster: readonly IpFamily[]): FieldFault[] {
+function addFamiliesOfAddresses(
+  spec: Fields,
+  families: string[],
+  cluster: readonly IpFamily[],
+): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const faults: FieldFault[] = []
   const shown = goStrings(ips)
@@ -99,12 +127,18 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): Fi
     const needs = "must be 'RequireDualStack' or 'PreferDualStack' when multiple"
     if (textsOf(spec['clusterIPs']).length > 1)
       return [invalidValue(path, policy, `${needs} cluster IPs are specified`)]
-    if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
+    if (families.length > 1)
+      return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
     // limit: two families of addresses
-    cluster.includes(family) ? [] : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],
+    cluster.includes(family)
+      ? []
+      : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],
   )
   if (policy !== 'RequireDualStack' || cluster.length > 1) return faults
-  return [invalidValue(path, policy, 'this cluster is not configured for dual-stack services'), ...faults]
+  return [
+    invalidValue(path, policy, 'this cluster is not configured for dual-stack services'),
+    ...faults,
+  ]
 }

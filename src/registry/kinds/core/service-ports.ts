@@ -50,7 +50,9 @@ function validateOne(path: string, port: Fields): FieldFault[] {
     ...checkPortNumber(number).map((why) => invalidValue(`${path}.port`, number, why)),
     ...(isKnown ? [] : [notSupported(`${path}.protocol`, protocol, protocols)]),
     ...validateTarget(`${path}.targetPort`, targetPort),
-    ...(typeof appProtocol === 'string' ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName) : []),
+    ...(typeof appProtocol === 'string'
+      ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName)
+      : []),
   ]
 }
 
@@ -62,7 +64,9 @@ function validateTarget(path: string, target: Fields[string]): FieldFault[] {
 
 function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
   if (numberOf(nodePort) === 0) return []
-  return [forbiddenField(`spec.ports[${at}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
+  return [
+    forbiddenField(`spec.ports[${at}].nodePort`, "may not be used when `type` is 'ClusterIP'"),
+  ]
 }
 
 /** A port may occur once per protocol, and so may a node port. */

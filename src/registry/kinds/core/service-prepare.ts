@@ -45,7 +45,9 @@ export function withPlural(object: KubeObject): KubeObject {
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
   if (ip === textOf(before['clusterIP'])) {
-    return textsOf(spec['clusterIPs']).length > 0 ? spec : { ...spec, clusterIPs: before['clusterIPs'] }
+    return textsOf(spec['clusterIPs']).length > 0
+      ? spec
+      : { ...spec, clusterIPs: before['clusterIPs'] }
   }
   if (!isSame(spec['clusterIPs'], before['clusterIPs'])) return spec
   return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
@@ -60,7 +62,11 @@ function withAllocated(given: Fields, before: Fields): Fields {
     spec = { ...spec, clusterIP, ...(isKept ? { clusterIPs: before['clusterIPs'] } : {}) }
   }
   if (needsNodePorts(before) && needsNodePorts(spec)) spec = withNodePorts(spec, before)
-  if (needsHealthPort(before) && needsHealthPort(spec) && numberOf(spec['healthCheckNodePort']) === 0) {
+  if (
+    needsHealthPort(before) &&
+    needsHealthPort(spec) &&
+    numberOf(spec['healthCheckNodePort']) === 0
+  ) {
     spec = { ...spec, healthCheckNodePort: before['healthCheckNodePort'] }
   }
   return spec
@@ -68,7 +74,9 @@ function withAllocated(given: Fields, before: Fields): Fields {
 
 /** A port without a node port gets the stored one of the same name, unless another port uses it now. */
 function withNodePorts(spec: Fields, before: Fields): Fields {
-  const byName = new Map(itemsOf(before['ports']).map(({ name, nodePort }) => [textOf(name), numberOf(nodePort)]))
+  const byName = new Map(
+    itemsOf(before['ports']).map(({ name, nodePort }) => [textOf(name), numberOf(nodePort)]),
+  )
   const used = new Set(nodePortsOf(spec))
   const ports = itemsOf(spec['ports']).map((port) => {
     const known = byName.get(textOf(port['name'])) ?? 0
@@ -98,7 +106,9 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
   // Ports may have been added or removed, as long as no node port is new.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
-    mayHaveNodePorts(before) && !mayHaveNodePorts(spec) && nodePortsOf(spec).every((port) => known.has(port))
+    mayHaveNodePorts(before) &&
+    !mayHaveNodePorts(spec) &&
+    nodePortsOf(spec).every((port) => known.has(port))
   if (!losesPorts || !Array.isArray(kept['ports'])) return kept
   return { ...kept, ports: itemsOf(kept['ports']).map(withoutNodePort) }
 }

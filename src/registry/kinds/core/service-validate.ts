@@ -9,13 +9,28 @@ import {
 } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { checkCidr, checkIp, validateTarget } from '../../rules/addresses.ts'
 import { validateLabels } from '../../rules/label-selector.ts'
 import { validateIngressPoint } from '../../rules/load-balancer-status.ts'
 import { checkPortNumber } from '../../rules/ports.ts'
 import { validateAddresses } from './service-addresses.ts'
-import { isExposed, isHeadless, NO_ADDRESS, needsHealthPort, specOf, typeOf } from './service-needs.ts'
+import {
+  isExposed,
+  isHeadless,
+  NO_ADDRESS,
+  needsHealthPort,
+  specOf,
+  typeOf,
+} from './service-needs.ts'
 import { validatePorts } from './service-ports.ts'
 import { hintsAnnotation, modeAnnotation } from './service-warnings.ts'
 
@@ -38,7 +53,9 @@ export function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...validateLabels(spec['selector'], 'spec.selector'),
     ...validateAffinity(spec),
     ...validateAddresses(spec),
-    ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
+    ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) =>
+      validateExternalIp(`spec.externalIPs[${at}]`, ip),
+    ),
     ...oneOf('spec.type', typeOf(spec), types),
     ...validateSourceRanges(object),
     ...validateNodePortChoice(spec),
@@ -92,10 +109,18 @@ function validateExternalName(spec: Fields): FieldFault[] {
   const forbidden = 'may not be set for ExternalName services'
   const name = textOf(spec['externalName']).replace(/\.$/, '')
   return [
-    ...(textsOf(spec['clusterIPs']).length > 0 ? [forbiddenField('spec.clusterIPs', forbidden)] : []),
-    ...(textsOf(spec['ipFamilies']).length > 0 ? [forbiddenField('spec.ipFamilies', forbidden)] : []),
-    ...(typeof spec['ipFamilyPolicy'] === 'string' ? [forbiddenField('spec.ipFamilyPolicy', forbidden)] : []),
-    ...(name === '' ? [required('spec.externalName')] : checked('spec.externalName', name, checkDnsSubdomain)),
+    ...(textsOf(spec['clusterIPs']).length > 0
+      ? [forbiddenField('spec.clusterIPs', forbidden)]
+      : []),
+    ...(textsOf(spec['ipFamilies']).length > 0
+      ? [forbiddenField('spec.ipFamilies', forbidden)]
+      : []),
+    ...(typeof spec['ipFamilyPolicy'] === 'string'
+      ? [forbiddenField('spec.ipFamilyPolicy', forbidden)]
+      : []),
+    ...(name === ''
+      ? [required('spec.externalName')]
+      : checked('spec.externalName', name, checkDnsSubdomain)),
   ]
 }
 
@@ -103,10 +128,15 @@ function validateAffinity(spec: Fields): FieldFault[] {
   const affinity = textOf(spec['sessionAffinity'])
   const faults = oneOf('spec.sessionAffinity', affinity, affinities)
   if (affinity !== 'ClientIP') return faults
-  const seconds = numberOf(fieldsOf(fieldsOf(spec['sessionAffinityConfig'])['clientIP'])['timeoutSeconds'])
+  const seconds = numberOf(
+    fieldsOf(fieldsOf(spec['sessionAffinityConfig'])['clientIP'])['timeoutSeconds'],
+  )
   if (seconds > 0 && seconds <= AFFINITY_SECONDS_MAX) return faults
   const why = `must be greater than 0 and less than ${AFFINITY_SECONDS_MAX}`
-  return [...faults, invalidValue('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, why)]
+  return [
+    ...faults,
+    invalidValue('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, why),
+  ]
 }
 
 function validateExternalIp(path: string, ip: string): FieldFault[] {
@@ -121,7 +151,9 @@ function validateSourceRanges(object: KubeObject): FieldFault[] {
   const ranges = textsOf(spec['loadBalancerSourceRanges'])
   if (ranges.length > 0) {
     const path = 'spec.LoadBalancerSourceRanges'
-    const faults = faultsOfEach(ranges, (range, at) => checked(`${path}[${at}]`, range.trim(), checkCidr))
+    const faults = faultsOfEach(ranges, (range, at) =>
+      checked(`${path}[${at}]`, range.trim(), checkCidr),
+    )
     return isBalanced ? faults : [forbiddenField(path, onlyForLoadBalancers), ...faults]
   }
   const annotation = object.metadata.annotations?.[sourceRangesAnnotation]
@@ -160,9 +192,15 @@ function validateExternalTraffic(spec: Fields): FieldFault[] {
 
 function validateChoices(spec: Fields, gates: Gates): FieldFault[] {
   const { internalTrafficPolicy: policy, trafficDistribution: distribution } = spec
-  const known = gates.isOn('PreferSameTrafficDistribution') ? moreDistributions : trafficDistributions
+  const known = gates.isOn('PreferSameTrafficDistribution')
+    ? moreDistributions
+    : trafficDistributions
   return [
-    ...(typeof policy === 'string' ? oneOf('spec.internalTrafficPolicy', policy, trafficPolicies) : []),
-    ...(typeof distribution === 'string' ? oneOf('spec.trafficDistribution', distribution, known) : []),
+    ...(typeof policy === 'string'
+      ? oneOf('spec.internalTrafficPolicy', policy, trafficPolicies)
+      : []),
+    ...(typeof distribution === 'string'
+      ? oneOf('spec.trafficDistribution', distribution, known)
+      : []),
   ]
 }

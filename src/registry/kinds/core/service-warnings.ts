@@ -21,7 +21,9 @@ export function warnings(object: KubeObject): string[] {
     ...warningsOfEach(textsOf(spec['loadBalancerSourceRanges']), (cidr, at) =>
       warnOfCidr(`spec.loadBalancerSourceRanges[${at}]`, cidr),
     ),
-    ...(isNamed && externalIps.length > 0 ? ['spec.externalIPs is ignored when spec.type is "ExternalName"'] : []),
+    ...(isNamed && externalIps.length > 0
+      ? ['spec.externalIPs is ignored when spec.type is "ExternalName"']
+      : []),
     ...(!isNamed && textOf(spec['externalName']) !== ''
       ? ['spec.externalName is ignored when spec.type is not "ExternalName"']
       : []),

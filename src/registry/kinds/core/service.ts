@@ -52,7 +52,9 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
   const other = ipFamily === 'IPv4' ? 'IPv6' : 'IPv4'
   const isFree = Object.keys(fieldsOf(selector)).length === 0
   const families =
-    ips[0] === NO_ADDRESS ? [ipFamily, ...(isFree ? [other] : [])] : ips.map((ip) => parseIp(ip)?.family ?? 'IPv4')
+    ips[0] === NO_ADDRESS
+      ? [ipFamily, ...(isFree ? [other] : [])]
+      : ips.map((ip) => parseIp(ip)?.family ?? 'IPv4')
   if (families.length === 0) return complete
   const ipFamilyPolicy = families.length === 1 ? 'SingleStack' : 'RequireDualStack'
   return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
@@ -74,7 +76,9 @@ function withDefaults(given: Fields): Fields {
   const hasPolicy = textOf(given['externalTrafficPolicy']) !== ''
   return {
     ...spec,
-    ...(isExternalName ? {} : { internalTrafficPolicy: given['internalTrafficPolicy'] ?? 'Cluster' }),
+    ...(isExternalName
+      ? {}
+      : { internalTrafficPolicy: given['internalTrafficPolicy'] ?? 'Cluster' }),
     ...(isExposed(spec) && !hasPolicy ? { externalTrafficPolicy: 'Cluster' } : {}),
     ...(typeOf(spec) === 'LoadBalancer'
       ? { allocateLoadBalancerNodePorts: given['allocateLoadBalancerNodePorts'] ?? true }
@@ -100,7 +104,9 @@ function withIpModes(object: KubeObject): KubeObject {
   const points = itemsOf(loadBalancer['ingress'])
   if (typeOf(fieldsOf(object['spec'])) !== 'LoadBalancer' || points.length === 0) return object
   const ingress = points.map((point) =>
-    textOf(point['ip']) !== '' && (point['ipMode'] ?? null) === null ? { ...point, ipMode: 'VIP' } : point,
+    textOf(point['ip']) !== '' && (point['ipMode'] ?? null) === null
+      ? { ...point, ipMode: 'VIP' }
+      : point,
   )
   return { ...object, status: { ...status, loadBalancer: { ...loadBalancer, ingress } } }
 }

@@ -7,7 +7,10 @@ import { withAllocatable, withPodCidrs } from './node.ts'
 import { withPullPolicy, withVolumePullPolicy } from './pod/image.ts'
 import { withPodIps } from './pod/status.ts'
 
-const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
+const container = {
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+}
 
 /** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
@@ -28,7 +31,10 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 EphemeralContainer', { fields: container, set: withPullPolicy }],
   ['core/v1 ImageVolumeSource', { fields: {}, set: withVolumePullPolicy, gate: 'ImageVolume' }],
   ['core/v1 PodStatus', { fields: {}, set: withPodIps }],
-  ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
+  [
+    'core/v1 Probe',
+    { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } },
+  ],
   ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],
   ['core/v1 GRPCAction', { fields: { service: '' } }],
   ['core/v1 ObjectFieldSelector', { fields: { apiVersion: 'v1' } }],
@@ -75,6 +81,10 @@ function withTargetPort(port: Fields): Fields {
 /** Not a default of the spec's type, since a VolumeAttachment may contain a spec, too. */
 function withVolumeDefaults(volume: Fields): Fields {
   const spec = fieldsOf(volume['spec'])
-  if (spec['persistentVolumeReclaimPolicy'] !== undefined && spec['volumeMode'] !== undefined) return volume
-  return { ...volume, spec: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem', ...spec } }
+  if (spec['persistentVolumeReclaimPolicy'] !== undefined && spec['volumeMode'] !== undefined)
+    return volume
+  return {
+    ...volume,
+    spec: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem', ...spec },
+  }
 }

@@ -16,7 +16,8 @@ export function volumeSecrets(spec: Fields): readonly SecretReference[] {
     const { namespace, name } = fieldsOf(fieldsOf(spec[kind])['secretRef'])
     found.push({ namespace: textOf(namespace) || claimNamespace, name: textOf(name) })
   }
-  for (const kind of withNamespace) found.push(referenceOf(fieldsOf(fieldsOf(spec[kind])['secretRef'])))
+  for (const kind of withNamespace)
+    found.push(referenceOf(fieldsOf(fieldsOf(spec[kind])['secretRef'])))
   for (const field of forNodes) found.push(referenceOf(fieldsOf(fieldsOf(spec['csi'])[field])))
   return found.filter(({ name }) => name !== '')
 }

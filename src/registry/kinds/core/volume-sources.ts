@@ -2,11 +2,21 @@
 import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../api/object.ts'
-import { all, fields, given, needed, neededFields, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import {
+  all,
+  fields,
+  given,
+  needed,
+  neededFields,
+  type Rule,
+  unlessEmpty,
+} from '../../rules/rule.ts'
 import { named, withoutBacksteps } from '../../rules/scalars.ts'
 import { driverName, iscsi, type VolumeSource, volumeSources } from './pod/volume-sources.ts'
 
-const secret: Rule = given(fields({ name: needed(named(checkDnsSubdomain)), namespace: needed(named(checkDnsLabel)) }))
+const secret: Rule = given(
+  fields({ name: needed(named(checkDnsSubdomain)), namespace: needed(named(checkDnsLabel)) }),
+)
 
 const glusterNamespace: Rule = given((value, path, check) => {
   const why = 'if the endpointnamespace is set, it must be a valid namespace name'
@@ -15,8 +25,15 @@ const glusterNamespace: Rule = given((value, path, check) => {
 })
 
 const own: { readonly [source: string]: VolumeSource } = {
-  azureFile: { rule: all(neededFields('secretName', 'shareName'), fields({ secretNamespace: given(needed()) })) },
-  cinder: { rule: fields({ volumeID: needed(), secretRef: given(neededFields('name', 'namespace')) }) },
+  azureFile: {
+    rule: all(
+      neededFields('secretName', 'shareName'),
+      fields({ secretNamespace: given(needed()) }),
+    ),
+  },
+  cinder: {
+    rule: fields({ volumeID: needed(), secretRef: given(neededFields('name', 'namespace')) }),
+  },
   csi: {
     rule: fields({
       driver: driverName,
@@ -27,7 +44,9 @@ const own: { readonly [source: string]: VolumeSource } = {
       nodeExpandSecretRef: secret,
     }),
   },
-  glusterfs: { rule: all(neededFields('endpoints', 'path'), fields({ endpointsNamespace: glusterNamespace })) },
+  glusterfs: {
+    rule: all(neededFields('endpoints', 'path'), fields({ endpointsNamespace: glusterNamespace })),
+  },
   iscsi: { rule: iscsi() },
   local: { rule: fields({ path: needed(withoutBacksteps) }) },
   storageos: {
@@ -71,9 +90,15 @@ export const volumeSource: Rule = (value, path, check) => {
   const sources = sourceNames.filter((name) => spec[name] !== undefined)
   if (sources.length === 0) check.faults.push(required(path, 'must specify a volume type'))
   for (const [index, name] of sources.entries()) {
-    const { rule, shownAs = name, extraAs = name } = own[name] ?? volumeSources[name] ?? { rule: () => {} }
+    const {
+      rule,
+      shownAs = name,
+      extraAs = name,
+    } = own[name] ?? volumeSources[name] ?? { rule: () => {} }
     if (index > 0 && name !== 'flexVolume') {
-      check.faults.push(forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'))
+      check.faults.push(
+        forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'),
+      )
       continue
     }
     rule(spec[name], `${path}.${shownAs}`, check)

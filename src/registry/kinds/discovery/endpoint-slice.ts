@@ -9,7 +9,12 @@ import {
   tooMany,
 } from '../../../api/field-fault.ts'
 import { parseIp } from '../../../api/ip.ts'
-import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkLabelValue,
+  checkQualifiedName,
+} from '../../../api/names.ts'
 import {
   type Fields,
   fieldsOf,
@@ -39,7 +44,11 @@ export const endpointSliceRules: KindRules = {
   },
   prepareCreate: (object) => withoutTopology(object),
   prepareUpdate: (object, current) => withoutTopology(object, current),
-  validate: (object) => [...validateType(object), ...validateEndpoints(object), ...validatePorts(object)],
+  validate: (object) => [
+    ...validateType(object),
+    ...validateEndpoints(object),
+    ...validatePorts(object),
+  ],
   validateUpdate,
   warnings: (object, current) => [
     ...(current === undefined && object['addressType'] === 'FQDN'
@@ -52,8 +61,11 @@ export const endpointSliceRules: KindRules = {
 /** This version has fields for the topology; a deprecatedTopology of an older version is kept until the endpoints change. */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
-  if (!itemsOf(endpoints).some(hasTopology) || areSame(endpoints, current?.['endpoints'])) return object
-  const known = new Set(itemsOf(current?.['endpoints']).map(({ deprecatedTopology }) => hostOf(deprecatedTopology)))
+  if (!itemsOf(endpoints).some(hasTopology) || areSame(endpoints, current?.['endpoints']))
+    return object
+  const known = new Set(
+    itemsOf(current?.['endpoints']).map(({ deprecatedTopology }) => hostOf(deprecatedTopology)),
+  )
   const changed = itemsOf(endpoints).map((given) => {
     const { deprecatedTopology, ...endpoint } = given
     const host = hostOf(deprecatedTopology)
@@ -68,12 +80,15 @@ const areSame = (endpoints: Json | undefined, before: Json | undefined): boolean
 
 const hasTopology = ({ deprecatedTopology }: Fields): boolean => deprecatedTopology !== undefined
 
-const hostOf = (topology: Json | undefined): string => textOf(fieldsOf(topology)['kubernetes.io/hostname'])
+const hostOf = (topology: Json | undefined): string =>
+  textOf(fieldsOf(topology)['kubernetes.io/hostname'])
 
 function validateType({ addressType }: KubeObject): FieldFault[] {
   const type = textOf(addressType)
   if (type === '') return [required('addressType')]
-  return addressTypes.some((known) => known === type) ? [] : [notSupported('addressType', type, addressTypes)]
+  return addressTypes.some((known) => known === type)
+    ? []
+    : [notSupported('addressType', type, addressTypes)]
 }
 
 /** Endpoints that did not change are not validated again. */
@@ -92,14 +107,20 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
 function validateEndpoints({ addressType, endpoints }: KubeObject): FieldFault[] {
   const list = itemsOf(endpoints)
   if (list.length > ENDPOINTS_MAX) return [tooMany('endpoints', list.length, ENDPOINTS_MAX)]
-  return [...faultsOfEach(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))]
+  return [
+    ...faultsOfEach(list, (endpoint, at) =>
+      validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)),
+    ),
+  ]
 }
 
 function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFault[] {
   const { nodeName, hostname } = endpoint
   return [
     ...validateAddresses(`${path}.addresses`, textsOf(endpoint['addresses']), type),
-    ...(typeof nodeName === 'string' ? checked(`${path}.nodeName`, nodeName, checkDnsSubdomain) : []),
+    ...(typeof nodeName === 'string'
+      ? checked(`${path}.nodeName`, nodeName, checkDnsSubdomain)
+      : []),
     ...(typeof hostname === 'string' ? checked(`${path}.hostname`, hostname, checkDnsLabel) : []),
     ...validateZones(`${path}.hints.forZones`, fieldsOf(endpoint['hints'])['forZones']),
   ]
@@ -140,7 +161,9 @@ function validateFullName(path: string, name: string): FieldFault[] {
   if (name === '') return [required(path)]
   const faults = checked(path, name, checkDnsSubdomain)
   if (faults.length > 0 || name.includes('.')) return faults
-  return [invalidValue(path, name, 'should be a domain with at least two segments separated by dots')]
+  return [
+    invalidValue(path, name, 'should be a domain with at least two segments separated by dots'),
+  ]
 }
 
 function validateZones(path: string, zones: Json | undefined): FieldFault[] {
@@ -167,7 +190,9 @@ function validatePorts({ ports }: KubeObject): FieldFault[] {
       ...(name === '' ? [] : checked(`${path}.name`, name, checkDnsLabel)),
       ...((firsts.get(name) ?? at) < at ? [duplicate(`${path}.name`, name)] : []),
       ...(isKnown ? [] : [notSupported(`${path}.protocol`, textOf(protocol), protocols)]),
-      ...(typeof appProtocol === 'string' ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName) : []),
+      ...(typeof appProtocol === 'string'
+        ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName)
+        : []),
     ]
   })
 }

@@ -2,4 +2,6 @@
 import type { KindRules } from '../../kind-rules.ts'
 import { endpointSliceRules } from './endpoint-slice.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = [['EndpointSlice.discovery.k8s.io', endpointSliceRules]]
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['EndpointSlice.discovery.k8s.io', endpointSliceRules],
+]

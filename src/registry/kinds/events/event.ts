@@ -14,7 +14,15 @@ import type { KindRules } from '../../kind-rules.ts'
 const REASON_BYTES_MAX = 128
 const MESSAGE_BYTES_MAX = 1024
 
-const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const referenceFields = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+]
 
 export const coreEventRules: KindRules = {
   strategy: { names: 'any', ignoresMetadata: true, updateChecks: ['rules'], createsOnUpdate: true },
@@ -23,7 +31,8 @@ export const coreEventRules: KindRules = {
     ...readersOf('involvedObject', referenceFields),
     reason: (event) => textOf(event['reason']),
     reportingComponent: (event) => textOf(event['reportingComponent']),
-    source: (event) => textOf(fieldsOf(event['source'])['component']) || textOf(event['reportingComponent']),
+    source: (event) =>
+      textOf(fieldsOf(event['source'])['component']) || textOf(event['reportingComponent']),
     type: (event) => textOf(event['type']),
   },
   validate: (event) => validateBasics(event, 'reportingComponent'),
@@ -67,7 +76,10 @@ function fromStored(event: KubeObject): KubeObject {
 
 function renamed(event: KubeObject, by: ReadonlyMap<string, string>): KubeObject {
   const { kind, apiVersion, metadata } = event
-  const fields = Object.entries(event).map(([name, value]): [string, Json | undefined] => [by.get(name) ?? name, value])
+  const fields = Object.entries(event).map(([name, value]): [string, Json | undefined] => [
+    by.get(name) ?? name,
+    value,
+  ])
   return { ...Object.fromEntries(fields), kind, apiVersion, metadata }
 }
 
@@ -84,7 +96,9 @@ function validateBasics(event: KubeObject, controllerField: string): FieldFault[
   if (about === '' && namespace !== 'default' && namespace !== 'kube-system') faults.push(mismatch)
   const controller = textOf(event['reportingComponent'])
   if (controller === '') faults.push(required(controllerField))
-  faults.push(...checkQualifiedName(controller).map((why) => invalidValue(controllerField, controller, why)))
+  faults.push(
+    ...checkQualifiedName(controller).map((why) => invalidValue(controllerField, controller, why)),
+  )
   faults.push(...validateText(event, 'reportingInstance'), ...validateText(event, 'action'))
   faults.push(...validateText(event, 'reason'))
   if (Buffer.byteLength(textOf(event['message'])) > MESSAGE_BYTES_MAX) {
@@ -104,7 +118,8 @@ function validateStrictly(event: KubeObject): FieldFault[] {
   const type = textOf(event['type'])
   const faults = [...validateBasics(event, 'reportingController'), ...validateSeries(event)]
   if (event['eventTime'] === undefined) faults.push(required('eventTime'))
-  if (type !== 'Normal' && type !== 'Warning') faults.push(invalidValue('type', '', `has invalid value: ${type}`))
+  if (type !== 'Normal' && type !== 'Warning')
+    faults.push(invalidValue('type', '', `has invalid value: ${type}`))
   const unset: readonly [string, boolean][] = [
     ['firstTimestamp', event['firstTimestamp'] === undefined],
     ['lastTimestamp', event['lastTimestamp'] === undefined],
@@ -122,7 +137,8 @@ function validateSeries(event: KubeObject): FieldFault[] {
   if (series === undefined || series === null) return []
   const { count = 0, lastObservedTime } = fieldsOf(series)
   const faults: FieldFault[] = []
-  if (typeof count === 'number' && count < 2) faults.push(invalidValue('series.count', '', 'should be at least 2'))
+  if (typeof count === 'number' && count < 2)
+    faults.push(invalidValue('series.count', '', 'should be at least 2'))
   if (lastObservedTime === undefined) faults.push(required('series.lastObservedTime'))
   return faults
 }
@@ -191,7 +207,10 @@ function shown(field: string, value: Json | undefined): string {
 
 function readersOf(field: string, parts: readonly string[]) {
   return Object.fromEntries(
-    parts.map((part) => [`${field}.${part}`, (event: KubeObject): string => textOf(fieldsOf(event[field])[part])]),
+    parts.map((part) => [
+      `${field}.${part}`,
+      (event: KubeObject): string => textOf(fieldsOf(event[field])[part]),
+    ]),
   )
 }
 

@@ -11,7 +11,15 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -20,10 +28,24 @@ import { validateConditionTypes } from './status.ts'
 
 const PRECEDENCE_MAX = 10_000
 const distinguishers = ['ByNamespace', 'ByUser']
-const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
+const verbs = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'proxy',
+  'update',
+  'watch',
+]
 
 export const flowSchemaRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'rules'], statusKeeps: 'metadata', generation: { fields: ['spec'] } },
+  strategy: {
+    updateChecks: ['metadata', 'rules'],
+    statusKeeps: 'metadata',
+    generation: { fields: ['spec'] },
+  },
   validate,
   status: { validateUpdate: validateConditionTypes },
 }
@@ -48,7 +70,13 @@ function validatePrecedence(precedence: number, name: string): FieldFault[] {
     faults.push(invalidValue(path, precedence, `must not be greater than ${PRECEDENCE_MAX}`))
   }
   if (precedence === 1 && name !== 'exempt') {
-    faults.push(invalidValue(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
+    faults.push(
+      invalidValue(
+        path,
+        precedence,
+        "only the schema named 'exempt' may have matchingPrecedence 1",
+      ),
+    )
   }
   return faults
 }
@@ -63,13 +91,17 @@ function validateDistinguisher(method: Fields[string]): FieldFault[] {
 
 function validateLevel(name: string): FieldFault[] {
   const path = 'spec.priorityLevelConfiguration.name'
-  return name === '' ? [required(path, 'must reference a priority level')] : checked(path, name, checkDnsSubdomain)
+  return name === ''
+    ? [required(path, 'must reference a priority level')]
+    : checked(path, name, checkDnsSubdomain)
 }
 
 function validateRule(rule: Fields, path: string): FieldFault[] {
-  const [subjects, ofResources, ofUrls] = [rule['subjects'], rule['resourceRules'], rule['nonResourceRules']].map(
-    itemsOf,
-  )
+  const [subjects, ofResources, ofUrls] = [
+    rule['subjects'],
+    rule['resourceRules'],
+    rule['nonResourceRules'],
+  ].map(itemsOf)
   const faults: FieldFault[] = []
   if (subjects?.length === 0) {
     faults.push(required(`${path}.subjects`, 'subjects must contain at least one value'))
@@ -80,9 +112,15 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   }
   return [
     ...faults,
-    ...faultsOfEach(subjects ?? [], (subject, at) => validateSubject(subject, `${path}.subjects[${at}]`)),
-    ...faultsOfEach(ofResources ?? [], (one, at) => validateResourceRule(one, `${path}.resourceRules[${at}]`)),
-    ...faultsOfEach(ofUrls ?? [], (one, at) => validateUrlRule(one, `${path}.nonResourceRules[${at}]`)),
+    ...faultsOfEach(subjects ?? [], (subject, at) =>
+      validateSubject(subject, `${path}.subjects[${at}]`),
+    ),
+    ...faultsOfEach(ofResources ?? [], (one, at) =>
+      validateResourceRule(one, `${path}.resourceRules[${at}]`),
+    ),
+    ...faultsOfEach(ofUrls ?? [], (one, at) =>
+      validateUrlRule(one, `${path}.nonResourceRules[${at}]`),
+    ),
   ]
 }
 
@@ -96,7 +134,8 @@ const partOfKind: readonly (readonly [string, string])[] = [
 function validateSubject(subject: Fields, path: string): FieldFault[] {
   const kind = textOf(subject['kind'])
   const own = partOfKind.find(([known]) => known === kind)?.[1]
-  if (own === undefined) return [notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User'])]
+  if (own === undefined)
+    return [notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User'])]
   const part = subject[own]
   const faults =
     part === undefined
@@ -110,7 +149,10 @@ function validateSubject(subject: Fields, path: string): FieldFault[] {
   return [
     ...faults,
     ...others.map(([other, field]) =>
-      forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`),
+      forbiddenField(
+        `${path}.${field}`,
+        `${field} is forbidden when subject kind is not '${other}'`,
+      ),
     ),
   ]
 }
@@ -151,7 +193,11 @@ function validateResourceRule(rule: Fields, path: string): FieldFault[] {
             namespace === '*'
               ? []
               : checkDnsLabel(namespace).map((fault) =>
-                  invalidValue(at, namespace, `each member of this list must be '*' or a DNS-1123 label; ${fault}`),
+                  invalidValue(
+                    at,
+                    namespace,
+                    `each member of this list must be '*' or a DNS-1123 label; ${fault}`,
+                  ),
                 ),
         })),
   ]
@@ -182,8 +228,12 @@ function urlFault(url: string): string | undefined {
 }
 
 function validateVerbs(given: readonly string[], path: string): FieldFault[] {
-  const faults = validateNames(given, path, { absent: 'verbs must contain at least one value', others: 'verbs' })
-  if (faults.length > 0 || given.includes('*') || given.every((verb) => verbs.includes(verb))) return faults
+  const faults = validateNames(given, path, {
+    absent: 'verbs must contain at least one value',
+    others: 'verbs',
+  })
+  if (faults.length > 0 || given.includes('*') || given.every((verb) => verbs.includes(verb)))
+    return faults
   return [notSupportedShown(path, goStrings(given), verbs)]
 }
 
@@ -194,10 +244,16 @@ type Names = {
   readonly check?: (name: string, path: string) => FieldFault[]
 }
 
-function validateNames(names: readonly string[], path: string, { absent, others, check }: Names): FieldFault[] {
+function validateNames(
+  names: readonly string[],
+  path: string,
+  { absent, others, check }: Names,
+): FieldFault[] {
   if (names.length === 0) return [required(path, absent)]
   if (names.length > 1 && names.includes('*')) {
-    return [invalidShown(path, goStrings(names), `if '*' is present, must not specify other ${others}`)]
+    return [
+      invalidShown(path, goStrings(names), `if '*' is present, must not specify other ${others}`),
+    ]
   }
   return [...faultsOfEach(names, (name, at) => check?.(name, `${path}[${at}]`) ?? [])]
 }
@@ -205,5 +261,11 @@ function validateNames(names: readonly string[], path: string, { absent, others,
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryFlowSchemas.get(name)
   if (fixed === undefined || isEqualAs('flowcontrol/v1 FlowSchemaSpec', spec, fixed)) return []
-  return [invalidShown('spec', 'flowcontrol.FlowSchemaSpec{...}', `spec of '${name}' must equal the fixed value`)]
+  return [
+    invalidShown(
+      'spec',
+      'flowcontrol.FlowSchemaSpec{...}',
+      `spec of '${name}' must equal the fixed value`,
+    ),
+  ]
 }

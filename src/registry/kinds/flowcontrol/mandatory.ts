@@ -2,7 +2,9 @@
 import type { Fields } from '../../../api/object.ts'
 
 const everything: Fields = {
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+  resourceRules: [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] },
+  ],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 }
 
@@ -24,7 +26,12 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, Fields> = new Map([
       priorityLevelConfiguration: { name: 'catch-all' },
       matchingPrecedence: 10_000,
       distinguisherMethod: { type: 'ByUser' },
-      rules: [{ subjects: [ofGroup('system:unauthenticated'), ofGroup('system:authenticated')], ...everything }],
+      rules: [
+        {
+          subjects: [ofGroup('system:unauthenticated'), ofGroup('system:authenticated')],
+          ...everything,
+        },
+      ],
     },
   ],
 ])
@@ -35,7 +42,11 @@ export const mandatoryPriorityLevels: ReadonlyMap<string, Fields> = new Map([
     'catch-all',
     {
       type: 'Limited',
-      limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' }, lendablePercent: 0 },
+      limited: {
+        nominalConcurrencyShares: 5,
+        limitResponse: { type: 'Reject' },
+        lendablePercent: 0,
+      },
     },
   ],
 ])

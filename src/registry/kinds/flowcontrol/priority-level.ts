@@ -6,7 +6,14 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { mandatoryPriorityLevels } from './mandatory.ts'
@@ -20,7 +27,11 @@ const PERCENT_MAX = 100
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
 export const priorityLevelRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'rules'], statusKeeps: 'metadata', generation: { fields: ['spec'] } },
+  strategy: {
+    updateChecks: ['metadata', 'rules'],
+    statusKeeps: 'metadata',
+    generation: { fields: ['spec'] },
+  },
   validate,
   status: { validateUpdate: validateConditionTypes },
 }
@@ -47,12 +58,16 @@ function validateParts({ type, exempt, limited }: Fields): FieldFault[] {
   switch (textOf(type)) {
     case 'Exempt':
       return [
-        ...(limited === undefined ? [] : [forbiddenField('spec.limited', 'must be nil if the type is not Limited')]),
+        ...(limited === undefined
+          ? []
+          : [forbiddenField('spec.limited', 'must be nil if the type is not Limited')]),
         ...(exempt === undefined ? [] : validateExempt(fieldsOf(exempt))),
       ]
     case 'Limited':
       return [
-        ...(exempt === undefined ? [] : [forbiddenField('spec.exempt', 'must be nil if the type is Limited')]),
+        ...(exempt === undefined
+          ? []
+          : [forbiddenField('spec.exempt', 'must be nil if the type is Limited')]),
         ...(limited === undefined
           ? [required('spec.limited', 'must not be empty when type is Limited')]
           : validateLimited(fieldsOf(limited), 'spec.limited')),
@@ -75,7 +90,9 @@ function validateShares(value: Json | undefined, path: string): FieldFault[] {
 function validatePercent(value: Json | undefined, path: string): FieldFault[] {
   const percent = numberOf(value)
   const isFine = percent >= 0 && percent <= PERCENT_MAX
-  return isFine ? [] : [invalidValue(path, percent, `must be between 0 and ${PERCENT_MAX}, inclusive`)]
+  return isFine
+    ? []
+    : [invalidValue(path, percent, `must be between 0 and ${PERCENT_MAX}, inclusive`)]
 }
 
 function validateLimited(limited: Fields, path: string): FieldFault[] {
@@ -85,7 +102,9 @@ function validateLimited(limited: Fields, path: string): FieldFault[] {
     ...validateShares(limited['nominalConcurrencyShares'], `${path}.nominalConcurrencyShares`),
     ...validateResponse(fieldsOf(limited['limitResponse']), `${path}.limitResponse`),
     ...validatePercent(limited['lendablePercent'], `${path}.lendablePercent`),
-    ...(borrowing < 0 ? [invalidValue(borrowingPath, borrowing, 'if specified, must be a non-negative integer')] : []),
+    ...(borrowing < 0
+      ? [invalidValue(borrowingPath, borrowing, 'if specified, must be a non-negative integer')]
+      : []),
   ]
 }
 
@@ -94,7 +113,9 @@ function validateResponse({ type, queuing }: Fields, path: string): FieldFault[]
   switch (textOf(type)) {
     case 'Reject':
       if (queuing === undefined) return []
-      return [forbiddenField(queuingPath, 'must be nil if limited.limitResponse.type is not Limited')]
+      return [
+        forbiddenField(queuingPath, 'must be nil if limited.limitResponse.type is not Limited'),
+      ]
     case 'Queue':
       if (queuing !== undefined) return validateQueuing(fieldsOf(queuing), queuingPath)
       return [required(queuingPath, 'must not be empty if limited.limitResponse.type is Limited')]
@@ -129,7 +150,8 @@ function validateQueuing(queuing: Fields, path: string): FieldFault[] {
 /** The entropy of dealing a hand of queues from a deck: the logarithm of the number of ways. */
 function entropyBits(deckSize: number, handSize: number): number {
   let bits = 0
-  for (let dealt = 0; dealt < handSize && bits <= ENTROPY_BITS_MAX; dealt++) bits += Math.log2(deckSize - dealt)
+  for (let dealt = 0; dealt < handSize && bits <= ENTROPY_BITS_MAX; dealt++)
+    bits += Math.log2(deckSize - dealt)
   return Math.ceil(bits)
 }
 
@@ -141,5 +163,11 @@ function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const compared = isExempt ? { ...spec, exempt: fixed['exempt'] } : spec
   if (isEqualAs('flowcontrol/v1 PriorityLevelConfigurationSpec', compared, fixed)) return []
   const what = isExempt ? `spec of '${name}' except the 'spec.exempt' field` : `spec of '${name}'`
-  return [invalidShown('spec', 'flowcontrol.PriorityLevelConfigurationSpec{...}', `${what} must equal the fixed value`)]
+  return [
+    invalidShown(
+      'spec',
+      'flowcontrol.PriorityLevelConfigurationSpec{...}',
+      `${what} must equal the fixed value`,
+    ),
+  ]
 }

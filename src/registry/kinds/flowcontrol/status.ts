@@ -5,8 +5,10 @@ import { mapEach } from '../../../lib/parts.ts'
 
 /** For both kinds, only the type of a condition is validated. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
-  const types = mapEach('types of flow conditions', itemsOf(fieldsOf(object['status'])['conditions']), ({ type }) =>
-    textOf(type),
+  const types = mapEach(
+    'types of flow conditions',
+    itemsOf(fieldsOf(object['status'])['conditions']),
+    ({ type }) => textOf(type),
   )
   const repeats = repeatsIn(types)
   return faultsOfEach(types, (type, at) => {

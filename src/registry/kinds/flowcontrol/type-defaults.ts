@@ -8,6 +8,12 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
     'flowcontrol/v1 LimitedPriorityLevelConfiguration',
     { fields: { nominalConcurrencyShares: 30, lendablePercent: 0 } },
   ],
-  ['flowcontrol/v1 ExemptPriorityLevelConfiguration', { fields: { nominalConcurrencyShares: 0, lendablePercent: 0 } }],
-  ['flowcontrol/v1 QueuingConfiguration', { fields: { queues: 64, handSize: 8, queueLengthLimit: 50 } }],
+  [
+    'flowcontrol/v1 ExemptPriorityLevelConfiguration',
+    { fields: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
+  ],
+  [
+    'flowcontrol/v1 QueuingConfiguration',
+    { fields: { queues: 64, handSize: 8, queueLengthLimit: 50 } },
+  ],
 ]

@@ -20,7 +20,10 @@ export const ingressClassRules: KindRules = {
   validateUpdate: (object, current) => {
     const controller = controllerOf(object)
     const isSame = controller === controllerOf(current)
-    return [...(isSame ? [] : [invalidValue('spec.controller', controller, 'field is immutable')]), ...validate(object)]
+    return [
+      ...(isSame ? [] : [invalidValue('spec.controller', controller, 'field is immutable')]),
+      ...validate(object),
+    ]
   },
 }
 
@@ -37,7 +40,9 @@ function validate(object: KubeObject): FieldFault[] {
 function validateController(controller: string): FieldFault[] {
   const path = 'spec.controller'
   if (controller === '') return [required(path)]
-  const faults = checkDomainPrefixedPath(controller).map(({ value, why }) => invalidValue(path, value, why))
+  const faults = checkDomainPrefixedPath(controller).map(({ value, why }) =>
+    invalidValue(path, value, why),
+  )
   return Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
     ? [tooLong(path, CONTROLLER_BYTES_MAX), ...faults]
     : faults
@@ -50,7 +55,8 @@ function validateParameters(path: string, parameters: Fields): FieldFault[] {
   const isGiven = namespace !== undefined && namespace !== null
   switch (scope) {
     case 'Namespace': {
-      if (isGiven) return [...faults, ...checked(`${path}.namespace`, textOf(namespace), checkDnsLabel)]
+      if (isGiven)
+        return [...faults, ...checked(`${path}.namespace`, textOf(namespace), checkDnsLabel)]
       return [...faults, required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'")]
     }
     case 'Cluster':

@@ -34,7 +34,10 @@ const badEnds = ['/..', '/.'] as const
 
 export const ingressRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'], generation: { fields: ['spec'] } },
-  validate: (object) => [...validateSpec(fieldsOf(object['spec'])), ...validateClassAnnotation(object)],
+  validate: (object) => [
+    ...validateSpec(fieldsOf(object['spec'])),
+    ...validateClassAnnotation(object),
+  ],
   validateUpdate: (object) => validateSpec(fieldsOf(object['spec'])),
   warnings: (object, current) => (current === undefined ? classWarnings(object) : []),
   status: { validateUpdate: validateStatus },
@@ -47,7 +50,8 @@ function validateSpec(spec: Fields): FieldFault[] {
     const shown = `[]networking.IngressRule${Array.isArray(rules) ? '{}' : '(nil)'}`
     faults.push(invalidShown('spec', shown, 'either `defaultBackend` or `rules` must be specified'))
   }
-  if (isFields(defaultBackend)) faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
+  if (isFields(defaultBackend))
+    faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
   return [
     ...faults,
     ...faultsOfEach(itemsOf(rules), (rule, at) => validateRule(`spec.rules[${at}]`, rule)),
@@ -75,21 +79,31 @@ function validateHttp(path: string, paths: Json | undefined): FieldFault[] {
   if (list.length === 0) return [required(path)]
   return faultsOfEach(list, (one, at) => [
     ...validatePath(`${path}[${at}]`, one),
-    ...(typeof one['pathType'] === 'string' ? validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend'])) : []),
+    ...(typeof one['pathType'] === 'string'
+      ? validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend']))
+      : []),
   ])
 }
 
 function validatePath(path: string, { pathType, path: text }: Fields): FieldFault[] {
   const type = textOf(pathType)
   const given = textOf(text)
-  if (typeof pathType !== 'string') return [required(`${path}.pathType`, 'pathType must be specified')]
-  if (!pathTypes.some((known) => known === type)) return [notSupported(`${path}.pathType`, type, pathTypes)]
+  if (typeof pathType !== 'string')
+    return [required(`${path}.pathType`, 'pathType must be specified')]
+  if (!pathTypes.some((known) => known === type))
+    return [notSupported(`${path}.pathType`, type, pathTypes)]
   const mayBeEmpty = type === 'ImplementationSpecific'
   if (mayBeEmpty && given === '') return []
   const whys = given.startsWith('/') ? [] : ['must be an absolute path']
   if (!mayBeEmpty && given !== '') {
-    whys.push(...badSequences.filter((part) => given.includes(part)).map((part) => `must not contain '${part}'`))
-    whys.push(...badEnds.filter((end) => given.endsWith(end)).map((end) => `cannot end with '${end}'`))
+    whys.push(
+      ...badSequences
+        .filter((part) => given.includes(part))
+        .map((part) => `must not contain '${part}'`),
+    )
+    whys.push(
+      ...badEnds.filter((end) => given.endsWith(end)).map((end) => `cannot end with '${end}'`),
+    )
   }
   return whys.map((why) => invalidValue(`${path}.path`, given, why))
 }
@@ -103,7 +117,9 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
   if (hasResource) return [invalidValue(path, '', 'cannot set both resource and service backends')]
   const name = textOf(service['name'])
   return [
-    ...(name === '' ? [required(`${path}.service.name`)] : checked(`${path}.service.name`, name, checkDns1035Label)),
+    ...(name === ''
+      ? [required(`${path}.service.name`)]
+      : checked(`${path}.service.name`, name, checkDns1035Label)),
     ...validateBackendPort(path, fieldsOf(service['port'])),
   ]
 }
@@ -112,10 +128,13 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
 function validateBackendPort(path: string, port: Fields): FieldFault[] {
   const name = textOf(port['name'])
   const number = numberOf(port['number'])
-  if (name !== '' && number !== 0) return [invalidValue(path, '', 'cannot set both port name & port number')]
+  if (name !== '' && number !== 0)
+    return [invalidValue(path, '', 'cannot set both port name & port number')]
   if (name !== '') return checked(`${path}.service.port.name`, name, checkPortName)
   if (number === 0) return [required(path, 'port name or number is required')]
-  return checkPortNumber(number).map((why) => invalidValue(`${path}.service.port.number`, number, why))
+  return checkPortNumber(number).map((why) =>
+    invalidValue(`${path}.service.port.number`, number, why),
+  )
 }
 
 function validateTls(path: string, { hosts, secretName }: Fields): FieldFault[] {
@@ -136,7 +155,12 @@ function validateStatus({ status }: KubeObject): FieldFault[] {
 function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   const annotated = metadata.annotations?.[classAnnotation]
   const { ingressClassName } = fieldsOf(spec)
-  if (annotated === undefined || typeof ingressClassName !== 'string' || annotated === ingressClassName) return []
+  if (
+    annotated === undefined ||
+    typeof ingressClassName !== 'string' ||
+    annotated === ingressClassName
+  )
+    return []
   const path = `annotations.${classAnnotation}`
   return [invalidValue(path, annotated, 'must match `ingressClassName` when both are specified')]
 }
@@ -144,5 +168,7 @@ function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
 function classWarnings({ metadata, spec }: KubeObject): string[] {
   const isNamed = typeof fieldsOf(spec)['ingressClassName'] === 'string'
   if (isNamed || metadata.annotations?.[classAnnotation] === undefined) return []
-  return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
+  return [
+    `annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`,
+  ]
 }

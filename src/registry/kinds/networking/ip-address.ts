@@ -1,6 +1,13 @@
 import { checked, type FieldFault, invalidShown, required } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'

@@ -31,7 +31,10 @@ const protocols = ['TCP', 'UDP', 'SCTP'] as const
 const policyTypes = ['Ingress', 'Egress'] as const
 
 export const networkPolicyRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'], equality: 'exact' } },
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    generation: { fields: ['spec'], equality: 'exact' },
+  },
   validate,
   // As upstream, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
@@ -62,9 +65,17 @@ function rulesOf(spec: Fields): PolicyRule[] {
   const read = (direction: string, peers: string): PolicyRule[] =>
     mapEach('rules of network policy', itemsOf(spec[direction]), (rule, at) => {
       const path = `spec.${direction}[${at}]`
-      return { path, ports: rule['ports'], peers: itemsOf(rule[peers]), peersPath: `${path}.${peers}` }
+      return {
+        path,
+        ports: rule['ports'],
+        peers: itemsOf(rule[peers]),
+        peersPath: `${path}.${peers}`,
+      }
     })
-  return once('peers of network policy', () => [...read('ingress', 'from'), ...read('egress', 'to')])
+  return once('peers of network policy', () => [
+    ...read('ingress', 'from'),
+    ...read('egress', 'to'),
+  ])
 }
 
 function validatePort(path: string, { protocol, port, endPort }: Fields): FieldFault[] {
@@ -87,12 +98,18 @@ function validatePort(path: string, { protocol, port, endPort }: Fields): FieldF
   faults.push(...checkPortNumber(start).map((why) => invalidValue(`${path}.port`, start, why)))
   if (!hasEnd) return faults
   // As upstream, the port is shown.
-  if (end < start) faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
-  return [...faults, ...checkPortNumber(end).map((why) => invalidValue(`${path}.endPort`, end, why))]
+  if (end < start)
+    faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
+  return [
+    ...faults,
+    ...checkPortNumber(end).map((why) => invalidValue(`${path}.endPort`, end, why)),
+  ]
 }
 
 function validatePeer(path: string, peer: Fields): FieldFault[] {
-  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((name) => (peer[name] ?? null) !== null)
+  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter(
+    (name) => (peer[name] ?? null) !== null,
+  )
   const faults = faultsOfEach(given, (name) =>
     name === 'ipBlock'
       ? validateBlock(`${path}.ipBlock`, fieldsOf(peer[name]))
@@ -112,7 +129,9 @@ function validateBlock(path: string, block: Fields): FieldFault[] {
     const inner = parseCidr(text)
     if (inner === undefined) return checked(`${path}.except[${at}]`, text, checkCidr)
     const isInside = contains(range, inner.address) && inner.prefixBits > range.prefixBits
-    return isInside ? [] : [invalidValue(`${path}.except[${at}]`, text, 'must be a strict subset of `cidr`')]
+    return isInside
+      ? []
+      : [invalidValue(`${path}.except[${at}]`, text, 'must be a strict subset of `cidr`')]
   })
 }
 
@@ -123,15 +142,21 @@ function validateTypes(types: Json | undefined): FieldFault[] {
     return [invalidShown('spec.policyTypes', shown, 'may not specify more than two policyTypes')]
   }
   return faultsOfEach(given, (type, at) =>
-    policyTypes.some((known) => known === type) ? [] : [notSupported(`spec.policyTypes[${at}]`, type, policyTypes)],
+    policyTypes.some((known) => known === type)
+      ? []
+      : [notSupported(`spec.policyTypes[${at}]`, type, policyTypes)],
   )
 }
 
 function ruleWarnings({ peers, peersPath }: PolicyRule): string[] {
-  return warningsOfEach(peers, ({ ipBlock }, at) => blockWarnings(`${peersPath}[${at}].ipBlock`, fieldsOf(ipBlock)))
+  return warningsOfEach(peers, ({ ipBlock }, at) =>
+    blockWarnings(`${peersPath}[${at}].ipBlock`, fieldsOf(ipBlock)),
+  )
 }
 
 function blockWarnings(path: string, block: Fields): string[] {
-  const except = warningsOfEach(textsOf(block['except']), (text, at) => warnOfCidr(`${path}.except[${at}]`, text))
+  const except = warningsOfEach(textsOf(block['except']), (text, at) =>
+    warnOfCidr(`${path}.except[${at}]`, text),
+  )
   return [...warnOfCidr(`${path}.cidr`, textOf(block['cidr'])), ...except]
 }

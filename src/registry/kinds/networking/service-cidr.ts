@@ -19,7 +19,11 @@ const immutable = 'field is immutable'
 
 /** CIDRs from which Services get their cluster IPs. */
 export const serviceCidrRules: KindRules = {
-  strategy: { takesStatus: 'create and update', statusKeeps: 'metadata', resetPaths: { '': [], status: [] } },
+  strategy: {
+    takesStatus: 'create and update',
+    statusKeeps: 'metadata',
+    resetPaths: { '': [], status: [] },
+  },
   validate,
   validateUpdate,
 }
@@ -34,8 +38,10 @@ function validate(object: KubeObject): FieldFault[] {
     return [invalidShown(path, shown, `may only hold up to ${CIDRS_MAX} values`)]
   }
   const families = cidrs.map((cidr) => parseCidr(cidr)?.family)
-  const isDoubled = cidrs.length === CIDRS_MAX && families[0] !== undefined && families[0] === families[1]
-  const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
+  const isDoubled =
+    cidrs.length === CIDRS_MAX && families[0] !== undefined && families[0] === families[1]
+  const why =
+    'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
   return [
     ...(isDoubled ? [invalidShown(path, goStrings(cidrs), why)] : []),
     ...faultsOfEach(cidrs, (cidr, at) => checked(`${path}[${at}]`, cidr, checkCanonicalCidr)),
@@ -48,7 +54,8 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const cidrs = textsOf(given)
   const before = textsOf(cidrsOf(current))
   const shown = Array.isArray(given) && cidrs.length === 0 ? '[]string{}' : goStrings(cidrs)
-  if (cidrs.length < before.length || cidrs.length > CIDRS_MAX) return [invalidShown(path, shown, immutable)]
+  if (cidrs.length < before.length || cidrs.length > CIDRS_MAX)
+    return [invalidShown(path, shown, immutable)]
   const faults = faultsOfEach(before, (cidr, at) =>
     cidr === cidrs[at] ? [] : [invalidValue(`${path}[${at}]`, cidrs[at] ?? '', immutable)],
   )

@@ -2,4 +2,6 @@
 import type { KindRules } from '../../kind-rules.ts'
 import { runtimeClassRules } from './runtime-class.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = [['RuntimeClass.node.k8s.io', runtimeClassRules]]
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['RuntimeClass.node.k8s.io', runtimeClassRules],
+]

@@ -51,7 +51,9 @@ function validate(object: KubeObject): FieldFault[] {
 
 function validateHandler(object: KubeObject, current: KubeObject): FieldFault[] {
   const handler = textOf(object['handler'])
-  return handler === current['handler'] ? [] : [invalidValue('handler', handler, 'field is immutable')]
+  return handler === current['handler']
+    ? []
+    : [invalidValue('handler', handler, 'field is immutable')]
 }
 
 /** tolerationSeconds is a pointer in Go, whose address is arbitrary. */

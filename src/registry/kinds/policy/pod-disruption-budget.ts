@@ -36,7 +36,9 @@ const counters = fields({
 
 /** Occurs in selectors that were converted from an empty selector of v1beta1. */
 export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
-export const matchesNone: Fields = { matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }] }
+export const matchesNone: Fields = {
+  matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }],
+}
 
 /** Beside other requirements it has no meaning. */
 export function withoutOldLabel(selector: Fields): Fields {
@@ -69,5 +71,8 @@ export const podDisruptionBudgetRules: KindRules = {
 
 function validateStatus(object: KubeObject): FieldFault[] {
   const status = fieldsOf(object['status'])
-  return [...validateConditions(status['conditions'], 'status.conditions'), ...faultsOf(counters, status, 'status')]
+  return [
+    ...validateConditions(status['conditions'], 'status.conditions'),
+    ...faultsOf(counters, status, 'status'),
+  ]
 }

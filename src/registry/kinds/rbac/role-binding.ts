@@ -15,8 +15,14 @@ import type { KindRules } from '../../kind-rules.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-export const roleBindingRules: KindRules = bindingRules({ roleKinds: ['Role', 'ClusterRole'], isNamespaced: true })
-export const clusterRoleBindingRules: KindRules = bindingRules({ roleKinds: ['ClusterRole'], isNamespaced: false })
+export const roleBindingRules: KindRules = bindingRules({
+  roleKinds: ['Role', 'ClusterRole'],
+  isNamespaced: true,
+})
+export const clusterRoleBindingRules: KindRules = bindingRules({
+  roleKinds: ['ClusterRole'],
+  isNamespaced: false,
+})
 
 type Options = { readonly roleKinds: readonly string[]; readonly isNamespaced: boolean }
 
@@ -28,7 +34,11 @@ function bindingRules(options: Options): KindRules {
     ),
   ]
   return {
-    strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
+    strategy: {
+      names: 'path',
+      updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+      createsOnUpdate: true,
+    },
     validate,
     // As upstream, an update is validated twice.
     validateUpdate: (binding, current) => [
@@ -42,23 +52,31 @@ function bindingRules(options: Options): KindRules {
 function validateRoleRef({ apiGroup, kind, name }: Fields, { roleKinds }: Options): FieldFault[] {
   const faults: FieldFault[] = []
   if (apiGroup !== group) faults.push(notSupported('roleRef.apiGroup', textOf(apiGroup), [group]))
-  if (!roleKinds.includes(textOf(kind))) faults.push(notSupported('roleRef.kind', textOf(kind), roleKinds))
+  if (!roleKinds.includes(textOf(kind)))
+    faults.push(notSupported('roleRef.kind', textOf(kind), roleKinds))
   if (textOf(name) === '') faults.push(required('roleRef.name'))
   return [...faults, ...checked('roleRef.name', textOf(name), checkPathSegment)]
 }
 
 function validateSubject(subject: Fields, path: string, { isNamespaced }: Options): FieldFault[] {
-  const [kind, name, apiGroup] = [textOf(subject['kind']), textOf(subject['name']), textOf(subject['apiGroup'])]
+  const [kind, name, apiGroup] = [
+    textOf(subject['kind']),
+    textOf(subject['name']),
+    textOf(subject['apiGroup']),
+  ]
   const faults = name === '' ? [required(`${path}.name`)] : []
   switch (kind) {
     case 'ServiceAccount':
       if (name !== '') faults.push(...checked(`${path}.name`, name, checkDnsSubdomain))
       if (apiGroup !== '') faults.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))
-      if (!isNamespaced && textOf(subject['namespace']) === '') faults.push(required(`${path}.namespace`))
+      if (!isNamespaced && textOf(subject['namespace']) === '')
+        faults.push(required(`${path}.namespace`))
       return faults
     case 'User':
     case 'Group':
-      return apiGroup === group ? faults : [...faults, notSupported(`${path}.apiGroup`, apiGroup, [group])]
+      return apiGroup === group
+        ? faults
+        : [...faults, notSupported(`${path}.apiGroup`, apiGroup, [group])]
     default:
       return [...faults, notSupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group'])]
   }
@@ -67,7 +85,9 @@ function validateSubject(subject: Fields, path: string, { isNamespaced }: Option
 function validateSameRole(binding: KubeObject, current: KubeObject): FieldFault[] {
   if (isSame(binding['roleRef'], current['roleRef'])) return []
   const { apiGroup, kind, name } = fieldsOf(binding['roleRef'])
-  const [shownGroup, shownKind, shownName] = [apiGroup, kind, name].map((part) => quote(textOf(part)))
+  const [shownGroup, shownKind, shownName] = [apiGroup, kind, name].map((part) =>
+    quote(textOf(part)),
+  )
   const shown = `rbac.RoleRef{APIGroup:${shownGroup}, Kind:${shownKind}, Name:${shownName}}`
   return [invalidShown('roleRef', shown, 'cannot change roleRef')]
 }

@@ -1,45 +1,76 @@
 /** Role and ClusterRole. Privilege escalation is the authorizer's concern. */
-import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 
 export const roleRules: KindRules = {
-  strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
+  strategy: {
+    names: 'path',
+    updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+    createsOnUpdate: true,
+  },
   validate: validateRole,
   // As upstream, an update is validated twice.
   validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
 }
 
 export const clusterRoleRules: KindRules = {
-  strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
+  strategy: {
+    names: 'path',
+    updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+    createsOnUpdate: true,
+  },
   validate: validateClusterRole,
   validateUpdate: (role) => [...validateClusterRole(role), ...validateClusterRole(role)],
 }
 
 function validateRole(role: KubeObject): FieldFault[] {
   return [
-    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: true })),
+    ...faultsOfEach(itemsOf(role['rules']), (rule, at) =>
+      validateRule(rule, `rules[${at}]`, { isNamespaced: true }),
+    ),
   ]
 }
 
 function validateClusterRole(role: KubeObject): FieldFault[] {
   return [
-    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: false })),
+    ...faultsOfEach(itemsOf(role['rules']), (rule, at) =>
+      validateRule(rule, `rules[${at}]`, { isNamespaced: false }),
+    ),
     ...validateAggregation(role),
   ]
 }
 
-function validateRule(rule: Fields, path: string, { isNamespaced }: { readonly isNamespaced: boolean }): FieldFault[] {
-  const [verbs, groups, resources] = [textsOf(rule['verbs']), textsOf(rule['apiGroups']), textsOf(rule['resources'])]
+function validateRule(
+  rule: Fields,
+  path: string,
+  { isNamespaced }: { readonly isNamespaced: boolean },
+): FieldFault[] {
+  const [verbs, groups, resources] = [
+    textsOf(rule['verbs']),
+    textsOf(rule['apiGroups']),
+    textsOf(rule['resources']),
+  ]
   const urls = textsOf(rule['nonResourceURLs'])
-  const faults = verbs.length === 0 ? [required(`${path}.verbs`, 'verbs must contain at least one value')] : []
+  const faults =
+    verbs.length === 0 ? [required(`${path}.verbs`, 'verbs must contain at least one value')] : []
   if (urls.length > 0) {
-    const refuse = (why: string): FieldFault => invalidShown(`${path}.nonResourceURLs`, goStrings(urls), why)
+    const refuse = (why: string): FieldFault =>
+      invalidShown(`${path}.nonResourceURLs`, goStrings(urls), why)
     if (isNamespaced) faults.push(refuse('namespaced rules cannot apply to non-resource URLs'))
-    const ofResources = [groups, resources, textsOf(rule['resourceNames'])].some((list) => list.length > 0)
-    if (ofResources) faults.push(refuse('rules cannot apply to both regular resources and non-resource URLs'))
+    const ofResources = [groups, resources, textsOf(rule['resourceNames'])].some(
+      (list) => list.length > 0,
+    )
+    if (ofResources)
+      faults.push(refuse('rules cannot apply to both regular resources and non-resource URLs'))
     return faults
   }
   if (groups.length === 0) {
@@ -56,10 +87,14 @@ function validateAggregation({ aggregationRule }: KubeObject): FieldFault[] {
   const path = 'aggregationRule.clusterRoleSelectors'
   const selectors = itemsOf(fieldsOf(aggregationRule)['clusterRoleSelectors'])
   if (selectors.length === 0) {
-    return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+    return [
+      required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'),
+    ]
   }
   return faultsOfEach(selectors, (selector, at) => {
     const faults = validateLabelSelector(selector, `${path}[${at}]`)
-    return faults.length === 0 ? [] : [...faults, invalidValue(`${path}[${at}]`, null, 'invalid label selector.')]
+    return faults.length === 0
+      ? []
+      : [...faults, invalidValue(`${path}[${at}]`, null, 'invalid label selector.')]
   })
 }

@@ -28,4 +28,5 @@ export function adminResults({ status }: KubeObject): ReturnType<NamespaceRule> 
 const labelled = (at: number, path: string): ReturnType<NamespaceRule> =>
   at === -1
     ? undefined
-    : (labels) => (labels[label] === 'true' ? [] : [forbiddenField(`${path}[${at}].adminAccess`, reason)])
+    : (labels) =>
+        labels[label] === 'true' ? [] : [forbiddenField(`${path}[${at}].adminAccess`, reason)]

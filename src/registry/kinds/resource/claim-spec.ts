@@ -9,13 +9,28 @@ import {
   shownValue,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct, goStrings, shownItems } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
-import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
+import {
+  validateClassName,
+  validateLabel,
+  validateList,
+  validateQualified,
+  validateSet,
+} from './names.ts'
 import { DeviceSelectors } from './selectors.ts'
 import { validateToleration } from './taints.ts'
 
@@ -40,11 +55,22 @@ type How = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
 
 type Validated = { readonly isStored: boolean; readonly slice: Slice }
 
-export function* validateClaimSpec(spec: Fields, path: string, { isStored, slice }: Validated): Turns<FieldFault[]> {
+export function* validateClaimSpec(
+  spec: Fields,
+  path: string,
+  { isStored, slice }: Validated,
+): Turns<FieldFault[]> {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
-  const selectors = yield* DeviceSelectors.compile(() => exactRequests(itemsOf(requests)), isStored, slice)
+  const selectors = yield* DeviceSelectors.compile(
+    () => exactRequests(itemsOf(requests)),
+    isStored,
+    slice,
+  )
   const how: How = { isStored, selectors }
-  return yield* inPartsOf(() => validateDevices({ requests, constraints, config }, path, how), slice)
+  return yield* inPartsOf(
+    () => validateDevices({ requests, constraints, config }, path, how),
+    slice,
+  )
 }
 
 /** The alternatives of all requests. */
@@ -61,7 +87,11 @@ function exactRequests(requests: readonly Fields[]): readonly Fields[] {
   )
 }
 
-function validateDevices({ requests, constraints, config }: Fields, path: string, how: How): FieldFault[] {
+function validateDevices(
+  { requests, constraints, config }: Fields,
+  path: string,
+  how: How,
+): FieldFault[] {
   const names = requestNames(requests)
   const own = `${path}.devices`
   return [
@@ -88,7 +118,11 @@ function validateDevices({ requests, constraints, config }: Fields, path: string
   ]
 }
 
-function validateRequest({ name, exactly, firstAvailable }: Fields, path: string, how: How): FieldFault[] {
+function validateRequest(
+  { name, exactly, firstAvailable }: Fields,
+  path: string,
+  how: How,
+): FieldFault[] {
   const alternatives = itemsOf(firstAvailable)
   const count = (alternatives.length > 0 ? 1 : 0) + (isFields(exactly) ? 1 : 0)
   const why = 'exactly one of `exactly` or `firstAvailable` is required'
@@ -133,7 +167,11 @@ function validateMode({ allocationMode, count }: Fields, path: string): FieldFau
   return [notSupported(`${path}.allocationMode`, mode, ['All', 'ExactCount'])]
 }
 
-function validateConstraint({ requests, matchAttribute }: Fields, path: string, names: RequestNames): FieldFault[] {
+function validateConstraint(
+  { requests, matchAttribute }: Fields,
+  path: string,
+  names: RequestNames,
+): FieldFault[] {
   const place = `${path}.matchAttribute`
   const faults = validateReferences(requests, `${path}.requests`, names)
   if (matchAttribute === undefined || matchAttribute === null) return [...faults, required(place)]
@@ -146,7 +184,11 @@ function validateConstraint({ requests, matchAttribute }: Fields, path: string, 
   ]
 }
 
-export const validateReferences = (list: Json | undefined, path: string, names: RequestNames): FieldFault[] =>
+export const validateReferences = (
+  list: Json | undefined,
+  path: string,
+  names: RequestNames,
+): FieldFault[] =>
   validateSet(textsOf(list), path, {
     validate: (name, place) => validateReference(name, place, names),
     key: { of: (name) => name },
@@ -155,15 +197,24 @@ export const validateReferences = (list: Json | undefined, path: string, names: 
 
 /** A reference to a request, or to a subrequest of it. */
 export function validateReference(name: string, path: string, names: RequestNames): FieldFault[] {
-  const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+  const why =
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
   const parts = name.split('/')
   if (parts.length > 2) return [invalidValue(path, name, why)]
   const [request = '', alternative] = parts
-  const isThere = alternative === undefined ? names.has(request) : names.get(request)?.has(alternative) === true
-  return [...parts.flatMap((part) => validateLabel(part, path)), ...(isThere ? [] : [invalidValue(path, name, why)])]
+  const isThere =
+    alternative === undefined ? names.has(request) : names.get(request)?.has(alternative) === true
+  return [
+    ...parts.flatMap((part) => validateLabel(part, path)),
+    ...(isThere ? [] : [invalidValue(path, name, why)]),
+  ]
 }
 
-export function validateConfiguration({ opaque }: Fields, path: string, isStored: boolean): FieldFault[] {
+export function validateConfiguration(
+  { opaque }: Fields,
+  path: string,
+  isStored: boolean,
+): FieldFault[] {
   if (!isFields(opaque)) return [required(`${path}.opaque`)]
   return [
     ...validateDriverName(textOf(opaque['driver']), `${path}.opaque.driver`),
@@ -172,12 +223,19 @@ export function validateConfiguration({ opaque }: Fields, path: string, isStored
 }
 
 /** The raw JSON of an object; its size is limited when it is new. */
-export function validateData(data: Json | undefined, path: string, isStored: boolean): FieldFault[] {
+export function validateData(
+  data: Json | undefined,
+  path: string,
+  isStored: boolean,
+): FieldFault[] {
   const text = textOf(data)
   if (text === '') return [required(path)]
-  if (!isStored && Buffer.byteLength(text) > PARAMETERS_BYTES_MAX) return [tooLong(path, PARAMETERS_BYTES_MAX)]
+  if (!isStored && Buffer.byteLength(text) > PARAMETERS_BYTES_MAX)
+    return [tooLong(path, PARAMETERS_BYTES_MAX)]
   if (text === 'null') return [required(path)]
-  return text.startsWith('{') ? [] : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
+  return text.startsWith('{')
+    ? []
+    : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
 }
 
 /** As Go prints it with %#v. */
@@ -194,11 +252,14 @@ export function goClaimSpec(spec: Fields): string {
           ),
         }),
       ),
-      Constraints: goItems('resource.DeviceConstraint', constraints, ({ requests: of, matchAttribute }) =>
-        goStruct('resource.DeviceConstraint', {
-          Requests: goStrings(textsOf(of)),
-          MatchAttribute: goPointer('resource.FullyQualifiedName', matchAttribute !== undefined),
-        }),
+      Constraints: goItems(
+        'resource.DeviceConstraint',
+        constraints,
+        ({ requests: of, matchAttribute }) =>
+          goStruct('resource.DeviceConstraint', {
+            Requests: goStrings(textsOf(of)),
+            MatchAttribute: goPointer('resource.FullyQualifiedName', matchAttribute !== undefined),
+          }),
       ),
       Config: goItems('resource.DeviceClaimConfiguration', config, ({ requests: of, opaque }) =>
         goStruct('resource.DeviceClaimConfiguration', {
@@ -212,7 +273,11 @@ export function goClaimSpec(spec: Fields): string {
   })
 }
 
-export function goItems(type: string, list: Json | undefined, show: (item: Fields) => string): string {
+export function goItems(
+  type: string,
+  list: Json | undefined,
+  show: (item: Fields) => string,
+): string {
   const items = itemsOf(list)
   return items.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(items, show)}}`
 }

@@ -10,7 +10,15 @@ import {
   tooMany,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { keysOf } from '../../../lib/long-lists.ts'
 import { everyItem } from '../../../lib/parts.ts'
@@ -41,7 +49,8 @@ const INTERFACE_BYTES_MAX = 256
 const HARDWARE_ADDRESS_BYTES_MAX = 128
 
 const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
-const deviceId = ({ driver, pool, device }: Fields): string => [driver, pool, device].map(textOf).join('/')
+const deviceId = ({ driver, pool, device }: Fields): string =>
+  [driver, pool, device].map(textOf).join('/')
 const allocatedIn = (status: Fields): ReadonlySet<string> =>
   new Set(itemsOf(fieldsOf(fieldsOf(status['allocation'])['devices'])['results']).map(deviceId))
 
@@ -87,16 +96,22 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   const path = 'status.reservedFor'
   const consumers = itemsOf(reservedFor)
   if (consumers.length === 0) return []
-  if (!isFields(allocation)) return [forbiddenField(path, 'may not be specified when `allocated` is not set')]
+  if (!isFields(allocation))
+    return [forbiddenField(path, 'may not be specified when `allocated` is not set')]
   if (object.metadata.deletionTimestamp === undefined) return []
   const known = keysOf(itemsOf(before['reservedFor']), identityOf)
   if (everyItem('known consumers', consumers, (one) => known.has(identityOf(one)))) return []
-  const why = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set'
+  const why =
+    'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set'
   return [forbiddenField(path, why)]
 }
 
 /** An allocation is immutable, and is not validated again. */
-function validateAllocation({ allocation }: Fields, before: Fields, names: RequestNames): FieldFault[] {
+function validateAllocation(
+  { allocation }: Fields,
+  before: Fields,
+  names: RequestNames,
+): FieldFault[] {
   const path = 'status.allocation'
   if (!isFields(allocation)) return []
   if (isFields(before['allocation'])) {
@@ -139,7 +154,11 @@ function validateSource(source: string, path: string): FieldFault[] {
   return sources.includes(source) ? [] : [notSupported(path, source, sources)]
 }
 
-function validateDevice(device: Fields, path: string, allocated: ReadonlySet<string>): FieldFault[] {
+function validateDevice(
+  device: Fields,
+  path: string,
+  allocated: ReadonlySet<string>,
+): FieldFault[] {
   const { driver, pool, device: name, conditions, data, networkData } = device
   const count = itemsOf(conditions).length
   return [
@@ -156,7 +175,10 @@ function validateDevice(device: Fields, path: string, allocated: ReadonlySet<str
   ]
 }
 
-function validateNetwork({ interfaceName, hardwareAddress, ips }: Fields, path: string): FieldFault[] {
+function validateNetwork(
+  { interfaceName, hardwareAddress, ips }: Fields,
+  path: string,
+): FieldFault[] {
   const limited = (value: Fields[string], name: string, max: number): FieldFault[] =>
     Buffer.byteLength(textOf(value)) > max ? [tooLong(`${path}.${name}`, max)] : []
   return [
@@ -182,7 +204,11 @@ function goAllocation({ devices, nodeSelector: selector }: Fields): string {
           Pool: quote(textOf(result['pool'])),
           Device: quote(textOf(result['device'])),
           AdminAccess: goPointer('bool', result['adminAccess'] !== undefined),
-          Tolerations: goItems('resource.DeviceToleration', result['tolerations'], () => 'resource.DeviceToleration{}'),
+          Tolerations: goItems(
+            'resource.DeviceToleration',
+            result['tolerations'],
+            () => 'resource.DeviceToleration{}',
+          ),
         }),
       ),
       Config: goItems('resource.DeviceAllocationConfiguration', config, () =>

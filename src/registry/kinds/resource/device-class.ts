@@ -10,14 +10,23 @@ import { DeviceSelectors } from './selectors.ts'
 
 /** A set of devices that claims can request. */
 export const deviceClassRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true, generation: { fields: ['spec'] } },
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    returnsDeleted: true,
+    generation: { fields: ['spec'] },
+  },
   validate: () => [],
   // Compiles the CEL expressions of selectors.
-  validateInSlices: (object, current, tools) => inTurns((slice) => validateClass(object, current, slice), tools),
+  validateInSlices: (object, current, tools) =>
+    inTurns((slice) => validateClass(object, current, slice), tools),
 }
 
 /** As upstream, an update is first validated as a new object. */
-function* validateClass(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validateClass(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const faults = yield* validate(specOf(object), undefined, slice)
   if (current === undefined) return faults
   return [...faults, ...(yield* validate(specOf(object), specOf(current), slice))]
@@ -29,7 +38,11 @@ const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&
-    isEqualAs('resource/v1beta2 DeviceClassSpec', { [field]: spec[field] }, { [field]: before[field] })
+    isEqualAs(
+      'resource/v1beta2 DeviceClassSpec',
+      { [field]: spec[field] },
+      { [field]: before[field] },
+    )
   const configStored = isStored('config')
   const selectors = yield* DeviceSelectors.compile(() => [spec], isStored('selectors'), slice)
   return yield* inPartsOf(

@@ -13,7 +13,14 @@ import { addAll } from '../../../lib/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../lib/parts.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
-import { validateLabel, validateList, validateMap, validateQualified, validateSet, validateSubdomain } from './names.ts'
+import {
+  validateLabel,
+  validateList,
+  validateMap,
+  validateQualified,
+  validateSet,
+  validateSubdomain,
+} from './names.ts'
 import { validateTaint } from './taints.ts'
 
 const ENTRIES_MAX = 32
@@ -58,14 +65,26 @@ export function validateCounters(counters: Json | undefined, path: string): Fiel
 export function validateDevice(device: Fields, path: string, slice: Slice): FieldFault[] {
   const [attributes, capacity] = [fieldsOf(device['attributes']), fieldsOf(device['capacity'])]
   const consumed = itemsOf(device['consumesCounters'])
-  const entries = once('entries of a device', () => Object.keys(attributes).length + Object.keys(capacity).length)
+  const entries = once(
+    'entries of a device',
+    () => Object.keys(attributes).length + Object.keys(capacity).length,
+  )
   const counters = countersOf(consumed)
   return [
     ...validateLabel(textOf(device['name']), `${path}.name`),
     ...(entries > ENTRIES_MAX
-      ? [invalidValue(path, entries, `the total number of attributes and capacities must not exceed ${ENTRIES_MAX}`)]
+      ? [
+          invalidValue(
+            path,
+            entries,
+            `the total number of attributes and capacities must not exceed ${ENTRIES_MAX}`,
+          ),
+        ]
       : []),
-    ...validateMap(attributes, `${path}.attributes`, { key: validateQualified, item: validateAttribute }),
+    ...validateMap(attributes, `${path}.attributes`, {
+      key: validateQualified,
+      item: validateAttribute,
+    }),
     ...validateMap(capacity, `${path}.capacity`, { key: validateQualified }),
     ...validateList(itemsOf(device['taints']), `${path}.taints`, validateTaint, TAINTS_MAX),
     ...validateSet(consumed, `${path}.consumesCounters`, {
@@ -76,14 +95,26 @@ export function validateDevice(device: Fields, path: string, slice: Slice): Fiel
       key: { of: ({ counterSet }) => textOf(counterSet), name: 'counterSet' },
     }),
     ...(counters > COUNTERS_MAX
-      ? [invalidValue(path, counters, `the total number of counters must not exceed ${COUNTERS_MAX}`)]
+      ? [
+          invalidValue(
+            path,
+            counters,
+            `the total number of counters must not exceed ${COUNTERS_MAX}`,
+          ),
+        ]
       : []),
-    ...faultsOfEach(consumed, (one, at) => validateConsumption(one, `${path}.consumesCounters[${at}]`, slice)),
+    ...faultsOfEach(consumed, (one, at) =>
+      validateConsumption(one, `${path}.consumesCounters[${at}]`, slice),
+    ),
     ...validateNodes(device, path, slice.isPerDevice),
   ]
 }
 
-function validateConsumption({ counterSet, counters }: Fields, path: string, slice: Slice): FieldFault[] {
+function validateConsumption(
+  { counterSet, counters }: Fields,
+  path: string,
+  slice: Slice,
+): FieldFault[] {
   const known = slice.counters.get(textOf(counterSet))
   if (known === undefined) {
     const why = 'must reference a counterSet defined in the ResourceSlice sharedCounters'
@@ -91,7 +122,9 @@ function validateConsumption({ counterSet, counters }: Fields, path: string, sli
   }
   const why = 'must reference a counter defined in the ResourceSlice sharedCounters'
   const names = once('names of counters', () => Object.keys(fieldsOf(counters)))
-  return faultsOfEach(names, (name) => (known.has(name) ? [] : [invalidValue(`${path}.counters`, name, why)]))
+  return faultsOfEach(names, (name) =>
+    known.has(name) ? [] : [invalidValue(`${path}.counters`, name, why)],
+  )
 }
 
 const semver =
@@ -102,14 +135,22 @@ function validateAttribute(value: Json | undefined, path: string): FieldFault[] 
   const given = ['bool', 'int', 'string', 'version'].filter((type) => attribute[type] !== undefined)
   const { string, version } = attribute
   const limited = (text: Json | undefined, name: string): FieldFault[] =>
-    Buffer.byteLength(textOf(text)) > VALUE_BYTES_MAX ? [tooLong(`${path}.${name}`, VALUE_BYTES_MAX)] : []
+    Buffer.byteLength(textOf(text)) > VALUE_BYTES_MAX
+      ? [tooLong(`${path}.${name}`, VALUE_BYTES_MAX)]
+      : []
   const why = 'exactly one value must be specified'
   const isVersion = version === undefined || semver.test(textOf(version))
   return [
     ...limited(string, 'string'),
     ...(isVersion
       ? []
-      : [invalidValue(`${path}.version`, textOf(version), 'must be a string compatible with semver.org spec 2.0.0')]),
+      : [
+          invalidValue(
+            `${path}.version`,
+            textOf(version),
+            'must be a string compatible with semver.org spec 2.0.0',
+          ),
+        ]),
     ...limited(version, 'version'),
     ...(given.length === 0 ? [required(path, why)] : []),
     ...(given.length > 1 ? [invalidShown(path, goAttribute(attribute), why)] : []),

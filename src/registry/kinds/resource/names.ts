@@ -21,8 +21,10 @@ const IDENTIFIER_BYTES_MAX = 32
 /** A domain, a slash and an identifier: longer keys are printed without their middle. */
 const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
 
-export const validateLabel = (name: string, path: string): FieldFault[] => checked(path, name, checkDnsLabel)
-export const validateSubdomain = (name: string, path: string): FieldFault[] => checked(path, name, checkDnsSubdomain)
+export const validateLabel = (name: string, path: string): FieldFault[] =>
+  checked(path, name, checkDnsLabel)
+export const validateSubdomain = (name: string, path: string): FieldFault[] =>
+  checked(path, name, checkDnsSubdomain)
 
 export function validateClassName(name: string, path: string): FieldFault[] {
   return name === '' ? [required(path)] : validateSubdomain(name, path)
@@ -40,7 +42,8 @@ const identifierRule =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
 
 function validateIdentifier(id: string, path: string): FieldFault[] {
-  const faults = Buffer.byteLength(id) > IDENTIFIER_BYTES_MAX ? [tooLong(path, IDENTIFIER_BYTES_MAX)] : []
+  const faults =
+    Buffer.byteLength(id) > IDENTIFIER_BYTES_MAX ? [tooLong(path, IDENTIFIER_BYTES_MAX)] : []
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id)) return faults
   const message = `Invalid value: ${shownValue(id)}: ${identifierRule}`
   return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
@@ -54,7 +57,9 @@ export function validateQualified(name: string, path: string): FieldFault[] {
   if (parts.length === 1) return validateIdentifier(domain, path)
   if (parts.length > 2) return []
   return [
-    ...(domain === '' ? [required(path, 'the domain must not be empty')] : validateDriverName(domain, path)),
+    ...(domain === ''
+      ? [required(path, 'the domain must not be empty')]
+      : validateDriverName(domain, path)),
     ...(id === '' ? [required(path, 'the name must not be empty')] : validateIdentifier(id, path)),
   ]
 }
@@ -73,13 +78,21 @@ export function validateList<T>(
   ]
 }
 
-type Key<T> = { readonly of: (item: T) => string; readonly name?: string; readonly isPlain?: boolean }
+type Key<T> = {
+  readonly of: (item: T) => string
+  readonly name?: string
+  readonly isPlain?: boolean
+}
 
 /** Items with unique keys; a duplicate key is printed as it is or quoted. */
 export function validateSet<T>(
   items: readonly T[],
   path: string,
-  { validate, key, max = Infinity }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
+  {
+    validate,
+    key,
+    max = Infinity,
+  }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
 ): FieldFault[] {
   const keys = mapEach('keys of items', items, (item) => key.of(item))
   const repeats = repeatsIn(keys)
@@ -88,7 +101,12 @@ export function validateSet<T>(
     ...validateList(items, path, validate, max),
     ...faultsOfEach(keys, (text, at) => {
       if (!repeats.has(at)) return []
-      return [duplicateShown(`${path}[${at}]${suffix}`, key.isPlain === true ? shownPlain(text) : shownValue(text))]
+      return [
+        duplicateShown(
+          `${path}[${at}]${suffix}`,
+          key.isPlain === true ? shownPlain(text) : shownValue(text),
+        ),
+      ]
     }),
   ]
 }

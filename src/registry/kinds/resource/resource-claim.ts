@@ -24,22 +24,33 @@ export const resourceClaimRules: KindRules = {
   },
   validate: () => [],
   // Compiles the CEL expressions of requests.
-  validateInSlices: (object, current, tools) => inTurns((slice) => validateClaim(object, current, slice), tools),
-  namespaceRule: (object, current) => (current === undefined ? adminRequests(specOf(object)) : undefined),
+  validateInSlices: (object, current, tools) =>
+    inTurns((slice) => validateClaim(object, current, slice), tools),
+  namespaceRule: (object, current) =>
+    current === undefined ? adminRequests(specOf(object)) : undefined,
   status: {
     prepareUpdate: withoutDeallocated,
     validateUpdate: validateClaimStatus,
     namespaceRule: (object, current) =>
-      current !== undefined && adminResults(current) !== undefined ? undefined : adminResults(object),
+      current !== undefined && adminResults(current) !== undefined
+        ? undefined
+        : adminResults(object),
   },
 }
 
 /** As upstream, an update is first validated as a new object. */
-function* validateClaim(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validateClaim(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const spec = specOf(object)
   const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, slice })
   if (current === undefined) return faults
-  const isKept = yield* inPartsOf(() => isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current)), slice)
+  const isKept = yield* inPartsOf(
+    () => isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current)),
+    slice,
+  )
   return [
     ...faults,
     ...(isKept ? [] : [invalidShown('spec', goClaimSpec(spec), immutable)]),
@@ -47,7 +58,11 @@ function* validateClaim(object: KubeObject, current: KubeObject | undefined, sli
   ]
 }
 
-function* validateTemplateOnce(object: KubeObject, isStored: boolean, slice: Slice): Turns<FieldFault[]> {
+function* validateTemplateOnce(
+  object: KubeObject,
+  isStored: boolean,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const { metadata, spec } = specOf(object)
   const { labels, annotations } = fieldsOf(metadata)
   return [
@@ -62,10 +77,15 @@ export const resourceClaimTemplateRules: KindRules = {
   validate: () => [],
   namespaceRule: (object, current) =>
     current === undefined ? adminRequests(fieldsOf(specOf(object)['spec'])) : undefined,
-  validateInSlices: (object, current, tools) => inTurns((slice) => validateTemplate(object, current, slice), tools),
+  validateInSlices: (object, current, tools) =>
+    inTurns((slice) => validateTemplate(object, current, slice), tools),
 }
 
-function* validateTemplate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validateTemplate(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const faults = yield* validateTemplateOnce(object, false, slice)
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(

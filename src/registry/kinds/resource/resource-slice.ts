@@ -1,5 +1,11 @@
 /** ResourceSlice: devices of a driver on a node, on some nodes, or on all. */
-import { type FieldFault, invalidShown, invalidValue, required, shownValue } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+  shownValue,
+} from '../../../api/field-fault.ts'
 import { goStrings, shownItems } from '../../../api/go-value.ts'
 import {
   type Fields,
@@ -25,7 +31,8 @@ const DEVICES_MAX = 128
 const SHARED_COUNTERS_MAX = 32
 /** The limit for all devices together. */
 const DEVICE_COUNTERS_MAX = 1024
-const choice = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
+const choice =
+  'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
 const immutable = 'field is immutable'
 
 export const resourceSliceRules: KindRules = {
@@ -46,7 +53,10 @@ export const olderSliceRules: KindRules = {
     if (devices.every((device) => isFields(device['basic']))) return timed
     return {
       ...timed,
-      spec: { ...spec, devices: devices.map((device) => ({ ...device, basic: device['basic'] ?? {} })) },
+      spec: {
+        ...spec,
+        devices: devices.map((device) => ({ ...device, basic: device['basic'] ?? {} })),
+      },
     }
   },
 }
@@ -62,7 +72,10 @@ function withTimes(object: KubeObject, now: () => string): KubeObject {
       ? { ...part, taints: part['taints'].map((taint: Json) => withTime(taint, now) ?? null) }
       : part
   if (
-    !devices.some((device) => Array.isArray(device['taints']) || Array.isArray(fieldsOf(device['basic'])['taints']))
+    !devices.some(
+      (device) =>
+        Array.isArray(device['taints']) || Array.isArray(fieldsOf(device['basic'])['taints']),
+    )
   ) {
     return object
   }
@@ -77,7 +90,9 @@ function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
   const sets = itemsOf(sharedCounters)
   const known = counterNames(sets)
   const list = itemsOf(devices)
-  const deviceCounters = sumOf(list, ({ consumesCounters }) => countersOf(itemsOf(consumesCounters)))
+  const deviceCounters = sumOf(list, ({ consumesCounters }) =>
+    countersOf(itemsOf(consumesCounters)),
+  )
   const shared = countersOf(sets)
   return [
     ...validateDriverName(textOf(driver), 'spec.driver'),
@@ -86,15 +101,30 @@ function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
     ...validateNodes(spec),
     ...validateSet(list, 'spec.devices', {
       validate: (device, path) =>
-        validateDevice(device, path, { counters: known, isPerDevice: spec['perDeviceNodeSelection'] === true }),
+        validateDevice(device, path, {
+          counters: known,
+          isPerDevice: spec['perDeviceNodeSelection'] === true,
+        }),
       key: { of: ({ name }) => textOf(name), name: 'name' },
       max: DEVICES_MAX,
     }),
-    ...atMost('spec.devices', deviceCounters, DEVICE_COUNTERS_MAX, 'the total number of counters in devices'),
-    ...atMost('spec.sharedCounters', shared, SHARED_COUNTERS_MAX, 'the total number of shared counters'),
+    ...atMost(
+      'spec.devices',
+      deviceCounters,
+      DEVICE_COUNTERS_MAX,
+      'the total number of counters in devices',
+    ),
+    ...atMost(
+      'spec.sharedCounters',
+      shared,
+      SHARED_COUNTERS_MAX,
+      'the total number of shared counters',
+    ),
     ...validateSet(sets, 'spec.sharedCounters', {
       validate: ({ name, counters }, path) => [
-        ...(textOf(name) === '' ? [required(`${path}.name`)] : validateLabel(textOf(name), `${path}.name`)),
+        ...(textOf(name) === ''
+          ? [required(`${path}.name`)]
+          : validateLabel(textOf(name), `${path}.name`)),
         ...validateCounters(counters, `${path}.counters`),
       ],
       key: { of: ({ name }) => textOf(name), name: 'name' },
@@ -109,20 +139,29 @@ function validatePool({ name, resourceSliceCount, generation }: Fields): FieldFa
   const [count, number] = [numberOf(resourceSliceCount), numberOf(generation)]
   return [
     ...validatePoolName(textOf(name), 'spec.pool.name'),
-    ...(count > 0 ? [] : [invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
-    ...(number < 0 ? [invalidValue('spec.pool.generation', number, 'must be greater than or equal to zero')] : []),
+    ...(count > 0
+      ? []
+      : [invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
+    ...(number < 0
+      ? [invalidValue('spec.pool.generation', number, 'must be greater than or equal to zero')]
+      : []),
   ]
 }
 
 function validateChange(spec: Fields, before: Fields): FieldFault[] {
   const name = textOf(fieldsOf(spec['pool'])['name'])
   const faults =
-    name === textOf(fieldsOf(before['pool'])['name']) ? [] : [invalidValue('spec.pool.name', name, immutable)]
+    name === textOf(fieldsOf(before['pool'])['name'])
+      ? []
+      : [invalidValue('spec.pool.name', name, immutable)]
   const driver = textOf(spec['driver'])
-  if (driver !== textOf(before['driver'])) faults.push(invalidValue('spec.driver', driver, immutable))
+  if (driver !== textOf(before['driver']))
+    faults.push(invalidValue('spec.driver', driver, immutable))
   const { nodeName } = spec
   if (nodeName !== before['nodeName']) {
-    faults.push(invalidValue('spec.nodeName', typeof nodeName === 'string' ? nodeName : null, immutable))
+    faults.push(
+      invalidValue('spec.nodeName', typeof nodeName === 'string' ? nodeName : null, immutable),
+    )
   }
   return faults
 }
@@ -132,7 +171,9 @@ function validateNodes(spec: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const chosen: string[] = []
   if (nodeName === '') {
-    faults.push(invalidValue('spec.nodeName', '', 'must be either unset or set to a non-empty string'))
+    faults.push(
+      invalidValue('spec.nodeName', '', 'must be either unset or set to a non-empty string'),
+    )
   } else if (nodeName !== undefined) {
     chosen.push('`nodeName`')
     faults.push(...validateSubdomain(textOf(nodeName), 'spec.nodeName'))
@@ -143,16 +184,21 @@ function validateNodes(spec: Fields): FieldFault[] {
     const { nodeSelectorTerms } = selector
     if (itemsOf(nodeSelectorTerms).length !== 1) {
       const why = 'must have exactly one node selector term'
-      faults.push(invalidShown('spec.nodeSelector.nodeSelectorTerms', goTerms(nodeSelectorTerms), why))
+      faults.push(
+        invalidShown('spec.nodeSelector.nodeSelectorTerms', goTerms(nodeSelectorTerms), why),
+      )
     }
   }
   for (const field of ['allNodes', 'perDeviceNodeSelection']) {
     if (spec[field] === true) chosen.push(`\`${field}\``)
-    if (spec[field] === false) faults.push(invalidValue(`spec.${field}`, false, 'must be either unset or set to true'))
+    if (spec[field] === false)
+      faults.push(invalidValue(`spec.${field}`, false, 'must be either unset or set to true'))
   }
   if (chosen.length === 0) faults.push(required('spec', choice))
   if (chosen.length > 1) {
-    faults.push(invalidValue('spec', `{${chosen.join(', ')}}`, `${choice}, but multiple fields are set`))
+    faults.push(
+      invalidValue('spec', `{${chosen.join(', ')}}`, `${choice}, but multiple fields are set`),
+    )
   }
   return faults
 }

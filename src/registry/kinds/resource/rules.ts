@@ -19,6 +19,8 @@ export const rules: readonly (readonly [string, KindRules])[] = [
   // This kind has one version only.
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
   ...versions.flatMap((version) =>
-    kinds(version).map(([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const),
+    kinds(version).map(
+      ([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const,
+    ),
   ),
 ]

@@ -37,7 +37,9 @@ const TURN_MS_MAX = 50
 
 test('many selectors of a claim are validated in short turns', async () => {
   const selectors = Array.from({ length: 450_000 }, () => ({}))
-  const requests = [{ name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'All', selectors } }]
+  const requests = [
+    { name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'All', selectors } },
+  ]
   const claim = { ...claimOf([]), spec: { devices: { requests } } }
   const ms = await bestLongestTurnMs(async () => {
     await resourceClaimRules.validateInSlices?.(claim, undefined)
@@ -46,7 +48,8 @@ test('many selectors of a claim are validated in short turns', async () => {
 })
 
 test('a selector that cannot be compiled is told at its place', async () => {
-  const faults = (await resourceClaimRules.validateInSlices?.(claimOf(['true', '1 +']), undefined)) ?? []
+  const faults =
+    (await resourceClaimRules.validateInSlices?.(claimOf(['true', '1 +']), undefined)) ?? []
   assert.deepEqual(
     faults.map(({ path }) => path),
     ['spec.devices.requests[1].exactly.selectors[0].cel.expression'],

@@ -35,7 +35,11 @@ export class DeviceSelectors {
   }
 
   /** Compiles all expressions that `validate` will need: those in the field `selectors` of each struct. */
-  static *compile(structs: () => readonly Fields[], isStored: boolean, slice: Slice): Turns<DeviceSelectors> {
+  static *compile(
+    structs: () => readonly Fields[],
+    isStored: boolean,
+    slice: Slice,
+  ): Turns<DeviceSelectors> {
     const selectors = new DeviceSelectors(isStored)
     const expressions = yield* inPartsOf(() => expressionsOf(structs()), slice)
     for (const text of expressions) {
@@ -45,7 +49,12 @@ export class DeviceSelectors {
   }
 
   validate(list: Json | undefined, path: string): FieldFault[] {
-    return validateList(itemsOf(list), path, (selector, place) => this.#selector(selector, place), SELECTORS_MAX)
+    return validateList(
+      itemsOf(list),
+      path,
+      (selector, place) => this.#selector(selector, place),
+      SELECTORS_MAX,
+    )
   }
 
   #selector({ cel }: Fields, path: string): readonly FieldFault[] {
@@ -62,15 +71,32 @@ export class DeviceSelectors {
     if (slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
-      return [forbiddenField('', `the expressions of an object may have ${CHARACTERS_MAX} characters in all`)]
+      return [
+        forbiddenField(
+          '',
+          `the expressions of an object may have ${CHARACTERS_MAX} characters in all`,
+        ),
+      ]
     }
-    const compiled = yield* compileInTurns(text, deviceEnvironment(this.#isStored ? '1.33' : '1.32'), slice)
-    if (!('type' in compiled)) return [invalidValue('', text, `compilation failed: ${compiled.fault}`)]
+    const compiled = yield* compileInTurns(
+      text,
+      deviceEnvironment(this.#isStored ? '1.33' : '1.32'),
+      slice,
+    )
+    if (!('type' in compiled))
+      return [invalidValue('', text, `compilation failed: ${compiled.fault}`)]
     const { type } = compiled
     if (type.kind !== 'bool' && type.kind !== 'dyn') {
-      return [invalidValue('', text, `must evaluate to bool or the unknown type, not ${outputNameOf(type)}`)]
+      return [
+        invalidValue(
+          '',
+          text,
+          `must evaluate to bool or the unknown type, not ${outputNameOf(type)}`,
+        ),
+      ]
     }
-    if ('fault' in compiled) return [internalFault('', `program instantiation failed: ${compiled.fault}`)]
+    if ('fault' in compiled)
+      return [internalFault('', `program instantiation failed: ${compiled.fault}`)]
     const { max } = yield* compiled.program.estimateCost(deviceType, slice)
     return max > COST_MAX ? [forbiddenField('', 'too complex, exceeds cost limit')] : []
   }

@@ -1,7 +1,20 @@
 /** Taints of devices, tolerations, and DeviceTaintRule, which adds taints (gate DRADeviceTaints). */
-import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
@@ -24,7 +37,10 @@ export function validateTaint({ key, value, effect }: Fields, path: string): Fie
 const validateEffect = (effect: string, path: string): FieldFault[] =>
   effects.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, effects)]
 
-export function validateToleration({ key, operator, value, effect }: Fields, path: string): FieldFault[] {
+export function validateToleration(
+  { key, operator, value, effect }: Fields,
+  path: string,
+): FieldFault[] {
   return [
     ...(textOf(key) === '' ? [] : checked(`${path}.key`, textOf(key), checkQualifiedName)),
     ...validateOperator(textOf(operator), textOf(value), path),
@@ -35,7 +51,9 @@ export function validateToleration({ key, operator, value, effect }: Fields, pat
 function validateOperator(operator: string, value: string, path: string): FieldFault[] {
   switch (operator) {
     case 'Exists':
-      return value === '' ? [] : [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')]
+      return value === ''
+        ? []
+        : [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')]
     case 'Equal':
       return checked(`${path}.value`, value, checkLabelValue)
     case '':
@@ -61,19 +79,26 @@ export const deviceTaintRuleRules: KindRules = {
   },
   validate: () => [],
   // Compiles the CEL expressions of selectors.
-  validateInSlices: (object, current, tools) => inTurns((slice) => validateRule(object, current, slice), tools),
+  validateInSlices: (object, current, tools) =>
+    inTurns((slice) => validateRule(object, current, slice), tools),
 }
 
-const selectorOf = (object: KubeObject | undefined): Fields => fieldsOf(fieldsOf(object?.['spec'])['deviceSelector'])
+const selectorOf = (object: KubeObject | undefined): Fields =>
+  fieldsOf(fieldsOf(object?.['spec'])['deviceSelector'])
 
-function* validateRule(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validateRule(
+  object: KubeObject,
+  current: KubeObject | undefined,
+  slice: Slice,
+): Turns<FieldFault[]> {
   const path = 'spec.deviceSelector'
   const { deviceClassName, driver, pool, device, selectors } = selectorOf(object)
   const given = (
     value: Json | undefined,
     name: string,
     validate: (text: string, place: string) => FieldFault[],
-  ): FieldFault[] => (value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`))
+  ): FieldFault[] =>
+    value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`)
   const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
   const compiled = yield* DeviceSelectors.compile(() => [{ selectors }], isStored, slice)
   return [

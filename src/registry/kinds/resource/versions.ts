@@ -4,7 +4,14 @@
  * `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  present,
+} from '../../../api/object.ts'
 import { mapEach } from '../../../lib/parts.ts'
 import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
 
@@ -12,7 +19,14 @@ export type ResourceGroupVersion = 'v1alpha3' | 'v1beta1' | 'v1beta2'
 
 type Change = (value: Fields) => Fields
 
-const exactFields = ['deviceClassName', 'selectors', 'allocationMode', 'count', 'adminAccess', 'tolerations'] as const
+const exactFields = [
+  'deviceClassName',
+  'selectors',
+  'allocationMode',
+  'count',
+  'adminAccess',
+  'tolerations',
+] as const
 
 /** A request is exact if any of its fields is set; whether it is valid is left to the rules. */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
@@ -21,7 +35,8 @@ function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   return present({ name, exactly: isExact ? present(exactly) : undefined, firstAvailable })
 }
 
-const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== '' && value !== 0
+const isSet = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && value !== '' && value !== 0
 
 /**
  * An exact request without any field, which dropped gated fields may leave, must stay recognizable as one, so that it is refused as such.
@@ -36,12 +51,14 @@ const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined)
   const { capacity } = device
   if (!isFields(capacity)) return device
   const changed = new JsonMap()
-  for (const [name, amount] of Object.entries(capacity)) changed[name] = change(amount ?? null) ?? null
+  for (const [name, amount] of Object.entries(capacity))
+    changed[name] = change(amount ?? null) ?? null
   return { ...device, capacity: changed }
 }
 
 const wrapped = (device: Fields): Fields => mapCapacity(device, (value) => ({ value }))
-const unwrapped = (device: Fields): Fields => mapCapacity(device, (amount) => fieldsOf(amount)['value'])
+const unwrapped = (device: Fields): Fields =>
+  mapCapacity(device, (amount) => fieldsOf(amount)['value'])
 
 const deviceToHub: Change = ({ name, basic }) => present({ name, ...fieldsOf(basic) })
 const deviceFromHub: Change = ({ name, ...basic }) => ({ name, basic })
@@ -51,14 +68,20 @@ const alphaDevice =
     isFields(device['basic']) ? { ...device, basic: change(device['basic']) } : device
 
 /** Changes the structs of a list at `path`; absent parts are left as they are. */
-function mapList(value: Json | undefined, [name = '', ...rest]: readonly string[], change: Change): Json | undefined {
+function mapList(
+  value: Json | undefined,
+  [name = '', ...rest]: readonly string[],
+  change: Change,
+): Json | undefined {
   if (!isFields(value) || value[name] === undefined) return value
   const inner = value[name]
   if (rest.length > 0) return { ...value, [name]: mapList(inner, rest, change) }
   if (!Array.isArray(inner)) return value
   return {
     ...value,
-    [name]: mapEach('items of another version', inner, (item: Json) => (isFields(item) ? change(item) : item)),
+    [name]: mapEach('items of another version', inner, (item: Json) =>
+      isFields(item) ? change(item) : item,
+    ),
   }
 }
 
@@ -68,7 +91,10 @@ const requestPaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['ResourceClaimTemplate', ['spec', 'devices', 'requests']],
 ])
 
-function withSpec(object: KubeObject, change: (spec: Json | undefined) => Json | undefined): KubeObject {
+function withSpec(
+  object: KubeObject,
+  change: (spec: Json | undefined) => Json | undefined,
+): KubeObject {
   return object['spec'] === undefined ? object : { ...object, spec: change(object['spec']) }
 }
 
@@ -86,21 +112,26 @@ function sliceToHub(spec: Json | undefined): Json | undefined {
 function toHub(object: KubeObject, version: ResourceGroupVersion): KubeObject {
   if (version === 'v1beta2') return object
   const requests = requestPaths.get(object.kind ?? '')
-  if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestToHub))
+  if (requests !== undefined)
+    return withSpec(object, (spec) => mapList(spec, requests, requestToHub))
   if (object.kind !== 'ResourceSlice') return object
-  const change: Change = version === 'v1beta1' ? deviceToHub : (device) => wrapped(deviceToHub(device))
+  const change: Change =
+    version === 'v1beta1' ? deviceToHub : (device) => wrapped(deviceToHub(device))
   return withSpec(object, (spec) => sliceToHub(mapList(spec, ['devices'], change)))
 }
 
 function fromHub(object: KubeObject): KubeObject {
   const requests = requestPaths.get(object.kind ?? '')
-  if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestFromHub))
+  if (requests !== undefined)
+    return withSpec(object, (spec) => mapList(spec, requests, requestFromHub))
   if (object.kind !== 'ResourceSlice') return object
   return withSpec(object, (spec) => mapList(spec, ['devices'], deviceFromHub))
 }
 
 const devices = (object: KubeObject, change: Change): KubeObject =>
-  object.kind === 'ResourceSlice' ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change))) : object
+  object.kind === 'ResourceSlice'
+    ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change)))
+    : object
 
 /** Conversions to v1beta1 and back. */
 const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
@@ -122,21 +153,27 @@ export function inVersion(rules: KindRules, version: ResourceGroupVersion): Kind
   ): KindUpdateRules['validateUpdate'] | undefined =>
     update && ((object, current, gates) => update(hub(object), hub(current), gates))
   const [whole, ofStatus] = [updating(validateUpdate), updating(status?.validateUpdate)]
-  const from = (object: KubeObject): KubeObject => convert?.fromStored(fromHub(object)) ?? fromHub(object)
+  const from = (object: KubeObject): KubeObject =>
+    convert?.fromStored(fromHub(object)) ?? fromHub(object)
   return {
     ...rules,
     ...(convert === undefined ? {} : { convert }),
     ...(version === 'v1beta2' ? {} : { gatedForm: { version: 'v1beta2', to: hub, from } }),
-    ...(validate === undefined ? {} : { validate: (object, gates) => validate(hub(object), gates) }),
+    ...(validate === undefined
+      ? {}
+      : { validate: (object, gates) => validate(hub(object), gates) }),
     ...(whole === undefined ? {} : { validateUpdate: whole }),
     ...(validateInSlices === undefined
       ? {}
       : {
-          validateInSlices: (object, current, tools) => validateInSlices(hub(object), current && hub(current), tools),
+          validateInSlices: (object, current, tools) =>
+            validateInSlices(hub(object), current && hub(current), tools),
         }),
     ...(namespaceRule === undefined
       ? {}
-      : { namespaceRule: (object, current) => namespaceRule(hub(object), current && hub(current)) }),
+      : {
+          namespaceRule: (object, current) => namespaceRule(hub(object), current && hub(current)),
+        }),
     ...(status === undefined
       ? {}
       : { status: { ...status, ...(ofStatus === undefined ? {} : { validateUpdate: ofStatus }) } }),

@@ -1,4 +1,10 @@
-import { type FieldFault, forbiddenField, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
@@ -13,7 +19,10 @@ const policies = ['PreemptLowerPriority', 'Never']
 
 export const priorityClassRules: KindRules = {
   strategy: { generation: { fields: [] } },
-  validate: (object) => [...validateValue(object), ...validatePolicy(textOf(object['preemptionPolicy']))],
+  validate: (object) => [
+    ...validateValue(object),
+    ...validatePolicy(textOf(object['preemptionPolicy'])),
+  ],
   validateUpdate: validateChange,
   deleteForbiddenReason: (name) =>
     systemClasses.has(name) ? 'this is a system priority class and cannot be deleted' : undefined,
@@ -30,14 +39,25 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const policy = textOf(object['preemptionPolicy'])
   return [
     ...(value === was ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
-    ...(policy === current['preemptionPolicy'] ? [] : [invalidValue('preemptionPolicy', policy, 'field is immutable')]),
+    ...(policy === current['preemptionPolicy']
+      ? []
+      : [invalidValue('preemptionPolicy', policy, 'field is immutable')]),
   ]
 }
 
-function validateValue({ metadata: { name = '' }, value = 0, globalDefault = false }: KubeObject): FieldFault[] {
+function validateValue({
+  metadata: { name = '' },
+  value = 0,
+  globalDefault = false,
+}: KubeObject): FieldFault[] {
   if (!name.startsWith('system-')) {
     if (typeof value === 'number' && value <= USER_VALUE_MAX) return []
-    return [forbiddenField('value', `maximum allowed value of a user defined priority is ${USER_VALUE_MAX}`)]
+    return [
+      forbiddenField(
+        'value',
+        `maximum allowed value of a user defined priority is ${USER_VALUE_MAX}`,
+      ),
+    ]
   }
   const known = systemClasses.get(name)
   const why =

@@ -20,7 +20,11 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
 
 export const csiDriverRules: KindRules = {
-  strategy: { needsResourceVersion: true, returnsDeleted: true, generation: { fields: ['spec'], kept: true } },
+  strategy: {
+    needsResourceVersion: true,
+    returnsDeleted: true,
+    generation: { fields: ['spec'], kept: true },
+  },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
 }
@@ -32,7 +36,9 @@ function validate(object: KubeObject): FieldFault[] {
     volumeLifecycleModes,
     nodeAllocatableUpdatePeriodSeconds: period,
   } = fieldsOf(object['spec'])
-  const repeats = repeatsIn(mapEach('audiences', itemsOf(tokenRequests), ({ audience }) => textOf(audience)))
+  const repeats = repeatsIn(
+    mapEach('audiences', itemsOf(tokenRequests), ({ audience }) => textOf(audience)),
+  )
   const faults: FieldFault[] = []
   if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
     faults.push(notSupported('spec.fsGroupPolicy', textOf(fsGroupPolicy), fsGroupPolicies))
@@ -43,7 +49,9 @@ function validate(object: KubeObject): FieldFault[] {
     return validateTokenLifetime(`${path}.expirationSeconds`, expirationSeconds)
   })
   const ofModes = faultsOfEach(textsOf(volumeLifecycleModes), (mode) =>
-    lifecycleModes.includes(mode) ? [] : [notSupported('spec.volumeLifecycleModes', mode, lifecycleModes)],
+    lifecycleModes.includes(mode)
+      ? []
+      : [notSupported('spec.volumeLifecycleModes', mode, lifecycleModes)],
   )
   faults.push(...ofRequests, ...ofModes)
   if (typeof period === 'number' && period < UPDATE_SECONDS_MIN) {
@@ -58,7 +66,9 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const was = fieldsOf(current['spec'])
   const faults: FieldFault[] = []
   if (attachRequired !== was['attachRequired']) {
-    faults.push(invalidValue('spec.attachedRequired', attachRequired === true, 'field is immutable'))
+    faults.push(
+      invalidValue('spec.attachedRequired', attachRequired === true, 'field is immutable'),
+    )
   }
   if (!isSame(volumeLifecycleModes, was['volumeLifecycleModes'])) {
     const shown = goStrings(textsOf(volumeLifecycleModes), 'storage.VolumeLifecycleMode')

@@ -10,7 +10,14 @@ import {
 } from '../../../api/field-fault.ts'
 import { goPointer, goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
@@ -23,7 +30,11 @@ const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256
 
 export const csiNodeRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'metadata', 'rules'], needsResourceVersion: true, returnsDeleted: true },
+  strategy: {
+    updateChecks: ['metadata', 'metadata', 'rules'],
+    needsResourceVersion: true,
+    returnsDeleted: true,
+  },
   validate,
   // As upstream, an update is validated twice.
   validateUpdate: (object, current, gates) => [
@@ -33,10 +44,13 @@ export const csiNodeRules: KindRules = {
   ],
 }
 
-const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
+const driversOf = (object: KubeObject): readonly Fields[] =>
+  itemsOf(fieldsOf(object['spec'])['drivers'])
 
 function validate(object: KubeObject): FieldFault[] {
-  const repeats = repeatsIn(mapEach('names of drivers', driversOf(object), ({ name }) => textOf(name)))
+  const repeats = repeatsIn(
+    mapEach('names of drivers', driversOf(object), ({ name }) => textOf(name)),
+  )
   return faultsOfEach(driversOf(object), (driver, at) => {
     const path = `spec.drivers[${at}]`
     const name = textOf(driver['name'])
@@ -52,8 +66,12 @@ function validate(object: KubeObject): FieldFault[] {
 
 export function validateDriverName(name: string, path: string): FieldFault[] {
   const faults = name === '' ? [required(path)] : []
-  if (Buffer.byteLength(name) > DRIVER_NAME_BYTES_MAX) faults.push(tooLong(path, DRIVER_NAME_BYTES_MAX))
-  return [...faults, ...checkDnsSubdomain(name.toLowerCase()).map((why) => invalidValue(path, name, why))]
+  if (Buffer.byteLength(name) > DRIVER_NAME_BYTES_MAX)
+    faults.push(tooLong(path, DRIVER_NAME_BYTES_MAX))
+  return [
+    ...faults,
+    ...checkDnsSubdomain(name.toLowerCase()).map((why) => invalidValue(path, name, why)),
+  ]
 }
 
 function validateNodeId(id: string, path: string): FieldFault[] {

@@ -23,7 +23,9 @@ function validate(object: KubeObject): FieldFault[] {
     ...checked('storageClassName', textOf(object['storageClassName']), checkDnsSubdomain),
     ...validateLabelSelector(fieldsOf(object['nodeTopology']), 'nodeTopology'),
     // The text of a negative quantity begins with a minus.
-    ...(capacity.startsWith('-') ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')] : []),
+    ...(capacity.startsWith('-')
+      ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')]
+      : []),
   ]
 }
 

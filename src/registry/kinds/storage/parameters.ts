@@ -18,7 +18,9 @@ export function validateParameters(parameters: Json | undefined): FieldFault[] {
   const fields = fieldsOf(parameters)
   if (Object.keys(fields).length > PARAMETERS_MAX) return [tooLong(path, PARAMETERS_MAX)]
   const entries = Object.entries(fields)
-  const faults = entries.some(([key]) => key === '') ? [invalidValue(path, '', 'field can not be empty.')] : []
+  const faults = entries.some(([key]) => key === '')
+    ? [invalidValue(path, '', 'field can not be empty.')]
+    : []
   const bytes = entries.reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
     0,

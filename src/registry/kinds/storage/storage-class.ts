@@ -27,7 +27,10 @@ export const storageClassRules: KindRules = {
   warnings: (object) =>
     warningsOfEach(itemsOf(object['allowedTopologies']), (term, at) =>
       warningsOfEach(itemsOf(term['matchLabelExpressions']), ({ key }, expressionAt) =>
-        deprecatedLabelWarnings(`allowedTopologies[${at}].matchLabelExpressions[${expressionAt}].key`, textOf(key)),
+        deprecatedLabelWarnings(
+          `allowedTopologies[${at}].matchLabelExpressions[${expressionAt}].key`,
+          textOf(key),
+        ),
       ),
     ),
 }
@@ -42,7 +45,12 @@ function validate(object: KubeObject): FieldFault[] {
     faults.push(notSupported('reclaimPolicy', textOf(reclaimPolicy), ['Delete', 'Retain']))
   }
   if (volumeBindingMode !== 'Immediate' && volumeBindingMode !== 'WaitForFirstConsumer') {
-    faults.push(notSupported('volumeBindingMode', textOf(volumeBindingMode), ['Immediate', 'WaitForFirstConsumer']))
+    faults.push(
+      notSupported('volumeBindingMode', textOf(volumeBindingMode), [
+        'Immediate',
+        'WaitForFirstConsumer',
+      ]),
+    )
   }
   return [...faults, ...validateTopologies(itemsOf(object['allowedTopologies']))]
 }
@@ -81,13 +89,20 @@ function validateTerm(
     values.set(key, sorted)
     return [
       ...(texts.length === 0 ? [required(`${path}[${at}].values`)] : []),
-      ...repeats.map((valueAt) => duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? '')),
+      ...repeats.map((valueAt) =>
+        duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? ''),
+      ),
       ...checked(`${path}[${at}].key`, key, checkQualifiedName),
       ...(isSecond ? [duplicate(`${path}[${at}].key`, key)] : []),
     ]
   })
   const entries = once('keys of topologies', () => [...values])
-  return { faults, values: sortInParts('sorted keys of topologies', entries, ([one], [other]) => compare(one, other)) }
+  return {
+    faults,
+    values: sortInParts('sorted keys of topologies', entries, ([one], [other]) =>
+      compare(one, other),
+    ),
+  }
 }
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
@@ -96,7 +111,12 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const faults = ['parameters', 'provisioner', 'reclaimPolicy']
     .filter(
       (field) =>
-        !isEqualAs('storage/v1 StorageClass', { [field]: object[field] }, { [field]: current[field] }, 'exact'),
+        !isEqualAs(
+          'storage/v1 StorageClass',
+          { [field]: object[field] },
+          { [field]: current[field] },
+          'exact',
+        ),
     )
     .map((field) => forbiddenField(field, `updates to ${field} are forbidden.`))
   const { volumeBindingMode } = object

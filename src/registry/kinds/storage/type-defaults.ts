@@ -3,7 +3,10 @@ import type { TypeDefaults } from '../../../schema/schema.ts'
 
 /** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
-  ['storage/v1 StorageClass', { fields: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' } }],
+  [
+    'storage/v1 StorageClass',
+    { fields: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' } },
+  ],
   [
     'storage/v1 CSIDriverSpec',
     {

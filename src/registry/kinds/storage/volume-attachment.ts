@@ -1,6 +1,20 @@
-import { checked, type FieldFault, forbiddenField, invalidShown, required, tooLong } from '../../../api/field-fault.ts'
+import {
+  checked,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { faultsOf } from '../../rules/rule.ts'
@@ -21,7 +35,11 @@ export const volumeAttachmentRules: KindRules = {
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
   // As upstream, an update is validated twice.
-  validateUpdate: (object, current) => [...validate(object), ...validate(object), ...validateSame(object, current)],
+  validateUpdate: (object, current) => [
+    ...validate(object),
+    ...validate(object),
+    ...validateSame(object, current),
+  ],
   status: {
     validateUpdate: (object) => [...validate(object), ...validate(object)],
   },
@@ -46,15 +64,23 @@ function validateNames(object: KubeObject): FieldFault[] {
   const { persistentVolumeName: name } = fieldsOf(source)
   return [
     ...validateDriverName(textOf(attacher), 'spec.attacher'),
-    ...(name === undefined ? [] : checked('spec.source.persistentVolumeName', textOf(name), checkDnsSubdomain)),
+    ...(name === undefined
+      ? []
+      : checked('spec.source.persistentVolumeName', textOf(name), checkDnsSubdomain)),
   ]
 }
 
-function validateSource({ inlineVolumeSpec, persistentVolumeName }: Fields, path: string): FieldFault[] {
+function validateSource(
+  { inlineVolumeSpec, persistentVolumeName }: Fields,
+  path: string,
+): FieldFault[] {
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
-  if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) return [required(path, exactlyOne)]
-  if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) return [forbiddenField(path, exactlyOne)]
-  if (inlineVolumeSpec !== undefined) return faultsOf(inlineVolume, inlineVolumeSpec, `${path}.inlineVolumeSpec`)
+  if (inlineVolumeSpec === undefined && persistentVolumeName === undefined)
+    return [required(path, exactlyOne)]
+  if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined)
+    return [forbiddenField(path, exactlyOne)]
+  if (inlineVolumeSpec !== undefined)
+    return faultsOf(inlineVolume, inlineVolumeSpec, `${path}.inlineVolumeSpec`)
   if (textOf(persistentVolumeName) !== '') return []
   return [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')]
 }
@@ -64,7 +90,9 @@ function validateMetadata(metadata: Json | undefined): FieldFault[] {
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,
   )
-  return bytes > METADATA_BYTES_MAX ? [tooLong('status.attachmentMetadata', METADATA_BYTES_MAX)] : []
+  return bytes > METADATA_BYTES_MAX
+    ? [tooLong('status.attachmentMetadata', METADATA_BYTES_MAX)]
+    : []
 }
 
 function validateError(error: Json | undefined, path: string): FieldFault[] {

@@ -9,12 +9,17 @@ export const volumeAttributesClassRules: KindRules = {
   strategy: {
     returnsDeleted: true,
     deprecation: {
-      v1alpha1: 'storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+',
+      v1alpha1:
+        'storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+',
     },
   },
   validate,
   // As upstream, the object is validated before and after the change.
-  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],
+  validateUpdate: (object, current) => [
+    ...validate(object),
+    ...validateChange(object, current),
+    ...validate(object),
+  ],
 }
 
 function validate(object: KubeObject): FieldFault[] {

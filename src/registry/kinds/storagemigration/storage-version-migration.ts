@@ -33,7 +33,9 @@ function validate(object: KubeObject): FieldFault[] {
 const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
   ['group', 'version', 'resource'].flatMap((part) => {
     const text = textOf(resourceOf(object)[part])
-    return text === textOf(resourceOf(current)[part]) ? [] : [invalidValue(part, text, 'field is immutable')]
+    return text === textOf(resourceOf(current)[part])
+      ? []
+      : [invalidValue(part, text, 'field is immutable')]
   })
 
 function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
@@ -45,18 +47,33 @@ function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
   const was = (type: string): boolean => isTrue(itemsOf(before['conditions']), type)
   const [hasSucceeded, hasFailed, isRunning] = [is('Succeeded'), is('Failed'), is('Running')]
   const whys = [
-    ...(hasSucceeded && hasFailed ? ['Both success and failed conditions cannot be true at the same time'] : []),
-    ...(hasSucceeded && isRunning ? ['Running condition cannot be true when success condition is true'] : []),
-    ...(hasFailed && isRunning ? ['Running condition cannot be true when failed condition is true'] : []),
-    ...(was('Succeeded') && !hasSucceeded ? ['Success condition cannot be set to false once it is true'] : []),
-    ...(was('Failed') && !hasFailed ? ['Failed condition cannot be set to false once it is true'] : []),
+    ...(hasSucceeded && hasFailed
+      ? ['Both success and failed conditions cannot be true at the same time']
+      : []),
+    ...(hasSucceeded && isRunning
+      ? ['Running condition cannot be true when success condition is true']
+      : []),
+    ...(hasFailed && isRunning
+      ? ['Running condition cannot be true when failed condition is true']
+      : []),
+    ...(was('Succeeded') && !hasSucceeded
+      ? ['Success condition cannot be set to false once it is true']
+      : []),
+    ...(was('Failed') && !hasFailed
+      ? ['Failed condition cannot be set to false once it is true']
+      : []),
   ]
-  const [version, versionBefore] = [textOf(status['resourceVersion']), textOf(before['resourceVersion'])]
+  const [version, versionBefore] = [
+    textOf(status['resourceVersion']),
+    textOf(before['resourceVersion']),
+  ]
   const isMoved = versionBefore !== '' && versionBefore !== version
   return [
     ...validateVersion(version),
     ...validateConditions(conditions.map(withTransition), path),
-    ...(isMoved ? [invalidValue('status.resourceVersion', version, 'resourceVersion cannot be updated')] : []),
+    ...(isMoved
+      ? [invalidValue('status.resourceVersion', version, 'resourceVersion cannot be updated')]
+      : []),
     ...whys.map((why) => invalidShown(path, goConditions(conditions), why)),
   ]
 }

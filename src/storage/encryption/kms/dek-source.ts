@@ -62,7 +62,11 @@ export class Seed implements DekSource {
       return this.#writing
     }
     const info = this.#nonces.take(INFO_BYTES)
-    this.#writing = { info, cipher: this.#keep(info.toString('latin1'), this.#derive(info)), values: 1 }
+    this.#writing = {
+      info,
+      cipher: this.#keep(info.toString('latin1'), this.#derive(info)),
+      values: 1,
+    }
     return this.#writing
   }
 
@@ -85,11 +89,13 @@ type WritingKey = { readonly info: Buffer; readonly cipher: AesGcm; values: numb
 
 /** Fails with a StorageError 'corrupt' if the plugin gave something else than a seed. */
 export function seedOf(bytes: Buffer, nonces: RandomPool): Seed {
-  if (bytes.length < SEED_BYTES) throw unreadable(`invalid seed length ${bytes.length} used for key generation`)
+  if (bytes.length < SEED_BYTES)
+    throw unreadable(`invalid seed length ${bytes.length} used for key generation`)
   return new Seed(createSecretKey(bytes), nonces)
 }
 
 export function aesKeyOf(bytes: Buffer, nonces: RandomPool): AesGcm {
-  if (![16, 24, 32].includes(bytes.length)) throw unreadable(`crypto/aes: invalid key size ${bytes.length}`)
+  if (![16, 24, 32].includes(bytes.length))
+    throw unreadable(`crypto/aes: invalid key size ${bytes.length}`)
   return new AesGcm(createSecretKey(bytes), nonces)
 }

@@ -2,10 +2,22 @@
  * A value of KMS v2 as it is stored: protobuf with the encrypted data first, and behind it all that identifies the source of its key, which
  * is the same for many values.
  */
-import { bytesTag, MalformedMessage, NumberTooLarge, varintTag, WireReader } from '../../../etcd/codec/reader.ts'
+import {
+  bytesTag,
+  MalformedMessage,
+  NumberTooLarge,
+  varintTag,
+  WireReader,
+} from '../../../etcd/codec/reader.ts'
 import { WireWriter } from '../../../etcd/codec/writer.ts'
 import { unreadable } from '../cipher.ts'
-import { type Annotations, type Encrypted, readAnnotation, sorted, writeAnnotations } from './v2-messages.ts'
+import {
+  type Annotations,
+  type Encrypted,
+  readAnnotation,
+  sorted,
+  writeAnnotations,
+} from './v2-messages.ts'
 
 const KEY_ID_BYTES_MAX = 1024
 const SOURCE_BYTES_MAX = 1024
@@ -50,7 +62,9 @@ export function writeDataHead(target: Buffer, from: number, bytes: number): void
 }
 
 /** The data and what follows it, if the data comes first, as in all that servers write; undefined: the object must be parsed. */
-export function splitData(value: Buffer): { readonly data: Buffer; readonly rest: Buffer } | undefined {
+export function splitData(
+  value: Buffer,
+): { readonly data: Buffer; readonly rest: Buffer } | undefined {
   if (value[0] !== DATA_TAG) return undefined
   let length = 0
   for (let at = 1, scale = 1; at <= 5; at++, scale *= 0x80) {
@@ -59,7 +73,9 @@ export function splitData(value: Buffer): { readonly data: Buffer; readonly rest
     length += (byte & 0x7f) * scale
     if (byte >= 0x80) continue
     const end = at + 1 + length
-    return end > value.length ? undefined : { data: value.subarray(at + 1, end), rest: value.subarray(end) }
+    return end > value.length
+      ? undefined
+      : { data: value.subarray(at + 1, end), rest: value.subarray(end) }
   }
   return undefined
 }
@@ -97,7 +113,8 @@ function read(reader: WireReader): EncryptedObject {
     else if (tag === varintTag(5)) type = reader.enumeration()
     else reader.skip(tag)
   }
-  if (type !== sourceTypes.key && type !== sourceTypes.seed) throw unreadable(`unknown encryptedDEKSourceType: ${type}`)
+  if (type !== sourceTypes.key && type !== sourceTypes.seed)
+    throw unreadable(`unknown encryptedDEKSourceType: ${type}`)
   return { data, source: { ciphertext, keyId, annotations, type } }
 }
 
@@ -123,7 +140,8 @@ export function keyIdFault(
   return { error: 'too_long', message: `keyID is ${tooLong(bytes, KEY_ID_BYTES_MAX)}` }
 }
 
-const tooLong = (bytes: number, max: number): string => `${bytes} bytes, which exceeds the max size of ${max}`
+const tooLong = (bytes: number, max: number): string =>
+  `${bytes} bytes, which exceeds the max size of ${max}`
 
 /** A name is a domain of at least two labels. */
 const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+\.?$/

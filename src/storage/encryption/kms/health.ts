@@ -11,7 +11,9 @@ export class FailedStep extends Error {
   readonly why: string
 
   constructor(step: 'encrypt' | 'decrypt' | 'status', provider: string, why: string) {
-    super(`failed to perform ${step} section of the healthz check for KMS Provider ${provider}, error: ${why}`)
+    super(
+      `failed to perform ${step} section of the healthz check for KMS Provider ${provider}, error: ${why}`,
+    )
     this.name = 'FailedStep'
     this.why = why
   }
@@ -30,7 +32,8 @@ export class KeptCheck {
 
   /** What is wrong; undefined: nothing. Never fails. Who asks at the same time gets the same answer. */
   async fault(): Promise<string | undefined> {
-    if (this.#last !== undefined && this.#time.monotonicMs() < this.#last.untilMs) return this.#last.fault
+    if (this.#last !== undefined && this.#time.monotonicMs() < this.#last.untilMs)
+      return this.#last.fault
     this.#running ??= this.#check()
     return this.#running
   }

@@ -82,9 +82,13 @@ export class KmsV1 implements Disposable {
   async #checkVersion(): Promise<void> {
     const told = await this.#parts.plugin.call(version, encodeVersion()).catch((error: unknown) => {
       if (!(error instanceof StorageError)) throw error
-      throw new StorageError(error.code, `failed get version from remote KMS provider: ${error.message}`, {
-        cause: error.cause,
-      })
+      throw new StorageError(
+        error.code,
+        `failed get version from remote KMS provider: ${error.message}`,
+        {
+          cause: error.cause,
+        },
+      )
     })
     if (told !== v1Version) {
       const why = `KMS provider api version ${told} is not supported, only ${v1Version} is supported now`
@@ -138,7 +142,8 @@ export class KmsV1 implements Disposable {
 
   async #decrypt(name: string, sealedKey: Buffer): Promise<Ciphers> {
     const bytes = await this.#call(decrypt, sealedKey)
-    if (![16, 24, 32].includes(bytes.length)) throw unreadable(`crypto/aes: invalid key size ${bytes.length}`)
+    if (![16, 24, 32].includes(bytes.length))
+      throw unreadable(`crypto/aes: invalid key size ${bytes.length}`)
     const ciphers = this.#ciphersOf(bytes)
     bytes.fill(0)
     this.#keep(name, ciphers)
@@ -156,7 +161,8 @@ export class KmsV1 implements Disposable {
     if (keysMax <= 0) return
     this.#kept.delete(name)
     this.#kept.set(name, ciphers)
-    if (this.#kept.size > keysMax) for (const first of this.#kept.keys()) return void this.#kept.delete(first)
+    if (this.#kept.size > keysMax)
+      for (const first of this.#kept.keys()) return void this.#kept.delete(first)
     metrics.keysKept(this.#kept.size / keysMax)
   }
 }

@@ -17,7 +17,14 @@ import { StorageError } from '../../errors.ts'
 import type { Plain } from '../../transform.ts'
 import type { RandomPool } from '../../../lib/random-pool.ts'
 import type { Provider } from '../provider.ts'
-import { aesKeyOf, type DekSource, Seed, SEED_BYTES, SEED_OVERHEAD_BYTES, seedOf } from './dek-source.ts'
+import {
+  aesKeyOf,
+  type DekSource,
+  Seed,
+  SEED_BYTES,
+  SEED_OVERHEAD_BYTES,
+  seedOf,
+} from './dek-source.ts'
 import {
   decodeObject,
   dataHeadBytes,
@@ -34,7 +41,13 @@ import { FailedStep, KeptCheck } from './health.ts'
 import { hashOf, type KeyIdUse, type KmsMetrics } from './metrics.ts'
 import { kmsMethod, type KmsPlugin } from './plugin.ts'
 import { readFirst } from './v1-messages.ts'
-import { encodeDecrypt, encodeEncrypt, type PluginStatus, readEncrypted, readStatus } from './v2-messages.ts'
+import {
+  encodeDecrypt,
+  encodeEncrypt,
+  type PluginStatus,
+  readEncrypted,
+  readStatus,
+} from './v2-messages.ts'
 
 /** As upstream. */
 const POLL_MS = 60_000
@@ -132,7 +145,10 @@ export class KmsV2 implements Disposable {
   }
 
   #logFault(error: string): void {
-    this.#parts.log('error', 'kms plugin failed health check probe', { name: this.#parts.plugin.name, error })
+    this.#parts.log('error', 'kms plugin failed health check probe', {
+      name: this.#parts.plugin.name,
+      error,
+    })
   }
 
   async #check(): Promise<void> {
@@ -146,13 +162,15 @@ export class KmsV2 implements Disposable {
       const why = await this.#renew(told.keyId)
       if (why !== undefined) faults.push(why)
     }
-    if (faults.length > 0) throw new Error(`kmsv2 Provider ${plugin.name} is not healthy, error: ${aggregate(faults)}`)
+    if (faults.length > 0)
+      throw new Error(`kmsv2 Provider ${plugin.name} is not healthy, error: ${aggregate(faults)}`)
   }
 
   #statusFaults({ healthz, version, keyId }: PluginStatus): string[] {
     const faults: string[] = []
     if (healthz !== 'ok') faults.push(`got unexpected healthz status: ${healthz}`)
-    if (version !== 'v2' && version !== 'v2beta1') faults.push(`expected KMSv2 API version v2, got ${version}`)
+    if (version !== 'v2' && version !== 'v2beta1')
+      faults.push(`expected KMSv2 API version v2, got ${version}`)
     else {
       if (this.#version === '') this.#version = version
       if (this.#version !== version) {
@@ -163,7 +181,9 @@ export class KmsV2 implements Disposable {
     const idFault = keyIdFault(keyId)
     if (idFault !== undefined) {
       this.#parts.metrics.toldInvalidKeyId(this.#parts.plugin.name, idFault.error)
-      faults.push(`got invalid KMSv2 KeyID hash ${JSON.stringify(hashOf(keyId))}: ${idFault.message}`)
+      faults.push(
+        `got invalid KMSv2 KeyID hash ${JSON.stringify(hashOf(keyId))}: ${idFault.message}`,
+      )
     }
     return faults
   }
@@ -199,14 +219,24 @@ export class KmsV2 implements Disposable {
     const bytes = randomBytes(SEED_BYTES)
     const secret = createSecretKey(bytes)
     metrics.generated(time.monotonicMs() - startMs)
-    const encrypted = await plugin.call(encrypt, encodeEncrypt(bytes, uid)).finally(() => bytes.fill(0))
+    const encrypted = await plugin
+      .call(encrypt, encodeEncrypt(bytes, uid))
+      .finally(() => bytes.fill(0))
     const fault = sourceFault(encrypted)
     if (fault !== undefined) throw new StorageError('corrupt', fault)
     const source = { ...encrypted, type: sourceTypes.seed }
     const seed = new Seed(secret, nonces)
     const onWrite = metrics.keyIdUse(plugin.name, source.keyId, 'to_storage')
     const opened = this.#opened(source, seed)
-    return { keyId: source.keyId, seed, tail: encodeSource(source), name: sourceKey(source), opened, onWrite, untilMs }
+    return {
+      keyId: source.keyId,
+      seed,
+      tail: encodeSource(source),
+      name: sourceKey(source),
+      opened,
+      onWrite,
+      untilMs,
+    }
   }
 
   /** Again with each check, so that it never expires while it is in use. */
@@ -241,7 +271,8 @@ export class KmsV2 implements Disposable {
   }
 
   #current(): Writing {
-    if (this.#writing === undefined) throw new StorageError('sealed', 'got unexpected nil transformer')
+    if (this.#writing === undefined)
+      throw new StorageError('sealed', 'got unexpected nil transformer')
     return this.#writing
   }
 
@@ -250,7 +281,8 @@ export class KmsV2 implements Disposable {
     const known = split && this.#sources.get(split.rest.toString('latin1'))
     // Without a current key nobody can tell what is stale.
     const writing = this.#current()
-    if (split !== undefined && known !== undefined) return openBy(known, split.data, { key, writing })
+    if (split !== undefined && known !== undefined)
+      return openBy(known, split.data, { key, writing })
     const object = decodeObject(sealed)
     const name = sourceKey(object.source)
     const same = this.#sources.get(name)
@@ -275,10 +307,14 @@ export class KmsV2 implements Disposable {
 
   async #decrypt(name: string, source: SealedSource): Promise<OpenSource> {
     const { plugin, nonces } = this.#parts
-    const bytes = await plugin.call(decrypt, encodeDecrypt(source, randomUUID())).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error
-      throw new StorageError(error.code, `failed to decrypt DEK, error: ${error.message}`, { cause: error.cause })
-    })
+    const bytes = await plugin
+      .call(decrypt, encodeDecrypt(source, randomUUID()))
+      .catch((error: unknown) => {
+        if (!(error instanceof StorageError)) throw error
+        throw new StorageError(error.code, `failed to decrypt DEK, error: ${error.message}`, {
+          cause: error.cause,
+        })
+      })
     try {
       const opened = this.#opened(
         source,
@@ -294,13 +330,22 @@ export class KmsV2 implements Disposable {
 
 type Reading = { readonly key: Key; readonly writing: Writing }
 
-function openBy({ source, keyId, type, onRead }: OpenSource, data: Buffer, { key, writing }: Reading): Plain {
+function openBy(
+  { source, keyId, type, onRead }: OpenSource,
+  data: Buffer,
+  { key, writing }: Reading,
+): Plain {
   onRead()
-  return { value: source.open(data, key), stale: keyId !== writing.keyId || type !== sourceTypes.seed }
+  return {
+    value: source.open(data, key),
+    stale: keyId !== writing.keyId || type !== sourceTypes.seed,
+  }
 }
 
 function expired({ keyId, untilMs }: Writing, wallMs: number, nowMs: number): StorageError {
-  const [end, now] = [wallMs - (nowMs - untilMs), wallMs].map((ms) => new Date(ms).toISOString().replace(/\.\d+/, ''))
+  const [end, now] = [wallMs - (nowMs - untilMs), wallMs].map((ms) =>
+    new Date(ms).toISOString().replace(/\.\d+/, ''),
+  )
   const what = `encryptedDEKSource with keyID hash ${JSON.stringify(hashOf(keyId))}`
   return new StorageError('sealed', `${what} expired at ${end} (current time is ${now})`)
 }

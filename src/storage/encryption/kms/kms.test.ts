@@ -47,7 +47,9 @@ function partsOf(path: string, time: Time = systemTime, timeoutMs = 10_000) {
 
 const isExpired = (error: unknown): boolean =>
   isCode(error, 'sealed') &&
-  /^encryptedDEKSource with keyID hash "sha256:\w{64}" expired at /.test(String(error).slice('StorageError: '.length))
+  /^encryptedDEKSource with keyID hash "sha256:\w{64}" expired at /.test(
+    String(error).slice('StorageError: '.length),
+  )
 const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
@@ -61,7 +63,10 @@ describe('KMS v2', () => {
     const stored = await list.toStorage(key, plain)
     assert.ok(stored.subarray(0, 23).equals(Buffer.from('k8s:enc:kms:v2:plugin:\n')))
     assert.ok(!stored.includes(plain))
-    assert.ok(!(await list.toStorage(key, plain)).equals(stored), 'each value has a nonce of its own')
+    assert.ok(
+      !(await list.toStorage(key, plain)).equals(stored),
+      'each value has a nonce of its own',
+    )
     assert.deepEqual(list.fromStorage(key, stored), { value: plain, stale: false })
     assert.deepEqual(server.calls, ['v2 Status', 'v2 Encrypt'])
 
@@ -70,9 +75,14 @@ describe('KMS v2', () => {
     const other = new ProviderList([second.provider])
     const reads = [other.fromStorage(key, stored), other.fromStorage(key, stored)]
     assert.ok(reads.every((read) => read instanceof Promise))
-    for (const read of await Promise.all(reads)) assert.deepEqual(read, { value: plain, stale: false })
+    for (const read of await Promise.all(reads))
+      assert.deepEqual(read, { value: plain, stale: false })
     assert.deepEqual(server.calls.slice(2), ['v2 Status', 'v2 Encrypt', 'v2 Decrypt'])
-    assert.deepEqual(other.fromStorage(key, stored), { value: plain, stale: false }, 'now without a promise')
+    assert.deepEqual(
+      other.fromStorage(key, stored),
+      { value: plain, stale: false },
+      'now without a promise',
+    )
   })
 
   test('a derived key is shared by some values, each with a nonce of its own', async () => {
@@ -104,7 +114,10 @@ describe('KMS v2', () => {
     await kms.start()
     const stored = await kms.provider.seal(key, plain)
     const sealed = stored.subarray(kms.provider.prefix.length)
-    assert.throws(() => kms.provider.open('/registry/secrets/default/b', sealed), /message authentication failed/)
+    assert.throws(
+      () => kms.provider.open('/registry/secrets/default/b', sealed),
+      /message authentication failed/,
+    )
   })
 
   test('a new id of the key makes a new seed, and values of the old one stale', async () => {
@@ -137,7 +150,11 @@ describe('KMS v2', () => {
     const step =
       /^failed to perform status section of the healthz check for KMS Provider plugin, error: rpc error: code = /
     assert.match((await kms.health.fault()) ?? '', step)
-    assert.match((await kms.health.fault()) ?? '', /^rpc error: code = /, 'who asks again is told only why')
+    assert.match(
+      (await kms.health.fault()) ?? '',
+      /^rpc error: code = /,
+      'who asks again is told only why',
+    )
     assert.ok((await list.toStorage(key, plain)).length > 0)
     moveOn(3 * 60_000)
     assert.throws(() => list.toStorage(key, plain), isExpired)
@@ -145,7 +162,10 @@ describe('KMS v2', () => {
     await server.start()
     moveOn(60_000)
     assert.equal(await kms.health.fault(), undefined)
-    assert.deepEqual(list.fromStorage(key, await list.toStorage(key, plain)), { value: plain, stale: false })
+    assert.deepEqual(list.fromStorage(key, await list.toStorage(key, plain)), {
+      value: plain,
+      stale: false,
+    })
   })
 
   test('a plugin that was never there, or is not well', async () => {
@@ -170,11 +190,18 @@ describe('KMS v2', () => {
     })
     Object.assign(server, { healthz: 'ok', version: 'v2beta1' })
     moveOn(21_000)
-    const changed = 'KMSv2 API version should not change after the initial status response version v2, got v2beta1'
-    assert.equal(await sick.health.fault(), `kmsv2 Provider plugin is not healthy, error: ${changed}`)
+    const changed =
+      'KMSv2 API version should not change after the initial status response version v2, got v2beta1'
+    assert.equal(
+      await sick.health.fault(),
+      `kmsv2 Provider plugin is not healthy, error: ${changed}`,
+    )
     Object.assign(server, { version: 'v2', keyId: '' })
     moveOn(21_000)
-    assert.match((await sick.health.fault()) ?? '', /got invalid KMSv2 KeyID hash "": keyID is empty$/)
+    assert.match(
+      (await sick.health.fault()) ?? '',
+      /got invalid KMSv2 KeyID hash "": keyID is empty$/,
+    )
   })
 
   test('a key that the plugin has lost', async () => {
@@ -193,7 +220,9 @@ describe('KMS v2', () => {
       async () => reading,
       (error) =>
         isCode(error, 'corrupt') &&
-        String(error).endsWith('failed to decrypt DEK, error: rpc error: code = Unknown desc = key key-1 is gone'),
+        String(error).endsWith(
+          'failed to decrypt DEK, error: rpc error: code = Unknown desc = key key-1 is gone',
+        ),
     )
   })
 
@@ -222,7 +251,9 @@ describe('KMS v1', () => {
     await server.start()
     using kms = new KmsV1({ ...partsOf(server.path), keysMax: 2 })
     const list = new ProviderList([kms.provider])
-    const stored = await Promise.all(['a', 'b', 'c'].map(async (name) => list.toStorage(name, plain)))
+    const stored = await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => list.toStorage(name, plain)),
+    )
     assert.deepEqual([...new Set(server.calls)], ['v1 Version', 'v1 Encrypt'])
     const [a, , c] = stored
     assert.ok(a !== undefined && c !== undefined)

@@ -86,7 +86,8 @@ export class KmsMetrics {
 
   measureCall(provider: string, path: string): (code: string) => void {
     const startMs = this.#clock.monotonicMs()
-    return (code) => this.#calls.with(code, path, provider).observe((this.#clock.monotonicMs() - startMs) / 1000)
+    return (code) =>
+      this.#calls.with(code, path, provider).observe((this.#clock.monotonicMs() - startMs) / 1000)
   }
 
   keyIdUse(provider: string, keyId: string, type: Transformation): KeyIdUse {
@@ -99,7 +100,9 @@ export class KmsMetrics {
   }
 
   toldKeyId(provider: string, keyId: string): void {
-    this.#statusAt.with(this.#serverHash, hashOf(keyId), provider).value = Math.floor(this.#clock.wallMs() / 1000)
+    this.#statusAt.with(this.#serverHash, hashOf(keyId), provider).value = Math.floor(
+      this.#clock.wallMs() / 1000,
+    )
   }
 
   toldInvalidKeyId(provider: string, error: 'empty' | 'too_long'): void {

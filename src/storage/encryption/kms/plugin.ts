@@ -26,7 +26,12 @@ export class KmsPlugin implements Disposable {
   constructor({ name, path, timeoutMs }: PluginOptions, { time, log, metrics }: PluginParts) {
     this.name = name
     this.#metrics = metrics
-    this.#endpoints = new Endpoints({ urls: [unixEndpoint(path)], tls: undefined, clock: time, log })
+    this.#endpoints = new Endpoints({
+      urls: [unixEndpoint(path)],
+      tls: undefined,
+      clock: time,
+      log,
+    })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock: time, timeoutMs })
   }
 
@@ -41,9 +46,13 @@ export class KmsPlugin implements Disposable {
       if (!(error instanceof EtcdError)) throw error
       done(goCodeOf(error.code))
       const code = withoutAnswer.has(error.code) ? 'sealed' : 'corrupt'
-      throw new StorageError(code, `rpc error: code = ${goCodeOf(error.code)} desc = ${error.message}`, {
-        cause: error,
-      })
+      throw new StorageError(
+        code,
+        `rpc error: code = ${goCodeOf(error.code)} desc = ${error.message}`,
+        {
+          cause: error,
+        },
+      )
     }
   }
 

@@ -2,12 +2,20 @@
 import { bytesTag, type WireReader } from '../../../etcd/codec/reader.ts'
 import { WireWriter } from '../../../etcd/codec/writer.ts'
 
-export type PluginStatus = { readonly version: string; readonly healthz: string; readonly keyId: string }
+export type PluginStatus = {
+  readonly version: string
+  readonly healthz: string
+  readonly keyId: string
+}
 
 /** What the plugin wants to see again when it decrypts. */
 export type Annotations = ReadonlyMap<string, Buffer>
 
-export type Encrypted = { readonly ciphertext: Buffer; readonly keyId: string; readonly annotations: Annotations }
+export type Encrypted = {
+  readonly ciphertext: Buffer
+  readonly keyId: string
+  readonly annotations: Annotations
+}
 
 export function readStatus(reader: WireReader): PluginStatus {
   let [version, healthz, keyId] = ['', '', '']
@@ -66,7 +74,11 @@ export function readAnnotation(reader: WireReader, annotations: Map<string, Buff
   annotations.set(name, value)
 }
 
-export function writeAnnotations(writer: WireWriter, field: number, annotations: Annotations): void {
+export function writeAnnotations(
+  writer: WireWriter,
+  field: number,
+  annotations: Annotations,
+): void {
   for (const [name, value] of sorted(annotations).toReversed()) {
     const mark = writer.mark()
     writer.bytes(2, value)

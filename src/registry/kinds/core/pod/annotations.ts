@@ -1,5 +1,10 @@
 /** Annotations that preceded fields, and those that other components act upon. */
-import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+} from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
@@ -46,13 +51,17 @@ export function validatePodAnnotations(pod: Fields, path: string, gates: Gates):
 }
 
 export const isDeletionCost = (text: string): boolean =>
-  /^(0|-?[1-9][0-9]*)$/.test(text) && text.length < 12 && Number(text) <= INT32_MAX && Number(text) >= -INT32_MAX - 1
+  /^(0|-?[1-9][0-9]*)$/.test(text) &&
+  text.length < 12 &&
+  Number(text) <= INT32_MAX &&
+  Number(text) >= -INT32_MAX - 1
 
 const seccompWords = ['', 'runtime/default', 'docker/default', 'unconfined']
 
 function seccompFaults(profile: string, path: string): FieldFault[] {
   if (seccompWords.includes(profile)) return []
-  if (profile.startsWith('localhost/')) return faultsOf(relativePath, profile.slice('localhost/'.length), path)
+  if (profile.startsWith('localhost/'))
+    return faultsOf(relativePath, profile.slice('localhost/'.length), path)
   return [invalidValue(path, profile, 'must be a valid seccomp profile')]
 }
 
@@ -68,14 +77,18 @@ function appArmorFaults(
 }
 
 const isAppArmorProfile = (profile: string): boolean =>
-  profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/')
+  profile === '' ||
+  profile === 'runtime/default' ||
+  profile === 'unconfined' ||
+  profile.startsWith('localhost/')
 
 /** The profile type and the file that an annotation names. */
 export function profileOf(
   annotation: string,
 ): { readonly type: string; readonly localhostProfile?: string } | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
-  if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' }
+  if (annotation === 'runtime/default' || annotation === 'docker/default')
+    return { type: 'RuntimeDefault' }
   if (!annotation.startsWith('localhost/')) return undefined
   return { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
 }
@@ -88,7 +101,10 @@ export function validateSaidTwice(pod: Fields): FieldFault[] {
     const annotation = Object.hasOwn(annotations, key) ? textOf(annotations[key]) : undefined
     const profile = fieldsOf(owner['securityContext'])[field]
     if (annotation === undefined || profile === undefined) return []
-    return profileFaults(fieldsOf(profile), profileOf(annotation), { path: `${path}.securityContext.${field}`, word })
+    return profileFaults(fieldsOf(profile), profileOf(annotation), {
+      path: `${path}.securityContext.${field}`,
+      word,
+    })
   }
   return [
     ...compare(podSeccomp, spec, { path: 'spec', field: 'seccompProfile', word: 'seccomp' }),
@@ -96,8 +112,16 @@ export function validateSaidTwice(pod: Fields): FieldFault[] {
       const name = textOf(container['name'])
       const path = `spec.${at}`
       return [
-        ...compare(`${containerSeccomp}${name}`, container, { path, field: 'seccompProfile', word: 'seccomp' }),
-        ...compare(`${appArmorPrefix}${name}`, container, { path, field: 'appArmorProfile', word: 'apparmor' }),
+        ...compare(`${containerSeccomp}${name}`, container, {
+          path,
+          field: 'seccompProfile',
+          word: 'seccomp',
+        }),
+        ...compare(`${appArmorPrefix}${name}`, container, {
+          path,
+          field: 'appArmorProfile',
+          word: 'apparmor',
+        }),
       ]
     }),
   ]
@@ -114,6 +138,12 @@ function profileFaults(
   if (field['type'] !== said.type) {
     return [forbiddenField(`${path}.type`, `${word} type in annotation and field must match`)]
   }
-  if (said.localhostProfile === undefined || field['localhostProfile'] === said.localhostProfile) return []
-  return [forbiddenField(`${path}.localhostProfile`, `${word} profile in annotation and field must match`)]
+  if (said.localhostProfile === undefined || field['localhostProfile'] === said.localhostProfile)
+    return []
+  return [
+    forbiddenField(
+      `${path}.localhostProfile`,
+      `${word} profile in annotation and field must match`,
+    ),
+  ]
 }

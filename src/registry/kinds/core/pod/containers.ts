@@ -10,12 +10,27 @@ import {
 } from '../../../../api/field-fault.ts'
 import { shownPlain } from '../../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  numberOf,
+  textOf,
+} from '../../../../api/object.ts'
 import { addKey, keysOf } from '../../../../lib/long-lists.ts'
 import { once } from '../../../../lib/parts.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
-import { all, eachIn, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  all,
+  eachIn,
+  fields,
+  isEmpty,
+  needed,
+  type Rule,
+  unlessEmpty,
+} from '../../../rules/rule.ts'
 import { forbidden, named, oneOf } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { environment, environmentSources } from './env.ts'
@@ -58,7 +73,10 @@ const resizePolicy: PodRule = (value, path, check) => {
     const resource = textOf(item['resourceName'])
     const policy = textOf(item['restartPolicy'])
     if (!addKey(names, resource)) {
-      faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${shownPlain(resource)}` })
+      faults.push({
+        ...duplicate(`${path}[${at}]`, 0),
+        message: `Duplicate value: ${shownPlain(resource)}`,
+      })
     }
     if (resource === '') faults.push(required(path))
     else if (resource !== 'cpu' && resource !== 'memory') {
@@ -69,7 +87,9 @@ const resizePolicy: PodRule = (value, path, check) => {
       faults.push(notSupported(path, policy, restartPolicies))
     }
     if (spec['restartPolicy'] === 'Never' && policy !== 'NotRequired') {
-      faults.push(invalidValue(path, policy, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
+      faults.push(
+        invalidValue(path, policy, "must be 'NotRequired' when `restartPolicy` is 'Never'"),
+      )
     }
   })
 }
@@ -129,7 +149,8 @@ export function initContainers(spec: Fields, path: string, check: PodCheck): voi
   eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
     anyContainer(one, own, inner)
-    if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
+    if (one['restartPolicy'] !== undefined)
+      oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
     checkName(one, own, { names, check: inner })
     const taken = once('host ports of an init container', () => new Set<string>())
     hostPorts(one, own, { taken, check: inner })
@@ -138,7 +159,9 @@ export function initContainers(spec: Fields, path: string, check: PodCheck): voi
   })
 }
 
-const onlyForSidecars: Rule = forbidden('may not be set for init containers without restartPolicy=Always')
+const onlyForSidecars: Rule = forbidden(
+  'may not be set for init containers without restartPolicy=Always',
+)
 
 const notRunning: Rule = fields({
   lifecycle: onlyForSidecars,
@@ -148,7 +171,9 @@ const notRunning: Rule = fields({
 })
 
 const notForEphemeral =
-  'ports resources resizePolicy restartPolicy livenessProbe readinessProbe startupProbe lifecycle'.split(' ')
+  'ports resources resizePolicy restartPolicy livenessProbe readinessProbe startupProbe lifecycle'.split(
+    ' ',
+  )
 const notEphemeral = 'cannot be set for an Ephemeral Container'
 const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
@@ -189,7 +214,8 @@ export function ephemeralContainers(spec: Fields, path: string, check: PodCheck)
   })
 }
 
-const namesIn = (spec: Fields, list: string): Set<string> => keysOf(itemsOf(spec[list]), ({ name }) => textOf(name))
+const namesIn = (spec: Fields, list: string): Set<string> =>
+  keysOf(itemsOf(spec[list]), ({ name }) => textOf(name))
 
 function checkName(
   { name }: Fields,
@@ -206,11 +232,15 @@ function hostPorts(
   path: string,
   { taken, check }: { readonly taken: Set<string>; readonly check: PodCheck },
 ): void {
-  eachIn(itemsOf(container['ports']), check, ({ hostPort, hostIP, protocol: spoken }, index, { faults }) => {
-    if (numberOf(hostPort) === 0) return
-    const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
-    if (!addKey(taken, key)) faults.push(duplicate(`${path}.ports[${index}].hostPort`, key))
-  })
+  eachIn(
+    itemsOf(container['ports']),
+    check,
+    ({ hostPort, hostIP, protocol: spoken }, index, { faults }) => {
+      if (numberOf(hostPort) === 0) return
+      const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
+      if (!addKey(taken, key)) faults.push(duplicate(`${path}.ports[${index}].hostPort`, key))
+    },
+  )
 }
 
 /** With hostNetwork, the port of a container is the port of the node. */

@@ -27,7 +27,9 @@ export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
 
 /** A negative grace period becomes one second. */
 function withGrace(spec: Fields): Fields {
-  return numberOf(spec['terminationGracePeriodSeconds']) < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec
+  return numberOf(spec['terminationGracePeriodSeconds']) < 0
+    ? { ...spec, terminationGracePeriodSeconds: 1 }
+    : spec
 }
 
 /** A request defaults to the limit. */
@@ -35,7 +37,10 @@ function withRequests(container: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const { limits, requests } = resources
   if (!isFields(limits) || Object.keys(limits).length === 0) return container
-  return { ...container, resources: { ...resources, requests: { ...limits, ...fieldsOf(requests) } } }
+  return {
+    ...container,
+    resources: { ...resources, requests: { ...limits, ...fieldsOf(requests) } },
+  }
 }
 
 /** With hostNetwork, the hostPort defaults to the containerPort. */

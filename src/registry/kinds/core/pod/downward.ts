@@ -58,7 +58,8 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
   }
   if (apiVersion !== 'v1') return fail(`unsupported pod version: ${apiVersion}`)
   if (key !== undefined) {
-    if (!maps.some((map) => map === base)) return fail(`field label does not support subscript: ${text}`)
+    if (!maps.some((map) => map === base))
+      return fail(`field label does not support subscript: ${text}`)
     // Keys of annotations may have upper-case letters in their domain.
     const checked = base === 'metadata.annotations' ? key.toLowerCase() : key
     for (const why of checkQualifiedName(checked)) check.faults.push(invalidValue(path, key, why))
@@ -67,14 +68,29 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
   if (!knownPaths.has(text)) return fail(`field label not supported: ${text}`)
   // The older name of the same field.
   const field = text === 'spec.host' ? 'spec.nodeName' : text
-  if (!supported.includes(field)) check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
+  if (!supported.includes(field))
+    check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
 }
 
 const amounts = ['cpu', 'ephemeral-storage', 'memory'] as const
 const amountPaths: readonly string[] = ['limits', 'requests'].flatMap((side) =>
   amounts.map((name) => `${side}.${name}`),
 )
-const sizes = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'] as const
+const sizes = [
+  '1',
+  '1k',
+  '1M',
+  '1G',
+  '1T',
+  '1P',
+  '1E',
+  '1Ki',
+  '1Mi',
+  '1Gi',
+  '1Ti',
+  '1Pi',
+  '1Ei',
+] as const
 const sizesShown = sizes.join(', ')
 const sizeNanos: ReadonlySet<bigint> = new Set(sizes.map(nanosOf))
 const cpuNanos: ReadonlySet<bigint> = new Set(['1m', '1'].map(nanosOf))
@@ -105,10 +121,16 @@ export function resourceFieldRef({ isVolume }: { readonly isVolume: boolean }): 
 function divisorFault(amount: string, nanos: bigint): string | undefined {
   if (nanos === 0n) return undefined
   if (amount === 'cpu') {
-    return cpuNanos.has(nanos) ? undefined : "only divisor's values 1m and 1 are supported with the cpu resource"
+    return cpuNanos.has(nanos)
+      ? undefined
+      : "only divisor's values 1m and 1 are supported with the cpu resource"
   }
   if (sizeNanos.has(nanos)) return undefined
   const shown =
-    amount === 'memory' ? 'memory' : amount === 'ephemeral-storage' ? 'local ephemeral storage' : 'hugepages'
+    amount === 'memory'
+      ? 'memory'
+      : amount === 'ephemeral-storage'
+        ? 'local ephemeral storage'
+        : 'hugepages'
   return `only divisor's values ${sizesShown} are supported with the ${shown} resource`
 }

@@ -6,14 +6,19 @@ import { each, eachIn, fields, given, needed, type Rule, unlessEmpty } from '../
 import { named } from '../../../rules/scalars.ts'
 import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
 
-const nameFault = "a valid environment variable name must consist only of printable ASCII characters other than '='"
+const nameFault =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='"
 
 const anyName: Rule = named((name) => (/^[ -<>-~]+$/.test(name) ? [] : [nameFault]))
 
 const strictName: Rule = named(checkVariableName)
 
 const variableName: Rule = (value, path, check) =>
-  (check.gates.isOn('RelaxedEnvironmentVariableValidation') ? anyName : strictName)(value, path, check)
+  (check.gates.isOn('RelaxedEnvironmentVariableValidation') ? anyName : strictName)(
+    value,
+    path,
+    check,
+  )
 
 const keyRef: Rule = fields({ name: named(checkDnsSubdomain), key: needed(named(checkConfigKey)) })
 
@@ -57,7 +62,10 @@ const wholeSource: Rule = fields({
 export const environmentSources: Rule = (value, path, check) => {
   each(wholeSource)(value, path, check)
   eachIn(itemsOf(value), check, ({ configMapRef, secretRef }, _, { faults }) => {
-    const fault = countFault(Number(configMapRef !== undefined) + Number(secretRef !== undefined), path)
+    const fault = countFault(
+      Number(configMapRef !== undefined) + Number(secretRef !== undefined),
+      path,
+    )
     if (fault !== undefined) faults.push(fault)
   })
 }

@@ -8,8 +8,13 @@ import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
 /** The stored object with the resourceVersion that the client sent, so that conflicts are detected. */
-export function currentWithVersion({ metadata: { resourceVersion } }: KubeObject, current: KubeObject): KubeObject {
-  return resourceVersion === undefined ? current : { ...current, metadata: { ...current.metadata, resourceVersion } }
+export function currentWithVersion(
+  { metadata: { resourceVersion } }: KubeObject,
+  current: KubeObject,
+): KubeObject {
+  return resourceVersion === undefined
+    ? current
+    : { ...current, metadata: { ...current.metadata, resourceVersion } }
 }
 
 export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObject {
@@ -21,7 +26,11 @@ export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObje
   }
 }
 
-export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
+export function validateEphemeral(
+  pod: KubeObject,
+  current: KubeObject,
+  gates: Gates,
+): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const now = firstBy(itemsOf(spec['ephemeralContainers']), ({ name }) => name)
   const path = 'spec.ephemeralContainers'
@@ -30,7 +39,8 @@ export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: G
     ...faultsOfEach(itemsOf(fieldsOf(current['spec'])['ephemeralContainers']), (old) => {
       const name = quote(textOf(old['name']))
       const one = now.get(old['name'])
-      if (one === undefined) return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
+      if (one === undefined)
+        return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
       return isEqualAs('core/v1 EphemeralContainer', one, old)
         ? []
         : [forbiddenField(path, `existing ephemeral containers ${name} may not be changed\n`)]

@@ -20,12 +20,17 @@ export const imageVolumes: GatedPart = {
     const volumes = itemsOf(spec['volumes'])
     const names = new Set(volumes.filter(isImage).map(({ name }) => name))
     if (names.size === 0) return spec
-    const lists = ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list): [string, Json][] =>
-      Array.isArray(spec[list])
-        ? [[list, itemsOf(spec[list]).map((container) => withoutMounts(container, names))]]
-        : [],
+    const lists = ['containers', 'initContainers', 'ephemeralContainers'].flatMap(
+      (list): [string, Json][] =>
+        Array.isArray(spec[list])
+          ? [[list, itemsOf(spec[list]).map((container) => withoutMounts(container, names))]]
+          : [],
     )
-    return { ...spec, ...Object.fromEntries(lists), volumes: volumes.filter((volume) => !isImage(volume)) }
+    return {
+      ...spec,
+      ...Object.fromEntries(lists),
+      volumes: volumes.filter((volume) => !isImage(volume)),
+    }
   },
 }
 

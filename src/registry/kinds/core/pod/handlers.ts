@@ -1,5 +1,10 @@
 /** Probes and lifecycle handlers. */
-import { forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { portNumber, portNumberOrName } from '../../../rules/ports.ts'
 import { eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
@@ -16,7 +21,12 @@ const httpHeaders: Rule = (value, path, check) => {
   })
 }
 
-const httpGet: Rule = fields({ path: needed(), port: portNumberOrName, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders })
+const httpGet: Rule = fields({
+  path: needed(),
+  port: portNumberOrName,
+  scheme: oneOf('HTTP', 'HTTPS'),
+  httpHeaders,
+})
 
 /** A sleep must fit into the grace period; zero is allowed only with the gate. */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
@@ -42,9 +52,14 @@ const handlers: { readonly [handler: string]: PodRule } = {
 /** Exactly one handler must be set. */
 const handler: PodRule = (value, path, check) => {
   const struct = fieldsOf(value)
-  const names = Object.keys(handlers).filter((name) => struct[name] !== undefined && struct[name] !== null)
+  const names = Object.keys(handlers).filter(
+    (name) => struct[name] !== undefined && struct[name] !== null,
+  )
   for (const [at, name] of names.entries()) {
-    if (at > 0) check.faults.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'))
+    if (at > 0)
+      check.faults.push(
+        forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'),
+      )
     else handlers[name]?.(struct[name], `${path}.${name}`, check)
   }
   if (names.length === 0) check.faults.push(required(path, 'must specify a handler type'))
@@ -64,11 +79,14 @@ const linuxSignals = [
 const stopSignal: PodRule = given((value, path, { faults, spec }) => {
   const system = textOf(fieldsOf(spec['os'])['name'])
   const signals = system === 'windows' ? windowsSignals : linuxSignals
-  if (system === '') faults.push(forbiddenField(path, 'may not be set for containers with empty `spec.os.name`'))
+  if (system === '')
+    faults.push(forbiddenField(path, 'may not be set for containers with empty `spec.os.name`'))
   else if (!signals.includes(textOf(value))) faults.push(notSupported(path, textOf(value), signals))
 })
 
-const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler), stopSignal }))
+const lifecycle: PodRule = given(
+  fields({ postStart: given(handler), preStop: given(handler), stopSignal }),
+)
 
 const times: Rule = fields({
   initialDelaySeconds: nonNegative,
@@ -77,7 +95,8 @@ const times: Rule = fields({
   successThreshold: nonNegative,
   failureThreshold: nonNegative,
   terminationGracePeriodSeconds: given((value, path, { faults }) => {
-    if (numberOf(value) <= 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
+    if (numberOf(value) <= 0)
+      faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
   }),
 })
 
@@ -90,7 +109,8 @@ const probe: PodRule = (value, path, check) => {
 const restarting: PodRule = given((value, path, check) => {
   probe(value, path, check)
   const successes = numberOf(fieldsOf(value)['successThreshold'])
-  if (successes !== 1) check.faults.push(invalidValue(`${path}.successThreshold`, successes, 'must be 1'))
+  if (successes !== 1)
+    check.faults.push(invalidValue(`${path}.successThreshold`, successes, 'must be 1'))
 })
 
 const readiness: PodRule = given((value, path, check) => {

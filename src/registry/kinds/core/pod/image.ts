@@ -35,7 +35,8 @@ function isLatest(image: string): boolean {
 /** `domain/path`: a domain contains a dot, a port or an upper-case letter, or is `localhost`. */
 function isName(name: string): boolean {
   const [first = '', ...rest] = name.split('/')
-  const isDomain = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost' || /[A-Z]/.test(first))
+  const isDomain =
+    rest.length > 0 && (/[.:]/.test(first) || first === 'localhost' || /[A-Z]/.test(first))
   const parts = isDomain ? rest : [first, ...rest]
   return (!isDomain || domainPart.test(first)) && parts.every((part) => pathPart.test(part))
 }

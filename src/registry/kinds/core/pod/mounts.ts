@@ -1,5 +1,11 @@
 /** How a container uses the Pod's volumes: as file systems or as block devices. */
-import { forbiddenField, invalidValue, notSupported, notThere, required } from '../../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  notThere,
+  required,
+} from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { addKey, keysOf } from '../../../../lib/long-lists.ts'
 import { once } from '../../../../lib/parts.ts'
@@ -23,7 +29,8 @@ export function volumeMounts(container: Fields, path: string, check: PodCheck): 
     const own = `${path}[${at}]`
     if (name === '') faults.push(required(`${own}.name`))
     if (mountPath === '') faults.push(required(`${own}.mountPath`))
-    if (!addKey(paths, mountPath)) faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
+    if (!addKey(paths, mountPath))
+      faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
     if (!inner.volumes.has(name)) faults.push(notThere(`${own}.name`, name))
     if (deviceNames.has(mount['name']))
       faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
@@ -35,7 +42,12 @@ export function volumeMounts(container: Fields, path: string, check: PodCheck): 
   })
 }
 
-type Place = { readonly list: string; readonly own: string; readonly container: Fields; readonly check: PodCheck }
+type Place = {
+  readonly list: string
+  readonly own: string
+  readonly container: Fields
+  readonly check: PodCheck
+}
 
 function mountOptions(mount: Fields, { list, own, container, check }: Place): void {
   const subPath = textOf(mount['subPath'])
@@ -59,7 +71,8 @@ function propagation(
 ): void {
   if (value === undefined) return
   const text = textOf(value)
-  if (!propagations.some((known) => known === text)) check.faults.push(notSupported(path, text, propagations))
+  if (!propagations.some((known) => known === text))
+    check.faults.push(notSupported(path, text, propagations))
   const isPrivileged = fieldsOf(container['securityContext'])['privileged'] === true
   if (text !== 'Bidirectional' || isPrivileged) return
   const why = 'Bidirectional mount propagation is available only to privileged containers'
@@ -75,9 +88,12 @@ function recursiveReadOnly(mount: Fields, path: string, { faults }: PodCheck): v
     return
   }
   if (text === 'Disabled') return
-  if (readOnly !== true) faults.push(forbiddenField(path, 'may only be specified when readOnly is true'))
+  if (readOnly !== true)
+    faults.push(forbiddenField(path, 'may only be specified when readOnly is true'))
   if (mountPropagation === undefined || mountPropagation === 'None') return
-  faults.push(forbiddenField(path, 'may only be specified when mountPropagation is None or not specified'))
+  faults.push(
+    forbiddenField(path, 'may only be specified when mountPropagation is None or not specified'),
+  )
 }
 
 export function volumeDevices(container: Fields, path: string, check: PodCheck): void {
@@ -95,13 +111,19 @@ export function volumeDevices(container: Fields, path: string, check: PodCheck):
     const volume = volumes.get(name)
     if (name === '') faults.push(required(`${own}.name`))
     if (names.has(name)) faults.push(invalidValue(`${own}.name`, name, 'must be unique'))
-    if (volume !== undefined && volume['persistentVolumeClaim'] === undefined && volume['ephemeral'] === undefined) {
-      const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'
+    if (
+      volume !== undefined &&
+      volume['persistentVolumeClaim'] === undefined &&
+      volume['ephemeral'] === undefined
+    ) {
+      const why =
+        'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'
       faults.push(invalidValue(`${own}.name`, name, why))
     }
     if (volume === undefined) faults.push(notThere(`${own}.name`, name))
     if (devicePath === '') faults.push(required(`${own}.devicePath`))
-    if (paths.has(devicePath)) faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must be unique'))
+    if (paths.has(devicePath))
+      faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must be unique'))
     if (devicePath.split('/').includes('..')) {
       faults.push(invalidValue(`${own}.devicePath`, devicePath, "can not contain backsteps ('..')"))
     } else paths.add(devicePath)
@@ -109,7 +131,13 @@ export function volumeDevices(container: Fields, path: string, check: PodCheck):
       faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeMounts'))
     }
     if (mountPaths.has(device['devicePath'])) {
-      faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
+      faults.push(
+        invalidValue(
+          `${own}.devicePath`,
+          devicePath,
+          'must not already exist as a path in volumeMounts',
+        ),
+      )
     }
     if (name !== '') names.add(name)
   })

@@ -1,5 +1,10 @@
 /** Host aliases and the DNS configuration of a Pod. */
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../../api/field-fault.ts'
 import { goStrings } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain, checkUnderscoredSubdomain } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -13,7 +18,9 @@ const SEARCHES_MAX = 32
 /** The limit for all search paths together, joined by spaces. */
 const SEARCH_CHARACTERS_MAX = 2048
 
-export const hostAliases: Rule = each(fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }))
+export const hostAliases: Rule = each(
+  fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }),
+)
 
 /** A name may end with the dot of the root; with the gate on it may be only that dot, and labels may contain underscores. */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
@@ -40,11 +47,19 @@ export const dnsConfig: PodRule = (value, path, check) => {
     faults.push(required(`${path}.nameservers`, why))
   }
   if (servers.length > NAMESERVERS_MAX) {
-    faults.push(tooMany(`${path}.nameservers`, servers, `must not have more than ${NAMESERVERS_MAX} nameservers`))
+    faults.push(
+      tooMany(
+        `${path}.nameservers`,
+        servers,
+        `must not have more than ${NAMESERVERS_MAX} nameservers`,
+      ),
+    )
   }
   each(ipAddress)(servers, `${path}.nameservers`, check)
   if (paths.length > SEARCHES_MAX) {
-    faults.push(tooMany(`${path}.searches`, paths, `must not have more than ${SEARCHES_MAX} search paths`))
+    faults.push(
+      tooMany(`${path}.searches`, paths, `must not have more than ${SEARCHES_MAX} search paths`),
+    )
   }
   if (once('length of search paths', () => paths.join(' ').length) > SEARCH_CHARACTERS_MAX) {
     const why = `must not have more than ${SEARCH_CHARACTERS_MAX} characters (including spaces) in the search list`
@@ -52,7 +67,8 @@ export const dnsConfig: PodRule = (value, path, check) => {
   }
   each(searchPath)(paths, `${path}.searches`, check)
   eachIn(itemsOf(options), check, ({ name }, at, own) => {
-    if (textOf(name) === '') own.faults.push(required(`${path}.options[${at}]`, 'must not be empty'))
+    if (textOf(name) === '')
+      own.faults.push(required(`${path}.options[${at}]`, 'must not be empty'))
   })
 }
 

@@ -6,7 +6,10 @@ import { eachItem, mapEach, once } from '../../../../lib/parts.ts'
 import { sortInParts } from '../../../../lib/sort-in-parts.ts'
 
 /** At most `max` warnings. */
-export function overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Fields, max: number): string[] {
+export function overlapWarnings(
+  { name, configMap, secret, downwardAPI, projected }: Fields,
+  max: number,
+): string[] {
   if (max <= 0) return []
   const about = [
     { source: configMap, shown: `ConfigMap ${quote(textOf(fieldsOf(configMap)['name']))}` },
@@ -20,7 +23,10 @@ export function overlapWarnings({ name, configMap, secret, downwardAPI, projecte
     addAll(warnings, overlapsOf(pathsIn(source, ''), own))
   }
   if (!isFields(projected)) return warnings
-  return [...warnings, ...projectedWarnings(projected, { about: `${volume} (Projected)`, max: max - warnings.length })]
+  return [
+    ...warnings,
+    ...projectedWarnings(projected, { about: `${volume} (Projected)`, max: max - warnings.length }),
+  ]
 }
 
 /** The path of a file, and its source if there are several. */
@@ -38,22 +44,32 @@ function pathsIn(source: Fields[string], shown: string): readonly Mapped[] {
 
 const newPaths = (): Mapped[] => []
 
-type Projected = { readonly all: Mapped[]; readonly warnings: string[]; paths: readonly Mapped[]; repeated: number }
+type Projected = {
+  readonly all: Mapped[]
+  readonly warnings: string[]
+  paths: readonly Mapped[]
+  repeated: number
+}
 const newProjected = (): Projected => ({ all: [], warnings: [], paths: [], repeated: 0 })
 
 function projectedWarnings({ sources }: Fields, { about, max }: Telling): string[] {
-  const { all, warnings } = eachItem('projected sources', itemsOf(sources), newProjected, (now, source) => {
-    if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
-    else {
-      const own = projectedPaths(source)
-      // As upstream, a source without paths repeats those of the source before. Each repeated path
-      // overlaps with itself, so that `max` of them cause all warnings that are reported.
-      now.paths = own ?? now.paths
-      if (now.repeated < max) addAll(now.all, now.paths)
-      if (own === undefined) now.repeated += now.paths.length
-    }
-    return now.warnings.length < max
-  })
+  const { all, warnings } = eachItem(
+    'projected sources',
+    itemsOf(sources),
+    newProjected,
+    (now, source) => {
+      if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
+      else {
+        const own = projectedPaths(source)
+        // As upstream, a source without paths repeats those of the source before. Each repeated path
+        // overlaps with itself, so that `max` of them cause all warnings that are reported.
+        now.paths = own ?? now.paths
+        if (now.repeated < max) addAll(now.all, now.paths)
+        if (own === undefined) now.repeated += now.paths.length
+      }
+      return now.warnings.length < max
+    },
+  )
   return [...warnings, ...overlapsOf(all, { about, max: max - warnings.length })]
 }
 
@@ -83,12 +99,14 @@ function pathOf(part: Fields, source: string): readonly Mapped[] {
 function overlapsOf(mapped: readonly Mapped[], { about, max }: Telling): readonly string[] {
   if (mapped.length < 2 || max <= 0) return []
   const files = filesOf(mapped)
-  const shown = ({ path, source }: Mapped): string => (source === '' ? quote(path) : `${quote(path)} (${source})`)
+  const shown = ({ path, source }: Mapped): string =>
+    source === '' ? quote(path) : `${quote(path)} (${source})`
   return eachItem('overlapping paths', mapped, newWarnings, (warnings, one, at) => {
     for (const place of before(at, files.get(one.path), files)) {
       if (warnings.length >= max) return false
       const other = mapped[place]
-      if (other !== undefined) warnings.push(`${about}: overlapping paths: ${shown(one)} with ${shown(other)}`)
+      if (other !== undefined)
+        warnings.push(`${about}: overlapping paths: ${shown(one)} with ${shown(other)}`)
     }
     return true
   })
@@ -112,7 +130,10 @@ function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
     return true
   })
   const unsorted = once('distinct paths', () => [...files.keys()])
-  const keyed = mapEach('keys of paths', unsorted, (path) => ({ key: path.replaceAll('/', '\0'), path }))
+  const keyed = mapEach('keys of paths', unsorted, (path) => ({
+    key: path.replaceAll('/', '\0'),
+    path,
+  }))
   // Each path comes after the directories that contain it.
   const sorted = sortInParts('sorted paths', keyed, (one, other) => (one.key < other.key ? -1 : 1))
   eachItem('folders of files', sorted, newFolders, (folders, { path }) => {
@@ -132,10 +153,15 @@ function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
 const newFiles = (): Map<string, File> => new Map()
 const newFolders = (): string[] => []
 
-const isWithin = (path: string, folder: string): boolean => path[folder.length] === '/' && path.startsWith(folder)
+const isWithin = (path: string, folder: string): boolean =>
+  path[folder.length] === '/' && path.startsWith(folder)
 
 /** The earlier indexes of the same path, of its directories and of the paths inside of it. */
-function before(at: number, file: File | undefined, files: ReadonlyMap<string, File>): readonly number[] {
+function before(
+  at: number,
+  file: File | undefined,
+  files: ReadonlyMap<string, File>,
+): readonly number[] {
   if (file === undefined) return []
   const places: number[] = []
   const addEarlier = (other: File | undefined): void => {
@@ -144,7 +170,8 @@ function before(at: number, file: File | undefined, files: ReadonlyMap<string, F
       places.push(place)
     }
   }
-  for (let folder = file.folder; folder !== undefined; folder = files.get(folder)?.folder) addEarlier(files.get(folder))
+  for (let folder = file.folder; folder !== undefined; folder = files.get(folder)?.folder)
+    addEarlier(files.get(folder))
   const rest = [file]
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     addEarlier(next)

@@ -1,11 +1,25 @@
 /** Pod-level resources: amounts for all containers of a Pod together (gate PodLevelResources, KEP-2837). */
-import { forbiddenField, invalidShown, invalidValue, notSupportedShown } from '../../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupportedShown,
+} from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf } from '../../../../api/object.ts'
 import { compareQuantities, printQuantity, type Quantity } from '../../../../api/quantity.ts'
-import { printResourceList, readResourceList, type ResourceList } from '../../../../api/resource-list.ts'
+import {
+  printResourceList,
+  readResourceList,
+  type ResourceList,
+} from '../../../../api/resource-list.ts'
 import { aggregateResources, isPodLevel } from '../../../pod-resources.ts'
-import { checkAmount, checkResourceName, isHugePages, requirementsOf } from '../../../rules/resources.ts'
+import {
+  checkAmount,
+  checkResourceName,
+  isHugePages,
+  requirementsOf,
+} from '../../../rules/resources.ts'
 import { eachIn, type Rule } from '../../../rules/rule.ts'
 import type { PodRule } from './check.ts'
 import { usedClaims } from './resource-claims.ts'
@@ -81,7 +95,9 @@ export const podLevelResources: PodRule = (value, path, check) => {
       const ofPod = most.get(name)
       if (ofPod === undefined || compareQuantities(limit, ofPod) <= 0) continue
       const why = `must be less than or equal to pod limits of ${printQuantity(ofPod)}`
-      own.faults.push(invalidValue(`${path}.containers[${at}][${name}].limits`, printQuantity(limit), why))
+      own.faults.push(
+        invalidValue(`${path}.containers[${at}][${name}].limits`, printQuantity(limit), why),
+      )
     }
   })
 }

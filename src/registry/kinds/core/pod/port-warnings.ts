@@ -6,7 +6,9 @@ import { warningsOfEach } from '../../../rules/warnings.ts'
 
 export function portWarnings(spec: Fields, path: string): string[] {
   const firsts = once('first ports by name', () => new Map<string, string>())
-  const ofContainers = (warningsOf: (ports: readonly Fields[], path: string) => string[]): string[] =>
+  const ofContainers = (
+    warningsOf: (ports: readonly Fields[], path: string) => string[],
+  ): string[] =>
     ['initContainers', 'containers'].flatMap((list) =>
       warningsOfEach(itemsOf(spec[list]), ({ ports }, at) =>
         ports === undefined ? [] : warningsOf(itemsOf(ports), `${path}.${list}[${at}].ports`),
@@ -15,7 +17,9 @@ export function portWarnings(spec: Fields, path: string): string[] {
   return [
     ...ofContainers(conflictWarnings),
     ...ofContainers((ports, own) =>
-      warningsOfEach(ports, (port, index) => repeatedName(textOf(port['name']), `${own}[${index}]`, firsts)),
+      warningsOfEach(ports, (port, index) =>
+        repeatedName(textOf(port['name']), `${own}[${index}]`, firsts),
+      ),
     ),
   ]
 }
@@ -29,7 +33,9 @@ function conflictWarnings(ports: readonly Fields[], path: string): string[] {
     const isWithoutPort = textOf(port['hostIP']) !== '' && numberOf(port['hostPort']) === 0
     const warnings = isWithoutPort ? [`${at}: hostIP set without hostPort: ${goPort(port)}`] : []
     for (const other of before.conflicting(port)) {
-      warnings.push(`${at}: ${conflictOf(port, other.port)} port definition with ${path}[${other.index}]`)
+      warnings.push(
+        `${at}: ${conflictOf(port, other.port)} port definition with ${path}[${other.index}]`,
+      )
     }
     before.add({ port, index })
     return warnings
@@ -54,7 +60,8 @@ class PortsBefore {
     const { any, noHostPort, sameHostPort, sameAddress, anyAddress } = keysOf(port)
     const at = (key: string): readonly Placed[] => this.#known.get(key) ?? []
     if (sameHostPort === noHostPort) return at(any)
-    const same = sameAddress === anyAddress ? at(sameHostPort) : [...at(sameAddress), ...at(anyAddress)]
+    const same =
+      sameAddress === anyAddress ? at(sameHostPort) : [...at(sameAddress), ...at(anyAddress)]
     return [...at(noHostPort), ...same].toSorted((one, other) => one.index - other.index)
   }
 }

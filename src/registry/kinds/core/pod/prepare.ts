@@ -51,13 +51,17 @@ function withOwnLabels(spec: Fields, labels: Fields): Fields {
     const { preferredDuringSchedulingIgnoredDuringExecution: preferred } = given
     const changed: { [field: string]: Json | undefined } = { ...rest }
     if (Array.isArray(required)) {
-      changed['requiredDuringSchedulingIgnoredDuringExecution'] = itemsOf(required).map((term) => withOwn(term, labels))
+      changed['requiredDuringSchedulingIgnoredDuringExecution'] = itemsOf(required).map((term) =>
+        withOwn(term, labels),
+      )
     }
     if (Array.isArray(preferred)) {
-      changed['preferredDuringSchedulingIgnoredDuringExecution'] = itemsOf(preferred).map((one) => ({
-        ...one,
-        podAffinityTerm: withOwn(fieldsOf(one['podAffinityTerm']), labels),
-      }))
+      changed['preferredDuringSchedulingIgnoredDuringExecution'] = itemsOf(preferred).map(
+        (one) => ({
+          ...one,
+          podAffinityTerm: withOwn(fieldsOf(one['podAffinityTerm']), labels),
+        }),
+      )
     }
     return [[part, changed]]
   })

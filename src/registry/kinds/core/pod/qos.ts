@@ -30,10 +30,13 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
     const { limits, requests } = fieldsOf(resources)
     return { limits: computeOf(limits), requests: computeOf(requests) }
   })
-  if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0)) return 'BestEffort'
+  if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0))
+    return 'BestEffort'
   const isGuaranteed = amounts.every(
     ({ limits, requests }) =>
-      limits.size === 2 && requests.size <= 2 && [...requests].every(([name, amount]) => limits.get(name) === amount),
+      limits.size === 2 &&
+      requests.size <= 2 &&
+      [...requests].every(([name, amount]) => limits.get(name) === amount),
   )
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }

@@ -76,7 +76,10 @@ test('secrets of volumes, those for controllers excepted', () => {
     assert.deepEqual(volumeSecrets({ claimRef, [kind]: { secretRef: placed } }), inB)
   }
   assert.deepEqual(volumeSecrets({ claimRef, azureFile: { secretName: 's' } }), inA)
-  assert.deepEqual(volumeSecrets({ claimRef, azureFile: { secretName: 's', secretNamespace: 'b' } }), inB)
+  assert.deepEqual(
+    volumeSecrets({ claimRef, azureFile: { secretName: 's', secretNamespace: 'b' } }),
+    inB,
+  )
   for (const field of ['nodePublishSecretRef', 'nodeStageSecretRef', 'nodeExpandSecretRef']) {
     assert.deepEqual(volumeSecrets({ claimRef, csi: { [field]: placed } }), inB)
   }

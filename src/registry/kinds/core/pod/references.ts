@@ -1,5 +1,12 @@
 /** The objects of its namespace that a pod refers to by name: what the kubelet that runs it has to read. */
-import { type Fields, fieldsOf, isFields, type Json, listOf, textOf } from '../../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  listOf,
+  textOf,
+} from '../../../../api/object.ts'
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
@@ -8,7 +15,8 @@ export function secretNames(spec: Fields): string[] {
   const names: string[] = []
   for (const secret of listOf(spec['imagePullSecrets'])) addName(secret, 'name', names)
   addOfContainers(spec, names, 'secretKeyRef', 'secretRef')
-  for (const volume of listOf(spec['volumes'])) if (isFields(volume)) addSecretOfVolume(volume, names)
+  for (const volume of listOf(spec['volumes']))
+    if (isFields(volume)) addSecretOfVolume(volume, names)
   return names
 }
 
@@ -33,7 +41,8 @@ export function volumeClaimName(
   podName: string,
   { name, persistentVolumeClaim, ephemeral }: Fields,
 ): string | undefined {
-  if (persistentVolumeClaim !== undefined) return textOf(fieldsOf(persistentVolumeClaim)['claimName']) || undefined
+  if (persistentVolumeClaim !== undefined)
+    return textOf(fieldsOf(persistentVolumeClaim)['claimName']) || undefined
   return ephemeral === undefined ? undefined : `${podName}-${textOf(name)}`
 }
 
@@ -42,7 +51,9 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
   const claims = listOf(spec['resourceClaims']).map(fieldsOf)
   if (claims.length === 0) return []
   const statuses = listOf(status['resourceClaimStatuses']).map(fieldsOf)
-  const made = new Map(statuses.map(({ name, resourceClaimName }) => [name, textOf(resourceClaimName)]))
+  const made = new Map(
+    statuses.map(({ name, resourceClaimName }) => [name, textOf(resourceClaimName)]),
+  )
   return claims
     .map(({ name, resourceClaimName, resourceClaimTemplateName }) => {
       if (resourceClaimName !== undefined) return textOf(resourceClaimName)
@@ -59,7 +70,12 @@ function addName(reference: Json | undefined, field: string, names: string[]): v
   if (typeof name === 'string' && name !== '') names.push(name)
 }
 
-function addOfContainers(spec: Fields, names: string[], keyField: string, wholeField: string): void {
+function addOfContainers(
+  spec: Fields,
+  names: string[],
+  keyField: string,
+  wholeField: string,
+): void {
   for (const field of containerLists) {
     for (const container of listOf(spec[field])) {
       if (!isFields(container)) continue
@@ -75,7 +91,15 @@ function addOfContainers(spec: Fields, names: string[], keyField: string, wholeF
 }
 
 /** Kinds of volumes with a `secretRef`. */
-const withSecretRef = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const
+const withSecretRef = [
+  'cephfs',
+  'cinder',
+  'flexVolume',
+  'rbd',
+  'scaleIO',
+  'iscsi',
+  'storageos',
+] as const
 
 function addSecretOfVolume(volume: Fields, names: string[]): void {
   addName(volume['secret'], 'secretName', names)

@@ -10,7 +10,8 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
   RelaxedEnvironmentVariableValidation: (spec) =>
     containersOf(spec).some(
       ({ container: { env, envFrom } }) =>
-        itemsOf(env).some(({ name }) => isOdd(name)) || itemsOf(envFrom).some(({ prefix }) => isOdd(prefix)),
+        itemsOf(env).some(({ name }) => isOdd(name)) ||
+        itemsOf(envFrom).some(({ prefix }) => isOdd(prefix)),
     ),
   RelaxedDNSSearchValidation: (spec) =>
     textsOf(fieldsOf(spec['dnsConfig'])['searches']).some(
@@ -26,14 +27,20 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
   SELinuxMount: (spec) => fieldsOf(spec['securityContext'])['seLinuxChangePolicy'] !== undefined,
 }
 
-const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
+const isOdd = (name: Fields[string]): boolean =>
+  textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
 /** The gates for an update, given the stored Pod or template. */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
-  const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(spec) ? [gate] : []))
+  const kept = Object.entries(uses).flatMap(([gate, isUsed]) =>
+    !gates.isOn(gate) && isUsed(spec) ? [gate] : [],
+  )
   const isFree = gates.isOn('PodDeletionCost') && hasOddCost(metadata)
   if (kept.length === 0 && !isFree) return gates
-  return { isOn: (name) => kept.includes(name) || (gates.isOn(name) && !(isFree && name === 'PodDeletionCost')) }
+  return {
+    isOn: (name) =>
+      kept.includes(name) || (gates.isOn(name) && !(isFree && name === 'PodDeletionCost')),
+  }
 }
 
 /** An invalid deletion cost that was stored while the gate was off does not make updates fail. */

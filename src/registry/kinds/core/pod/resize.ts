@@ -1,7 +1,20 @@
 /** Writes through pods/resize: changes the resources of running containers, without recreating the Pod. */
-import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+} from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  omit,
+  textOf,
+} from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
 import { isSame } from '../../../../schema/equal.ts'
 import { mirror } from './annotations.ts'
@@ -46,7 +59,9 @@ export function validateResize(pod: KubeObject, current: KubeObject, gates: Gate
       ? [forbiddenField('spec', 'Pod running on node without support for resize')]
       : []),
   ]
-  const moved = lists.flatMap((list) => validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])))
+  const moved = lists.flatMap((list) =>
+    validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])),
+  )
   return moved.length > 0 ? [...faults, ...moved] : [...faults, ...validateLists(spec, was)]
 }
 
@@ -57,14 +72,23 @@ function neverResized({ metadata, spec }: KubeObject): string | undefined {
   return fieldsOf(fields['os'])['name'] === 'windows' ? 'windows pods' : undefined
 }
 
-function validateOrder(list: string, now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
+function validateOrder(
+  list: string,
+  now: readonly Fields[],
+  before: readonly Fields[],
+): FieldFault[] {
   if (now.length !== before.length) {
     return [forbiddenField(`spec.${list}`, `${list} may not be added or removed on resize`)]
   }
   return faultsOfEach(now, ({ name }, at) =>
     name === before[at]?.['name']
       ? []
-      : [forbiddenField(`spec.${list}[${at}].name`, `${list} may not be renamed or reordered on resize`)],
+      : [
+          forbiddenField(
+            `spec.${list}[${at}].name`,
+            `${list} may not be renamed or reordered on resize`,
+          ),
+        ],
   )
 }
 
@@ -101,7 +125,9 @@ function validateLists(spec: Fields, was: Fields): FieldFault[] {
     ...faultsOfEach(changed, ({ list, now, old, isFixed }) => {
       if (isFixed) {
         const isKept = isSame(now, old)
-        return isKept ? [] : [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
+        return isKept
+          ? []
+          : [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
       }
       if (!hasClaims(old) && isSame(fixedPart(now, old), fixedPart(old, old))) return []
       const whose = list === 'initContainers' ? ' for sidecar containers' : ''
@@ -118,25 +144,34 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
   const faults: FieldFault[] = []
   if (isGone(requests, oldRequests))
     faults.push(forbiddenField(`${path}.requests`, 'resource requests cannot be removed'))
-  if (isGone(limits, oldLimits)) faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
+  if (isGone(limits, oldLimits))
+    faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
   const isRestarted = itemsOf(now['resizePolicy']).some(
-    ({ resourceName, restartPolicy }) => resourceName === 'memory' && restartPolicy === 'RestartContainer',
+    ({ resourceName, restartPolicy }) =>
+      resourceName === 'memory' && restartPolicy === 'RestartContainer',
   )
   const memory = fieldsOf(limits)['memory']
   const oldMemory = fieldsOf(oldLimits)['memory']
   if (isRestarted || memory === undefined) return faults
   const at = `${path}.limits[memory]`
   if (oldMemory === undefined) {
-    return [...faults, forbiddenField(at, 'memory limits cannot be added unless resizePolicy is RestartContainer')]
+    return [
+      ...faults,
+      forbiddenField(at, 'memory limits cannot be added unless resizePolicy is RestartContainer'),
+    ]
   }
   if (nanosOf(textOf(memory)) >= nanosOf(textOf(oldMemory))) return faults
-  return [...faults, forbiddenField(at, 'memory limits cannot be decreased unless resizePolicy is RestartContainer')]
+  return [
+    ...faults,
+    forbiddenField(at, 'memory limits cannot be decreased unless resizePolicy is RestartContainer'),
+  ]
 }
 
 const isGone = (list: Json | undefined, old: Json | undefined): boolean =>
   Object.keys(fieldsOf(old)).some((name) => fieldsOf(list)[name] === undefined)
 
-const hasClaims = ({ resources }: Fields): boolean => itemsOf(fieldsOf(resources)['claims']).length > 0
+const hasClaims = ({ resources }: Fields): boolean =>
+  itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
  * The container without CPU and memory, which can be resized. Where it had no limits, or no requests, upstream does not look at the new ones:
@@ -147,6 +182,8 @@ function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const had = fieldsOf(old['resources'])
   const fixed = (list: 'limits' | 'requests'): Fields =>
-    Object.keys(fieldsOf(had[list])).length === 0 ? {} : omit(fieldsOf(resources[list]), 'cpu', 'memory')
+    Object.keys(fieldsOf(had[list])).length === 0
+      ? {}
+      : omit(fieldsOf(resources[list]), 'cpu', 'memory')
   return { ...container, resources: { limits: fixed('limits'), requests: fixed('requests') } }
 }

@@ -42,12 +42,17 @@ const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
 /** Exactly one of the two sources must be set. */
 function validateSource(claim: Fields, path: string): FieldFault[] {
   const given = sources.filter((name) => claim[name] !== undefined)
-  const faults = faultsOfEach(given, (name) => checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain))
+  const faults = faultsOfEach(given, (name) =>
+    checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain),
+  )
   if (given.length === 1) return faults
   const shown = goStruct('core.PodResourceClaim', {
     Name: quote(textOf(claim['name'])),
     ResourceClaimName: goPointer('string', claim['resourceClaimName'] !== undefined),
-    ResourceClaimTemplateName: goPointer('string', claim['resourceClaimTemplateName'] !== undefined),
+    ResourceClaimTemplateName: goPointer(
+      'string',
+      claim['resourceClaimTemplateName'] !== undefined,
+    ),
   })
   const why =
     given.length === 0
@@ -91,25 +96,39 @@ export const usedClaims: PodRule = (value, path, check) => {
 
 function unknownClaim(path: string, name: string, shown: string): FieldFault {
   const fault = notThere(path, name)
-  return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${shown}` }
+  return {
+    ...fault,
+    message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${shown}`,
+  }
 }
 
 /** The claims that were created for those of the spec. The odd path of the second fault is upstream's. */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => name)
   const seen = once('statuses of claims', () => new Set<string>())
-  return faultsOfEach(itemsOf(status['resourceClaimStatuses']), ({ name, resourceClaimName }, at) => {
-    const path = `status.resourceClaimStatuses[${at}].name`
-    const isRepeated = seen.has(textOf(name))
-    seen.add(textOf(name))
-    return [
-      ...(claims.has(name)
-        ? []
-        : [invalidValue(path, textOf(name), 'must match the name of an entry in `spec.resourceClaims`')]),
-      ...(isRepeated ? [duplicate(path, textOf(name))] : []),
-      ...(resourceClaimName === undefined ? [] : checked(path, textOf(resourceClaimName), checkDnsSubdomain)),
-    ]
-  })
+  return faultsOfEach(
+    itemsOf(status['resourceClaimStatuses']),
+    ({ name, resourceClaimName }, at) => {
+      const path = `status.resourceClaimStatuses[${at}].name`
+      const isRepeated = seen.has(textOf(name))
+      seen.add(textOf(name))
+      return [
+        ...(claims.has(name)
+          ? []
+          : [
+              invalidValue(
+                path,
+                textOf(name),
+                'must match the name of an entry in `spec.resourceClaims`',
+              ),
+            ]),
+        ...(isRepeated ? [duplicate(path, textOf(name))] : []),
+        ...(resourceClaimName === undefined
+          ? []
+          : checked(path, textOf(resourceClaimName), checkDnsSubdomain)),
+      ]
+    },
+  )
 }
 
 const healths = ['Healthy', 'Unhealthy', 'Unknown']
@@ -150,7 +169,9 @@ const knownNames = ({ claims, requests }: Fields): KnownNames => ({
 
 function nameFault(name: string, { claims, requests }: KnownNames): string | undefined {
   if (name.startsWith('claim:')) return claims.has(name) ? undefined : noSuchClaim
-  return Object.hasOwn(requests, name) ? undefined : "must match one of the container's resource requests"
+  return Object.hasOwn(requests, name)
+    ? undefined
+    : "must match one of the container's resource requests"
 }
 
 const health: Rule = (value, path, check) => {

@@ -1,7 +1,20 @@
 /** The scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
 import { duplicate, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
-import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, listOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkLabelValue,
+  checkQualifiedName,
+} from '../../../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  listOf,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../../api/object.ts'
 import { tolerationFaults } from '../../../../api/toleration-faults.ts'
 import { addAll, addKey, keysOf } from '../../../../lib/long-lists.ts'
 import { eachItem, once } from '../../../../lib/parts.ts'
@@ -11,7 +24,8 @@ import { named, oneOf, positive } from '../../../rules/scalars.ts'
 
 const weight: Rule = (value, path, { faults }) => {
   const number = numberOf(value)
-  if (number < 1 || number > 100) faults.push(invalidValue(path, number, 'must be in the range 1-100'))
+  if (number < 1 || number > 100)
+    faults.push(invalidValue(path, number, 'must be in the range 1-100'))
 }
 
 const labelRequirement =
@@ -23,7 +37,9 @@ const labelRequirement =
       case 'In':
       case 'NotIn':
         if (count === 0)
-          check.faults.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+          check.faults.push(
+            required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"),
+          )
         break
       case 'Exists':
       case 'DoesNotExist':
@@ -40,7 +56,9 @@ const labelRequirement =
         }
         break
       default:
-        check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+        check.faults.push(
+          invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'),
+        )
     }
     labelKey(key, `${path}.key`, check)
     if (isChecked) each(named(checkLabelValue))(values, `${path}.values`, check)
@@ -51,10 +69,14 @@ const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
   if (operator === 'In' || operator === 'NotIn') {
     if (listOf(values).length !== 1) {
-      const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+      const why =
+        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
       check.faults.push(required(`${path}.values`, why))
     }
-  } else check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+  } else
+    check.faults.push(
+      invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'),
+    )
   if (key === 'metadata.name') each(named(checkDnsSubdomain))(values, `${path}.values`, check)
   else check.faults.push(invalidValue(`${path}.key`, textOf(key), 'not a valid field selector key'))
 }
@@ -78,7 +100,9 @@ export const nodeSelector: Rule = fields({
 const nodeAffinity: Rule = given(
   fields({
     requiredDuringSchedulingIgnoredDuringExecution: given(nodeSelector),
-    preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, preference: preferredTerm })),
+    preferredDuringSchedulingIgnoredDuringExecution: each(
+      fields({ weight, preference: preferredTerm }),
+    ),
   }),
 )
 
@@ -88,8 +112,11 @@ const podAffinityTerm: Rule = (value, path, check) => {
   const term = fieldsOf(value)
   labelSelector(term['labelSelector'], `${path}.labelSelector`, check)
   labelSelector(term['namespaceSelector'], `${path}.namespaceSelector`, check)
-  eachIn(textsOf(term['namespaces']), check, (name, _, own) => namespaceName(name, `${path}.namespace`, own))
-  if (textOf(term['topologyKey']) === '') check.faults.push(required(`${path}.topologyKey`, 'can not be empty'))
+  eachIn(textsOf(term['namespaces']), check, (name, _, own) =>
+    namespaceName(name, `${path}.namespace`, own),
+  )
+  if (textOf(term['topologyKey']) === '')
+    check.faults.push(required(`${path}.topologyKey`, 'can not be empty'))
   labelKey(term['topologyKey'], `${path}.topologyKey`, check)
   affinityKeys(term, path, check)
 }
@@ -145,7 +172,9 @@ function labelKeys(
   const keys = textsOf(owner[list])
   if (keys.length === 0) return
   if (owner['labelSelector'] === undefined) {
-    check.faults.push(forbiddenField(`${path}.${list}`, 'must not be specified when labelSelector is not set'))
+    check.faults.push(
+      forbiddenField(`${path}.${list}`, 'must not be specified when labelSelector is not set'),
+    )
   }
   eachIn(keys, check, (key, at, own) => {
     labelKey(key, `${path}.${list}[${at}]`, own)
@@ -160,7 +189,9 @@ const podAffinity: Rule = given(
   }),
 )
 
-export const affinity: Rule = given(fields({ nodeAffinity, podAffinity, podAntiAffinity: podAffinity }))
+export const affinity: Rule = given(
+  fields({ nodeAffinity, podAffinity, podAntiAffinity: podAffinity }),
+)
 
 const nodePolicy: Rule = given(oneOf('Honor', 'Ignore'))
 

@@ -17,7 +17,8 @@ const seccompProfile: Rule = given((value, path, check) => {
   const { type, localhostProfile: profile } = fieldsOf(value)
   const at = `${path}.localhostProfile`
   if (type === 'Localhost') {
-    if (profile === undefined) check.faults.push(required(at, 'must be set when seccomp type is Localhost'))
+    if (profile === undefined)
+      check.faults.push(required(at, 'must be set when seccomp type is Localhost'))
     else relativePath(profile, at, check)
   } else if (profile !== undefined) {
     const shown = goStruct('core.SeccompProfile', {
@@ -26,7 +27,8 @@ const seccompProfile: Rule = given((value, path, check) => {
     })
     check.faults.push(invalidShown(at, shown, 'can only be set when seccomp type is Localhost'))
   }
-  if (textOf(type) === '') check.faults.push(required(`${path}.type`, 'type is required when seccompProfile is set'))
+  if (textOf(type) === '')
+    check.faults.push(required(`${path}.type`, 'type is required when seccompProfile is set'))
   else oneOf(...profileTypes)(type, `${path}.type`, check)
 })
 
@@ -34,9 +36,11 @@ const appArmorProfile: Rule = given((value, path, check) => {
   const { type, localhostProfile } = fieldsOf(value)
   const at = `${path}.localhostProfile`
   const profile = textOf(localhostProfile)
-  if (type === undefined) check.faults.push(required(`${path}.type`, 'type is required when appArmorProfile is set'))
+  if (type === undefined)
+    check.faults.push(required(`${path}.type`, 'type is required when appArmorProfile is set'))
   else if (type === 'Localhost') {
-    if (profile.trim() === '') check.faults.push(required(at, 'must be set when AppArmor type is Localhost'))
+    if (profile.trim() === '')
+      check.faults.push(required(at, 'must be set when AppArmor type is Localhost'))
     else {
       if (profile.trim() !== profile) {
         check.faults.push(invalidValue(at, profile, 'must not be padded with whitespace'))
@@ -45,7 +49,9 @@ const appArmorProfile: Rule = given((value, path, check) => {
     }
   } else {
     if (localhostProfile !== undefined) {
-      check.faults.push(invalidValue(at, profile, 'can only be set when AppArmor type is Localhost'))
+      check.faults.push(
+        invalidValue(at, profile, 'can only be set when AppArmor type is Localhost'),
+      )
     }
     oneOf(...profileTypes)(type, `${path}.type`, check)
   }
@@ -72,7 +78,8 @@ const escalation: Rule = (value, path, { faults }) => {
 }
 
 function goContext(context: Fields): string {
-  const pointer = (field: string, type: string): string => goPointer(type, context[field] !== undefined)
+  const pointer = (field: string, type: string): string =>
+    goPointer(type, context[field] !== undefined)
   return goStruct('core.SecurityContext', {
     Capabilities: pointer('capabilities', 'core.Capabilities'),
     Privileged: pointer('privileged', 'bool'),
@@ -91,7 +98,12 @@ function goContext(context: Fields): string {
 
 export const containerSecurity: PodRule = given(
   all(
-    fields({ runAsUser: given(accountId), runAsGroup: given(accountId), seccompProfile, procMount }),
+    fields({
+      runAsUser: given(accountId),
+      runAsGroup: given(accountId),
+      seccompProfile,
+      procMount,
+    }),
     escalation,
     fields({ windowsOptions, appArmorProfile }),
   ),
@@ -113,11 +125,14 @@ const sysctls: PodRule = (value, path, check) => {
       return
     }
     // Only short texts are matched: the expression backtracks.
-    if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name)) faults.push(invalidValue(own, name, sysctlRule))
+    if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name))
+      faults.push(invalidValue(own, name, sysctlRule))
     else if (names.has(name)) faults.push(duplicate(own, name))
     names.add(name)
     const dotted =
-      name.includes('.') && name.indexOf('.') < (name + '/').indexOf('/') ? name : name.replaceAll('/', '.')
+      name.includes('.') && name.indexOf('.') < (name + '/').indexOf('/')
+        ? name
+        : name.replaceAll('/', '.')
     const host = dotted.startsWith('net.')
       ? 'hostNetwork'
       : /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(dotted)
@@ -136,7 +151,11 @@ const sharedProcesses: PodRule = (_value, path, { faults, spec }) => {
 }
 
 const changePolicy: PodRule = (value, path, check) =>
-  oneOf(...(check.gates.isOn('SELinuxMount') ? ['MountOption', 'Recursive'] : ['Recursive']))(value, path, check)
+  oneOf(...(check.gates.isOn('SELinuxMount') ? ['MountOption', 'Recursive'] : ['Recursive']))(
+    value,
+    path,
+    check,
+  )
 
 export const podSecurity: PodRule = all(
   sharedProcesses,

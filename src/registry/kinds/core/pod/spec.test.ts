@@ -13,7 +13,9 @@ const container: Fields = {
 const spec: Fields = { containers: [container], restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' }
 
 const pathsOf = (change: Fields, pod: ObjectMeta = { name: 'p' }): string[] =>
-  validatePodSpec({ ...spec, ...change }, 'spec', { pod, gates: defaultGates }).map(({ path }) => path)
+  validatePodSpec({ ...spec, ...change }, 'spec', { pod, gates: defaultGates }).map(
+    ({ path }) => path,
+  )
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
@@ -26,14 +28,20 @@ const faults: readonly (readonly [Fields, readonly string[]])[] = [
   [{ containers: [] }, ['spec.containers']],
   [inContainer({ name: 'A', image: '' }), ['spec.containers[0].name', 'spec.containers[0].image']],
   [
-    { volumes: [{ name: 'v', emptyDir: {} }], ...inContainer({ volumeMounts: [{ name: 'w', mountPath: '/' }] }) },
+    {
+      volumes: [{ name: 'v', emptyDir: {} }],
+      ...inContainer({ volumeMounts: [{ name: 'w', mountPath: '/' }] }),
+    },
     ['spec.containers[0].volumeMounts[0].name'],
   ],
   [{ volumes: [{ name: 'V', emptyDir: {} }] }, ['spec.volumes[0].name']],
   [{ volumes: [{ name: 'v', emptyDir: {}, nfs: {} }] }, ['spec.volumes[0].nfs']],
   [{ initContainers: [{ ...container, name: 'c' }] }, ['spec.initContainers[0].name']],
   [{ hostUsers: false, hostPID: true }, ['spec.HostPID']],
-  [{ os: { name: 'linux' }, securityContext: { windowsOptions: {} } }, ['spec.securityContext.windowsOptions']],
+  [
+    { os: { name: 'linux' }, securityContext: { windowsOptions: {} } },
+    ['spec.securityContext.windowsOptions'],
+  ],
   [{ tolerations: [{ operator: 'Equal' }] }, ['spec.tolerations[0].operator']],
 ]
 for (const [change, paths] of faults) {
@@ -45,7 +53,10 @@ for (const [change, paths] of faults) {
 test('a template may say what only its Pods are asked about', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
-    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { pod: undefined, gates: defaultGates })],
+    [
+      pathsOf(padded),
+      validatePodSpec({ ...spec, ...padded }, 's', { pod: undefined, gates: defaultGates }),
+    ],
     [['spec.containers[0].image'], []],
   )
 })
@@ -53,7 +64,10 @@ test('a template may say what only its Pods are asked about', () => {
 test('a static Pod claims nothing', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
   const claims = { resourceClaims: [{ name: 'a', resourceClaimName: 'a' }, { name: '' }] }
-  const found = validatePodSpec({ ...spec, ...claims }, 'spec', { pod: { annotations }, gates: defaultGates })
+  const found = validatePodSpec({ ...spec, ...claims }, 'spec', {
+    pod: { annotations },
+    gates: defaultGates,
+  })
   const refused = ['[]', 'Forbidden: static pods do not support resource claims']
   assert.deepEqual(
     found.map(({ path, message }) => [path, message]),

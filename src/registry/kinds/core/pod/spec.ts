@@ -5,13 +5,26 @@ import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
-import { collectFaults, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  collectFaults,
+  fields,
+  given,
+  needed,
+  type Rule,
+  unlessEmpty,
+} from '../../../rules/rule.ts'
 import { between, INT32_MAX, named, oneOf } from '../../../rules/scalars.ts'
 import { mirror } from './annotations.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
 import { dnsConfig, hostAliases } from './network.ts'
-import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
+import {
+  affinity,
+  readinessGates,
+  schedulingGates,
+  tolerations,
+  topologySpread,
+} from './scheduling.ts'
 import { podLevelResources } from './pod-level.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
@@ -35,7 +48,15 @@ function checkPodSpec(
 ): void {
   const podName = pod && (pod.name ?? '')
   const isStatic = pod?.annotations?.[mirror] !== undefined
-  const early: PodCheck = { faults, gates, spec: value, podName, isStatic, claims: claimsOf(value), volumes: new Map() }
+  const early: PodCheck = {
+    faults,
+    gates,
+    spec: value,
+    podName,
+    isStatic,
+    claims: claimsOf(value),
+    volumes: new Map(),
+  }
   const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
   podClaims(value, `${path}.resourceClaims`, check)
   containers(value, `${path}.containers`, check)
@@ -86,7 +107,8 @@ const ownUsers: Rule = (value, path, { faults }) => {
     ['hostPID', 'HostPID'],
     ['hostIPC', 'HostIPC'],
   ] as const) {
-    if (spec[field] === true) faults.push(forbiddenField(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'))
+    if (spec[field] === true)
+      faults.push(forbiddenField(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'))
   }
 }
 

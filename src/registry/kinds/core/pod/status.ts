@@ -12,7 +12,14 @@ import {
 import { shownItems } from '../../../../api/go-value.ts'
 import { parseIp } from '../../../../api/ip.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../../api/object.ts'
 import { firstBy } from '../../../../lib/long-lists.ts'
 import { mapEach } from '../../../../lib/parts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
@@ -33,13 +40,19 @@ function withGenerations(status: Fields, was: Fields): Fields {
   const before = itemsOf(was['conditions']).filter(hasGeneration)
   if (!hasGeneration(was) && before.length === 0) return status
   const kept = (now: Fields, then: Fields | undefined): Fields =>
-    hasGeneration(now) || then === undefined ? now : { ...now, observedGeneration: then['observedGeneration'] }
+    hasGeneration(now) || then === undefined
+      ? now
+      : { ...now, observedGeneration: then['observedGeneration'] }
   const known = firstBy(before, ({ type }) => type)
   const conditions = itemsOf(status['conditions']).map((now) => kept(now, known.get(now['type'])))
-  return { ...kept(status, hasGeneration(was) ? was : undefined), ...(conditions.length > 0 ? { conditions } : {}) }
+  return {
+    ...kept(status, hasGeneration(was) ? was : undefined),
+    ...(conditions.length > 0 ? { conditions } : {}),
+  }
 }
 
-const hasGeneration = ({ observedGeneration }: Fields): boolean => numberOf(observedGeneration) !== 0
+const hasGeneration = ({ observedGeneration }: Fields): boolean =>
+  numberOf(observedGeneration) !== 0
 
 export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFault[] {
   const status = fieldsOf(pod['status'])
@@ -49,9 +62,14 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
     ...faultsOfEach(itemsOf(status['conditions']), ({ type }, at) =>
       faultsOf(named(checkQualifiedName), type, `status.conditions[${at}].Type`),
     ),
-    ...(textOf(status['nominatedNodeName']) === '' || status['nominatedNodeName'] === was['nominatedNodeName']
+    ...(textOf(status['nominatedNodeName']) === '' ||
+    status['nominatedNodeName'] === was['nominatedNodeName']
       ? []
-      : faultsOf(named(checkDnsSubdomain), status['nominatedNodeName'], 'status.nominatedNodeName')),
+      : faultsOf(
+          named(checkDnsSubdomain),
+          status['nominatedNodeName'],
+          'status.nominatedNodeName',
+        )),
     ...validateTransitions(status, was, spec),
     ...(textOf(was['qosClass']) === '' || status['qosClass'] === was['qosClass']
       ? []
@@ -79,14 +97,22 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
   ]
 }
 
-const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const
+const statusLists = [
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
+] as const
 
 const specLists = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
 const users: Rule = each(
   fields({
     user: given(
-      fields({ linux: given(fields({ uid: accountId, gid: accountId, supplementalGroups: each(accountId) })) }),
+      fields({
+        linux: given(
+          fields({ uid: accountId, gid: accountId, supplementalGroups: each(accountId) }),
+        ),
+      }),
     ),
   }),
 )
@@ -108,14 +134,23 @@ function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFa
         mayRestart(list, { ended, policy, init: initContainers.get(old['name']) })
       )
         return []
-      return [forbiddenField(`status.${list}[${at}].state`, 'may not be transitioned to non-terminated state')]
+      return [
+        forbiddenField(
+          `status.${list}[${at}].state`,
+          'may not be transitioned to non-terminated state',
+        ),
+      ]
     })
   })
 }
 
 function mayRestart(
   list: (typeof statusLists)[number],
-  { ended, policy, init }: { readonly ended: Fields; readonly policy: string; readonly init: Fields | undefined },
+  {
+    ended,
+    policy,
+    init,
+  }: { readonly ended: Fields; readonly policy: string; readonly init: Fields | undefined },
 ): boolean {
   if (list === 'ephemeralContainerStatuses') return false
   if (list === 'initContainerStatuses' && init?.['restartPolicy'] === 'Always') return true
@@ -129,16 +164,26 @@ type Addresses = { readonly path: string; readonly type: string; readonly was: r
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
   const ips = mapEach('addresses of a Pod', list, ({ ip }) => textOf(ip))
   const known = new Set(was.map(({ ip }) => textOf(ip)))
-  const faults = faultsOfEach(ips, (ip, at) => (known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)))
+  const faults = faultsOfEach(ips, (ip, at) =>
+    known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp),
+  )
   if (ips.length < 2) return faults
   const families = ips.map((ip) => parseIp(ip)?.family)
   const bad = families.indexOf(undefined)
   if (bad !== -1) {
-    faults.push(internalFault(path, `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`))
+    faults.push(
+      internalFault(
+        path,
+        `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`,
+      ),
+    )
   }
   if (bad === -1 && ips.length === 2 && families[0] !== families[1]) return faults
   const shown = `[]${type}{${shownItems(ips, (ip) => `${type}{IP:${shownValue(ip)}}`)}}`
-  return [...faults, invalidShown(path, shown, 'may specify no more than one IP for each IP family')]
+  return [
+    ...faults,
+    invalidShown(path, shown, 'may specify no more than one IP for each IP family'),
+  ]
 }
 
 function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields[]): FieldFault[] {
@@ -147,7 +192,9 @@ function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields
   if (first === undefined) return []
   const isSame = first['ip'] === (hostIP ?? '')
   return [
-    ...(isSame ? [] : [invalidValue('status.hostIPs[0].ip', textOf(first['ip']), 'must be equal to `hostIP`')]),
+    ...(isSame
+      ? []
+      : [invalidValue('status.hostIPs[0].ip', textOf(first['ip']), 'must be equal to `hostIP`')]),
     ...validateAddresses(list, { path: 'status.hostIPs', type: 'core.HostIP', was }),
   ]
 }

@@ -30,17 +30,28 @@ export function validatePodTemplate(
     ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`, gates),
     ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { pod: undefined, gates }),
     ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
-      ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      ? [
+          forbiddenField(
+            `${path}.spec.ephemeralContainers`,
+            'ephemeral containers not allowed in pod template',
+          ),
+        ]
       : []),
   ]
 }
 
 /** Workloads that maintain a number of Pods cannot have Pods that end. */
-export function validateAlwaysRestarted(template: Json | undefined, path: string, owner: string): FieldFault[] {
+export function validateAlwaysRestarted(
+  template: Json | undefined,
+  path: string,
+  owner: string,
+): FieldFault[] {
   const spec: Fields = fieldsOf(fieldsOf(template)['spec'])
   const policy = textOf(spec['restartPolicy'])
   const faults =
-    policy === 'Always' || policy === '' ? [] : [notSupported(`${path}.spec.restartPolicy`, policy, ['Always'])]
+    policy === 'Always' || policy === ''
+      ? []
+      : [notSupported(`${path}.spec.restartPolicy`, policy, ['Always'])]
   if (spec['activeDeadlineSeconds'] === undefined) return faults
   const why = `activeDeadlineSeconds in ${owner} is not Supported`
   return [...faults, forbiddenField(`${path}.spec.activeDeadlineSeconds`, why)]

@@ -1,5 +1,10 @@
 /** Projects the certificates of a signer, or of one ClusterTrustBundle, into a volume (gate ClusterTrustBundleProjection). */
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, isFields, textOf } from '../../../../api/object.ts'
@@ -23,12 +28,15 @@ function validateChoice(source: Fields, path: string): FieldFault[] {
     return [invalidShown(path, goProjection(source), 'only one of name and signerName may be used')]
   }
   if (name !== undefined) return validateName(textOf(name), labelSelector !== undefined, path)
-  if (signerName === undefined) return [required(path, 'either name or signerName must be specified')]
+  if (signerName === undefined)
+    return [required(path, 'either name or signerName must be specified')]
   const signer = textOf(signerName)
   return [
     ...(signer === '' ? [required(`${path}.signerName`, 'must be a valid signer name')] : []),
     ...validateSigner(signer, `${path}.signerName`),
-    ...(isFields(labelSelector) ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
+    ...(isFields(labelSelector)
+      ? validateLabelSelector(labelSelector, `${path}.labelSelector`)
+      : []),
   ]
 }
 
@@ -41,7 +49,13 @@ function validateName(name: string, isSelected: boolean, path: string): FieldFau
       invalidValue(`${path}.name`, name, `not a valid clustertrustbundlename: ${why}`),
     ),
     ...(isSelected
-      ? [invalidShown(`${path}.labelSelector`, '{}', 'labelSelector must be unset if name is specified')]
+      ? [
+          invalidShown(
+            `${path}.labelSelector`,
+            '{}',
+            'labelSelector must be unset if name is specified',
+          ),
+        ]
       : []),
   ]
 }

@@ -37,7 +37,11 @@ const otherFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 /** Validates the changes only. The rules for all Pods are applied as on create. */
-export function validatePodChange(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
+export function validatePodChange(
+  pod: KubeObject,
+  current: KubeObject,
+  gates: Gates,
+): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
   const annotationFaults = [
@@ -46,7 +50,10 @@ export function validatePodChange(pod: KubeObject, current: KubeObject, gates: G
   ]
   for (const list of ['containers', 'initContainers']) {
     if (itemsOf(spec[list]).length === itemsOf(was[list]).length) continue
-    return [...annotationFaults, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')]
+    return [
+      ...annotationFaults,
+      forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers'),
+    ]
   }
   return [
     ...annotationFaults,
@@ -69,13 +76,17 @@ function validateAnnotationChange({ metadata }: KubeObject, current: KubeObject)
     .map((key) => forbiddenField(annotationPath(key), 'may not add AppArmor annotations'))
   for (const [key, value] of before) {
     if (key.startsWith(appArmorPrefix) && now.get(key) !== value) {
-      faults.push(forbiddenField(annotationPath(key), 'may not remove or update AppArmor annotations'))
+      faults.push(
+        forbiddenField(annotationPath(key), 'may not remove or update AppArmor annotations'),
+      )
     }
   }
   if (now.has(mirror) && !before.has(mirror))
     faults.push(forbiddenField(annotationPath(mirror), 'may not add mirror pod annotation'))
   if (before.has(mirror) && now.get(mirror) !== before.get(mirror)) {
-    faults.push(forbiddenField(annotationPath(mirror), 'may not remove or update mirror pod annotation'))
+    faults.push(
+      forbiddenField(annotationPath(mirror), 'may not remove or update mirror pod annotation'),
+    )
   }
   return faults
 }
@@ -110,16 +121,21 @@ function validateGates(now: Json | undefined, before: Json | undefined): FieldFa
   })
 }
 
-const tolerationId = (toleration: Fields): string => identityOf(omit(toleration, 'tolerationSeconds'))
+const tolerationId = (toleration: Fields): string =>
+  identityOf(omit(toleration, 'tolerationSeconds'))
 
 /** Tolerations may be added, and their tolerationSeconds changed. */
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
   const known = keysOf(itemsOf(now), tolerationId)
-  const isKept = everyItem('kept tolerations', itemsOf(before), (old) => known.has(tolerationId(old)))
+  const isKept = everyItem('kept tolerations', itemsOf(before), (old) =>
+    known.has(tolerationId(old)),
+  )
   if (!isKept) {
-    return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')]
+    return [
+      forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds'),
+    ]
   }
   return faultsOf(tolerations, now, path)
 }
@@ -143,20 +159,37 @@ function requiredTerms(spec: Fields): readonly Fields[] {
 
 function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
   if (before.length === 0) return []
-  const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms'
+  const path =
+    'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms'
   if (now.length !== before.length) {
     const shown =
-      now.length === 0 ? '[]core.NodeSelectorTerm(nil)' : `[]core.NodeSelectorTerm{${shownItems(now, goTerm)}}`
-    return [invalidShown(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
+      now.length === 0
+        ? '[]core.NodeSelectorTerm(nil)'
+        : `[]core.NodeSelectorTerm{${shownItems(now, goTerm)}}`
+    return [
+      invalidShown(
+        path,
+        shown,
+        'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+      ),
+    ]
   }
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = keysOf(itemsOf(term[list]), identityOf)
       // limit: two lists of each term
-      return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) => known.has(identityOf(old)))
+      return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) =>
+        known.has(identityOf(old)),
+      )
     })
     if (isGrown) return []
-    return [invalidShown(`${path}[${at}]`, goTerm(term), 'only additions are allowed (no mutations or deletions)')]
+    return [
+      invalidShown(
+        `${path}[${at}]`,
+        goTerm(term),
+        'only additions are allowed (no mutations or deletions)',
+      ),
+    ]
   })
 }
 
@@ -184,21 +217,38 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
   )
   if (changed.length === 0) return []
   // Upstream prints a diff of its Go types; the names of the fields are what clients need.
-  return [forbiddenField('spec', `${otherFields}\n${changed.map((field) => `  spec.${field}`).join('\n')}\n`)]
+  return [
+    forbiddenField(
+      'spec',
+      `${otherFields}\n${changed.map((field) => `  spec.${field}`).join('\n')}\n`,
+    ),
+  ]
 }
 
 /** Without the mutable fields. */
 function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   const isGraceMended =
-    numberOf(was['terminationGracePeriodSeconds']) < 0 && spec['terminationGracePeriodSeconds'] === 1
+    numberOf(was['terminationGracePeriodSeconds']) < 0 &&
+    spec['terminationGracePeriodSeconds'] === 1
   const kept: Fields = {
-    ...omit(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'nodeSelector', 'affinity'),
+    ...omit(
+      spec,
+      'activeDeadlineSeconds',
+      'tolerations',
+      'schedulingGates',
+      'nodeSelector',
+      'affinity',
+    ),
     containers: withoutImages(spec['containers']),
     initContainers: withoutImages(spec['initContainers']),
-    ...(isGraceMended ? { terminationGracePeriodSeconds: was['terminationGracePeriodSeconds'] } : {}),
+    ...(isGraceMended
+      ? { terminationGracePeriodSeconds: was['terminationGracePeriodSeconds'] }
+      : {}),
   }
   const { nodeSelector, affinity } = spec
-  return isGated ? { ...kept, affinity: gatedAffinity(affinity, was['affinity']) } : { ...kept, nodeSelector, affinity }
+  return isGated
+    ? { ...kept, affinity: gatedAffinity(affinity, was['affinity']) }
+    : { ...kept, nodeSelector, affinity }
 }
 
 const withoutImages = (containers: Json | undefined): Fields[] =>

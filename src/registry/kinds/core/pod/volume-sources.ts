@@ -1,5 +1,11 @@
 /** The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them. */
-import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
+import {
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import { entriesOf, fieldsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
@@ -45,7 +51,9 @@ const secretName: Rule = given(neededFields('name'))
 const emptyDir: Rule = (value, path, { faults }) => {
   const { sizeLimit } = fieldsOf(value)
   if (sizeLimit === undefined || nanosOf(textOf(sizeLimit)) >= 0n) return
-  faults.push(forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'))
+  faults.push(
+    forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'),
+  )
 }
 
 const iscsiName = (wrongStart: string): Rule =>
@@ -75,7 +83,8 @@ export const iscsi = (wrongStart = wrongForm): Rule =>
     },
     (value, path, check) => {
       const { initiatorName } = fieldsOf(value)
-      if (initiatorName !== undefined) iscsiName(wrongStart)(initiatorName, `${path}.initiatorname`, check)
+      if (initiatorName !== undefined)
+        iscsiName(wrongStart)(initiatorName, `${path}.initiatorname`, check)
     },
   )
 
@@ -88,21 +97,32 @@ const fc: Rule = (value, path, check) => {
     check.faults.push(required(at, 'must specify either targetWWNs or wwids, but not both'))
   }
   if (names.length > 0 && hasIds) {
-    check.faults.push(invalidShown(at, goTexts(names), 'targetWWNs and wwids can not be specified simultaneously'))
+    check.faults.push(
+      invalidShown(at, goTexts(names), 'targetWWNs and wwids can not be specified simultaneously'),
+    )
   }
   if (names.length === 0) return
-  if (unit === undefined) check.faults.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
+  if (unit === undefined)
+    check.faults.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
   else lun(unit, `${path}.lun`, check)
 }
 
 const flocker: Rule = (value, path, { faults }) => {
   const name = textOf(fieldsOf(value)['datasetName'])
   const id = textOf(fieldsOf(value)['datasetUUID'])
-  if (name === '' && id === '') faults.push(required(path, 'one of datasetName and datasetUUID is required'))
+  if (name === '' && id === '')
+    faults.push(required(path, 'one of datasetName and datasetUUID is required'))
   if (name !== '' && id !== '') {
-    faults.push(invalidValue(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'))
+    faults.push(
+      invalidValue(
+        path,
+        'resource',
+        'datasetName and datasetUUID can not be specified simultaneously',
+      ),
+    )
   }
-  if (name.includes('/')) faults.push(invalidValue(`${path}.datasetName`, name, "must not contain '/'"))
+  if (name.includes('/'))
+    faults.push(invalidValue(`${path}.datasetName`, name, "must not contain '/'"))
 }
 
 const reservedOption = /^([^/]*\.)?(kubernetes\.io|k8s\.io)\//i
@@ -117,25 +137,29 @@ const flexVolume: Rule = (value, path, check) => {
   })
 }
 
-const managedUri = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+const managedUri =
+  '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
 const sharedUri = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
 
-const azureDisk: Rule = all(fields({ diskName: needed(), diskURI: needed() }), (value, path, { faults }) => {
-  const { cachingMode, kind, diskURI } = fieldsOf(value)
-  const uri = textOf(diskURI)
-  const modes = ['None', 'ReadOnly', 'ReadWrite']
-  const kinds = ['Dedicated', 'Managed', 'Shared']
-  if (cachingMode !== undefined && !modes.includes(textOf(cachingMode))) {
-    faults.push(notSupported(`${path}.cachingMode`, textOf(cachingMode), modes))
-  }
-  if (kind !== undefined && !kinds.includes(textOf(kind)))
-    faults.push(notSupported(`${path}.kind`, textOf(kind), kinds))
-  else if (kind === 'Managed' && !uri.startsWith('/subscriptions/')) {
-    faults.push(notSupported(`${path}.diskURI`, uri, [managedUri]))
-  } else if (kind !== 'Managed' && kind !== undefined && !uri.startsWith('https://')) {
-    faults.push(notSupported(`${path}.diskURI`, uri, [sharedUri]))
-  }
-})
+const azureDisk: Rule = all(
+  fields({ diskName: needed(), diskURI: needed() }),
+  (value, path, { faults }) => {
+    const { cachingMode, kind, diskURI } = fieldsOf(value)
+    const uri = textOf(diskURI)
+    const modes = ['None', 'ReadOnly', 'ReadWrite']
+    const kinds = ['Dedicated', 'Managed', 'Shared']
+    if (cachingMode !== undefined && !modes.includes(textOf(cachingMode))) {
+      faults.push(notSupported(`${path}.cachingMode`, textOf(cachingMode), modes))
+    }
+    if (kind !== undefined && !kinds.includes(textOf(kind)))
+      faults.push(notSupported(`${path}.kind`, textOf(kind), kinds))
+    else if (kind === 'Managed' && !uri.startsWith('/subscriptions/')) {
+      faults.push(notSupported(`${path}.diskURI`, uri, [managedUri]))
+    } else if (kind !== 'Managed' && kind !== undefined && !uri.startsWith('https://')) {
+      faults.push(notSupported(`${path}.diskURI`, uri, [sharedUri]))
+    }
+  },
+)
 
 const registryRule = 'must be a host:port pair or multiple pairs separated by commas'
 
@@ -144,7 +168,9 @@ const quobyte: Rule = (value, path, { faults }) => {
   const tenant = textOf(fieldsOf(value)['tenant'])
   if (registry === '') faults.push(required(`${path}.registry`, registryRule))
   else if (tenant.length > TENANT_CHARACTERS_MAX) {
-    faults.push(required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters'))
+    faults.push(
+      required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters'),
+    )
   } else {
     for (const pair of registry.split(',')) {
       if (!/^(\[[^\]]*\]|[^:]*):[^:]*$/.test(pair))

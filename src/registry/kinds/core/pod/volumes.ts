@@ -1,7 +1,20 @@
 /** The volumes of a Pod. */
-import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
+import {
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  numberOf,
+  textOf,
+} from '../../../../api/object.ts'
 import { addKey } from '../../../../lib/long-lists.ts'
 import { eachItem, once } from '../../../../lib/parts.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
@@ -18,7 +31,9 @@ const TOKEN_SECONDS_MAX = 2 ** 32
 const ISCSI_NAME_CHARACTERS_MAX = 64
 
 /** Files from the keys of a Secret or a ConfigMap. */
-const keyFiles: PodRule = each(fields({ key: needed(), path: needed(visiblePath), mode: given(fileMode) }))
+const keyFiles: PodRule = each(
+  fields({ key: needed(), path: needed(visiblePath), mode: given(fileMode) }),
+)
 
 const reference: PodRule = (value, path, check) => {
   const { fieldRef: field, resourceFieldRef: amount } = fieldsOf(value)
@@ -28,7 +43,8 @@ const reference: PodRule = (value, path, check) => {
       check.faults.push(invalidValue(path, 'resource', why))
     }
     fieldRef(volumePaths)(field, `${path}.fieldRef`, check)
-  } else if (amount !== undefined) resourceFieldRef({ isVolume: true })(amount, `${path}.resourceFieldRef`, check)
+  } else if (amount !== undefined)
+    resourceFieldRef({ isVolume: true })(amount, `${path}.resourceFieldRef`, check)
   else check.faults.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
 }
 
@@ -46,7 +62,13 @@ const downwardApi: PodRule = (value, path, check) => {
   eachIn(itemsOf(items), check, (item, _, own) => downwardFile(item, path, own))
 }
 
-const sourceNames = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle'] as const
+const sourceNames = [
+  'secret',
+  'configMap',
+  'downwardAPI',
+  'serviceAccountToken',
+  'clusterTrustBundle',
+] as const
 
 const projected: PodRule = (value, path, check) => {
   const { defaultMode, sources } = fieldsOf(value)
@@ -56,7 +78,8 @@ const projected: PodRule = (value, path, check) => {
     const own = `${path}.sources[${at}]`
     const names = sourceNames.filter((name) => source[name] !== undefined)
     for (const [index, name] of names.entries()) {
-      if (index > 0) inner.faults.push(forbiddenField(own, 'may not specify more than 1 volume type per source'))
+      if (index > 0)
+        inner.faults.push(forbiddenField(own, 'may not specify more than 1 volume type per source'))
       else projectedSource(name, fieldsOf(source[name]), { own, path, taken, check: inner })
     }
   })
@@ -102,7 +125,9 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): 
   const seconds = numberOf(source['expirationSeconds'])
   const at = `${own}.serviceAccountToken`
   if (textOf(check.spec['serviceAccountName']) === '' && check.podName !== undefined) {
-    check.faults.push(forbiddenField(at, 'must not be specified when serviceAccountName is not set'))
+    check.faults.push(
+      forbiddenField(at, 'must not be specified when serviceAccountName is not set'),
+    )
   }
   if (seconds < TOKEN_SECONDS_MIN) {
     const why = 'may not specify a duration less than 10 minutes'
@@ -121,7 +146,8 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): 
 function takePath(file: Json | undefined, shown: string, { path, taken, check }: Projected): void {
   const name = textOf(file)
   if (name === '') return
-  if (!addKey(taken, name)) check.faults.push(invalidValue(path, shown, 'conflicting duplicate paths'))
+  if (!addKey(taken, name))
+    check.faults.push(invalidValue(path, shown, 'conflicting duplicate paths'))
 }
 
 const fixedByTemplate = [
@@ -145,7 +171,8 @@ const ephemeral: PodRule = (value, path, check) => {
   const { metadata, spec } = fieldsOf(volumeClaimTemplate)
   const meta = fieldsOf(metadata)
   for (const name of fixedByTemplate) {
-    if (!isEmpty(meta[name])) check.faults.push(forbiddenField(`${at}.metadata.${name}`, 'cannot be set'))
+    if (!isEmpty(meta[name]))
+      check.faults.push(forbiddenField(`${at}.metadata.${name}`, 'cannot be set'))
   }
   labelMap(meta['labels'], `${at}.metadata.labels`, check)
   claimSpec(spec, `${at}.spec`, check)
@@ -153,13 +180,18 @@ const ephemeral: PodRule = (value, path, check) => {
 
 /** In a template the reference may be absent. */
 const imageVolume: PodRule = (value, path, check) => {
-  if (check.podName !== undefined) needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
+  if (check.podName !== undefined)
+    needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
   fields({ pullPolicy: unlessEmpty(oneOf('Always', 'IfNotPresent', 'Never')) })(value, path, check)
 }
 
 /** Sources that depend on the Pod; in the order in which a second one is reported. */
 const podSources: {
-  readonly [source: string]: { readonly rule: PodRule; readonly shownAs?: string; readonly extraAs?: string }
+  readonly [source: string]: {
+    readonly rule: PodRule
+    readonly shownAs?: string
+    readonly extraAs?: string
+  }
 } = {
   secret: { rule: fields({ secretName: needed(), defaultMode: given(fileMode), items: keyFiles }) },
   downwardAPI: { rule: downwardApi, extraAs: 'downwarAPI' },
@@ -169,11 +201,19 @@ const podSources: {
   image: { rule: imageVolume },
 }
 
-const order = `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
+const order =
+  `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
   persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
-  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image`.split(/\s+/)
+  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image`.split(
+    /\s+/,
+  )
 
-type PodSource = { readonly name: string; readonly rule: PodRule; readonly shownAs: string; readonly extraAs: string }
+type PodSource = {
+  readonly name: string
+  readonly rule: PodRule
+  readonly shownAs: string
+  readonly extraAs: string
+}
 
 const sources: readonly PodSource[] = order.flatMap((name) => {
   const source = podSources[name] ?? volumeSources[name]
@@ -186,7 +226,10 @@ function volumeSource(volume: Fields, path: string, check: PodCheck): void {
   let count = 0
   for (const { name, rule, shownAs, extraAs } of sources) {
     if (volume[name] === undefined || volume[name] === null) continue
-    if (count++ > 0) check.faults.push(forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'))
+    if (count++ > 0)
+      check.faults.push(
+        forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'),
+      )
     else rule(volume[name], `${path}.${shownAs}`, check)
   }
   if (count === 0) check.faults.push(required(path, 'must specify a volume type'))
@@ -203,7 +246,11 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
 }
 
 /** Validates all volumes; returns those that containers may use: invalid ones are left out. */
-export function checkVolumes(spec: Fields, path: string, check: PodCheck): ReadonlyMap<string, Fields> {
+export function checkVolumes(
+  spec: Fields,
+  path: string,
+  check: PodCheck,
+): ReadonlyMap<string, Fields> {
   const found = once('valid volumes', () => new Map<string, Fields>())
   const list = itemsOf(spec['volumes'])
   eachIn(list, check, (volume, at, inner) => {
@@ -218,7 +265,11 @@ export function checkVolumes(spec: Fields, path: string, check: PodCheck): Reado
   return found
 }
 
-function nameFaultsOf(name: string, path: string, found: ReadonlyMap<string, Fields>): FieldFault[] {
+function nameFaultsOf(
+  name: string,
+  path: string,
+  found: ReadonlyMap<string, Fields>,
+): FieldFault[] {
   if (name === '') return [required(path)]
   const faults = checkDnsLabel(name).map((why) => invalidValue(path, name, why))
   return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults

@@ -11,7 +11,8 @@ import { portWarnings } from './port-warnings.ts'
 const TURN_MS_MAX = 50
 const WARNINGS_MAX = 4096
 
-const many = <T>(item: (at: number) => T, count: number): T[] => Array.from({ length: count }, (_, at) => item(at))
+const many = <T>(item: (at: number) => T, count: number): T[] =>
+  Array.from({ length: count }, (_, at) => item(at))
 
 const cases: { readonly [about: string]: () => () => readonly string[] } = {
   'paths of a volume': () => {
@@ -37,7 +38,10 @@ for (const [about, prepare] of Object.entries(cases)) {
 
 test('many sources that repeat the paths of the source before take little time', () => {
   const items = many((at) => ({ key: 'k', path: `p${at}` }), 3000)
-  const sources = [{ configMap: { name: 'm', items } }, ...many(() => ({ secret: { name: 's' } }), 10_000)]
+  const sources = [
+    { configMap: { name: 'm', items } },
+    ...many(() => ({ secret: { name: 's' } }), 10_000),
+  ]
   const ms = cpuMsOf(() => {
     const warnings = overlapWarnings({ name: 'v', projected: { sources } }, WARNINGS_MAX)
     assert.equal(warnings.length, WARNINGS_MAX)

@@ -43,13 +43,19 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
 
-export function podTemplateWarnings(template: Json | undefined, path: string, gates: Gates): string[] {
+export function podTemplateWarnings(
+  template: Json | undefined,
+  path: string,
+  gates: Gates,
+): string[] {
   const { metadata, spec } = fieldsOf(template)
   const { annotations } = fieldsOf(metadata)
   return [
     ...annotationWarnings(annotations, `${path}.metadata.annotations`),
     ...warningsOfEach(entriesOf(annotations), ([key]) =>
-      key.startsWith(appArmorPrefix) ? [appArmorWarning(`${path}.metadata.annotations[${key}]`)] : [],
+      key.startsWith(appArmorPrefix)
+        ? [appArmorWarning(`${path}.metadata.annotations[${key}]`)]
+        : [],
     ),
     ...specWarnings(fieldsOf(spec), `${path}.spec`, gates),
     ...graceWarnings(fieldsOf(spec), `${path}.spec`),
@@ -76,7 +82,8 @@ const goneAnnotations: readonly (readonly [string, string, string])[] = [
 function annotationWarnings(annotations: Json | undefined, path: string): string[] {
   return warningsOfEach(entriesOf(annotations), ([key]) => {
     const own = goneAnnotations.find(([name]) => name === key)
-    const [, since, field] = own ?? (key.startsWith(containerSeccomp) ? [key, 'v1.27', 'seccompProfile'] : [])
+    const [, since, field] =
+      own ?? (key.startsWith(containerSeccomp) ? [key, 'v1.27', 'seccompProfile'] : [])
     if (since === undefined) return []
     return [`${path}[${key}]: non-functional in ${since}+; use the "${field}" field instead`]
   })
@@ -91,8 +98,13 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
-  ...fractionWarnings(fieldsOf(spec['overhead']), `${path}.overhead`, ['memory', 'ephemeral-storage']),
-  ...warningsOfEach(containersOf(spec), ({ container, at }) => containerWarnings(container, `${path}.${at}`)),
+  ...fractionWarnings(fieldsOf(spec['overhead']), `${path}.overhead`, [
+    'memory',
+    'ephemeral-storage',
+  ]),
+  ...warningsOfEach(containersOf(spec), ({ container, at }) =>
+    containerWarnings(container, `${path}.${at}`),
+  ),
   ...portWarnings(spec, path),
   ...warningsOfEach(textsOf(fieldsOf(spec['dnsConfig'])['nameservers']), (ip, at) =>
     warnOfIp(`${path}.dnsConfig.nameservers[${at}]`, ip),
@@ -110,11 +122,17 @@ function affinityWarnings(affinity: Fields, path: string): string[] {
   const at = `${path}.nodeAffinity`
   return [
     ...warningsOfEach(itemsOf(fieldsOf(required)['nodeSelectorTerms']), (term, index) =>
-      termWarnings(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`),
+      termWarnings(
+        term,
+        `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`,
+      ),
     ),
     ...warningsOfEach(itemsOf(preferred), ({ preference }, index) => {
       const own = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`
-      return [...termWarnings(fieldsOf(preference), own), ...valueWarnings(fieldsOf(preference), own)]
+      return [
+        ...termWarnings(fieldsOf(preference), own),
+        ...valueWarnings(fieldsOf(preference), own),
+      ]
     }),
     ...['podAffinity', 'podAntiAffinity'].flatMap((part) =>
       podAffinityWarnings(fieldsOf(affinity[part]), `${path}.${part}`),
@@ -144,7 +162,9 @@ function podAffinityWarnings(part: Fields, path: string): string[] {
   const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
   return [
     ...warningsOfEach(itemsOf(part[required]), ({ labelSelector }, at) =>
-      labelSelector === undefined ? [`${path}.${required}[${at}].labelSelector: ${nullSelector}`] : [],
+      labelSelector === undefined
+        ? [`${path}.${required}[${at}].labelSelector: ${nullSelector}`]
+        : [],
     ),
     ...warningsOfEach(itemsOf(part[preferred]), ({ podAffinityTerm }, at) =>
       fieldsOf(podAffinityTerm)['labelSelector'] === undefined
@@ -168,12 +188,18 @@ function doubles(
   list: Json | undefined,
   { path, field }: { readonly path: string; readonly field: string },
 ): readonly string[] {
-  const { warnings } = eachItem('repeated items of Pod', itemsOf(list), newDoubles, (state, item, at) => {
-    const text = textOf(item[field])
-    if (state.seen.has(text)) state.warnings.push(`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`)
-    state.seen.add(text)
-    return state.warnings.length < TOLD_MAX
-  })
+  const { warnings } = eachItem(
+    'repeated items of Pod',
+    itemsOf(list),
+    newDoubles,
+    (state, item, at) => {
+      const text = textOf(item[field])
+      if (state.seen.has(text))
+        state.warnings.push(`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`)
+      state.seen.add(text)
+      return state.warnings.length < TOLD_MAX
+    },
+  )
   return warnings
 }
 
@@ -220,7 +246,8 @@ function volumesWarnings(volumes: readonly Fields[], path: string, gates: Gates)
 function volumeWarnings(volume: Fields, path: string, gates: Gates): string[] {
   const gone = goneVolumes.flatMap(([source, why]) => {
     if (volume[source] === undefined) return []
-    const said = source === 'gitRepo' && gates.isOn('GitRepoVolumeDriver') ? 'deprecated in v1.11' : why
+    const said =
+      source === 'gitRepo' && gates.isOn('GitRepoVolumeDriver') ? 'deprecated in v1.11' : why
     return [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${said}`]
   })
   const template = fieldsOf(fieldsOf(fieldsOf(volume['ephemeral'])['volumeClaimTemplate'])['spec'])
@@ -246,6 +273,8 @@ function envWarnings(env: Json | undefined, path: string): string[] {
     const isSecond = seen.has(key)
     seen.add(key)
     if (!isSecond || (textOf(value).includes(own) && value !== own)) return []
-    return [`${path}[${at}]: hides previous definition of ${quote(key)}, which may be dropped when using apply`]
+    return [
+      `${path}[${at}]: hides previous definition of ${quote(key)}, which may be dropped when using apply`,
+    ]
   })
 }

@@ -25,7 +25,8 @@ const credentialSpec: Rule = named((spec) => {
 const userName: Rule = named((name) => {
   if (name === '') return ['runAsUserName cannot be an empty string']
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return ['runAsUserName cannot contain control characters']
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name))
+    return ['runAsUserName cannot contain control characters']
   const parts = name.split('\\')
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
   const [first = '', second] = parts
@@ -38,7 +39,8 @@ function domainFaults(domain: string): string[] {
     domain.length >= DOMAIN_CHARACTERS_MAX
       ? [`runAsUserName's Domain length must be under ${DOMAIN_CHARACTERS_MAX} characters`]
       : []
-  if (netBiosForm.test(domain) || (domain.length < DOMAIN_CHARACTERS_MAX && dnsForm.test(domain))) return faults
+  if (netBiosForm.test(domain) || (domain.length < DOMAIN_CHARACTERS_MAX && dnsForm.test(domain)))
+    return faults
   return [...faults, "runAsUserName's Domain doesn't match the NetBios nor the DNS format"]
 }
 
@@ -75,13 +77,16 @@ export const hostProcess: PodRule = (value, path, check) => {
     const own = isHostProcess(fieldsOf(container['securityContext']))
     if (ofPod !== undefined && own !== undefined && own !== ofPod) {
       const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`
-      inner.faults.push(invalidValue(`${path}.${at}.securityContext.windowsOptions.hostProcess`, own, why))
+      inner.faults.push(
+        invalidValue(`${path}.${at}.securityContext.windowsOptions.hostProcess`, own, why),
+      )
     }
     flags.add(own ?? ofPod ?? false)
   })
   if (!flags.has(true)) return
   if (flags.has(false)) {
-    const why = 'If pod contains any hostProcess containers then all containers must be HostProcess containers'
+    const why =
+      'If pod contains any hostProcess containers then all containers must be HostProcess containers'
     faults.push(invalidValue(path, '', why))
   }
   if (spec['hostNetwork'] === true) return
@@ -127,7 +132,12 @@ const podOnWindows: Rule = all(
       appArmorProfile seLinuxOptions seccompProfile fsGroup fsGroupChangePolicy sysctls runAsUser runAsGroup
       supplementalGroups supplementalGroupsPolicy seLinuxChangePolicy`),
   }),
-  fields({ hostUsers: notOnWindows, hostPID: notTrue, hostIPC: notTrue, shareProcessNamespace: notOnWindows }),
+  fields({
+    hostUsers: notOnWindows,
+    hostPID: notTrue,
+    hostIPC: notTrue,
+    shareProcessNamespace: notOnWindows,
+  }),
 )
 
 const containerOnWindows: Rule = forbiddenOf(`
@@ -136,9 +146,12 @@ const containerOnWindows: Rule = forbiddenOf(`
 
 /** The fields that do not apply to the Pod's operating system. */
 export function forSystem(system: string): PodRule {
-  const ofContainer = system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
+  const ofContainer =
+    system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
   const ofPod: Rule =
-    system === 'windows' ? podOnWindows : fields({ securityContext: fields({ windowsOptions: notOnLinux }) })
+    system === 'windows'
+      ? podOnWindows
+      : fields({ securityContext: fields({ windowsOptions: notOnLinux }) })
   return (value, path, check: PodCheck) => {
     ofPod(value, path, check)
     eachIn(containersOf(fieldsOf(value)), check, ({ container, at }, _, own) => {
