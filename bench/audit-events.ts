@@ -4,12 +4,12 @@
  */
 import { RequestContext } from '../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../src/api/request.ts'
-import { Audit } from '../src/audit/audit.ts'
-import { BatchBackend } from '../src/audit/batch.ts'
-import { LogSink } from '../src/audit/log-sink.ts'
-import { addAuditMetrics } from '../src/audit/metrics.ts'
-import { compilePolicy } from '../src/audit/policy.ts'
-import { requestInfo } from '../src/gate/request-info.ts'
+import { Audit } from '../src/request/audit/audit.ts'
+import { BatchBackend } from '../src/request/audit/batch.ts'
+import { LogSink } from '../src/request/audit/log-sink.ts'
+import { addAuditMetrics } from '../src/request/audit/metrics.ts'
+import { compilePolicy } from '../src/request/audit/policy.ts'
+import { requestInfo } from '../src/request/filters/request-info.ts'
 import { Metrics } from '../src/lib/metrics.ts'
 import { systemTime } from '../src/lib/timers.ts'
 

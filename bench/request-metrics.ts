@@ -5,8 +5,8 @@
 import { RequestContext } from '../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../src/api/request.ts'
 import { defaultGates } from '../src/api/gates.ts'
-import { requestInfo } from '../src/gate/request-info.ts'
-import { RequestMetrics } from '../src/gate/request-metrics.ts'
+import { requestInfo } from '../src/request/filters/request-info.ts'
+import { RequestMetrics } from '../src/request/filters/request-metrics.ts'
 import { Metrics } from '../src/lib/metrics.ts'
 import { builtInResources } from '../src/registry/built-in.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Writes src/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins with, as the reference kube-apiserver shows them.
+ * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins with, as the reference kube-apiserver shows them.
  * Run by hand when the pin changes, never at build; what it writes is reviewed and kept.
  *
  *   node scripts/bootstrap-policy.ts     writes (needs test/tools/install kube-apiserver)
@@ -20,7 +20,7 @@ import type { ApiServerProcess } from '../test/harness/api-server.ts'
 import { startEtcd } from '../test/harness/etcd.ts'
 import { startReference } from '../test/harness/reference.ts'
 
-const file = join(import.meta.dirname, '..', 'src', 'rbac', 'bootstrap-policy.ts')
+const file = join(import.meta.dirname, '..', 'src', 'access', 'rbac', 'bootstrap-policy.ts')
 
 const header = `/**
  * The roles and bindings that every cluster begins with, as v1.33 has them. Written by scripts/bootstrap-policy.ts; read by

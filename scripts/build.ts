@@ -25,10 +25,10 @@ const entry = 'main'
 
 /** What runs in threads or processes of its own is loaded by name from the folder of whoever starts it. */
 export const workers = {
-  'etcd-stand-in': 'assets/etcd-stand-in.ts',
-  'yaml-worker': 'codec/yaml-worker.ts',
+  'etcd-stand-in': 'entry/envtest/etcd-stand-in.ts',
+  'yaml-worker': 'objects/codec/yaml-worker.ts',
   'decode-worker': 'config/files/decode-worker.ts',
-  'pattern-worker': 'cel/pattern-worker.ts',
+  'pattern-worker': 'objects/cel/pattern-worker.ts',
   'sqlite-worker': 'storage/sqlite/sqlite-worker.ts',
 }
 
@@ -39,17 +39,20 @@ export const workers = {
 const importAtOnce: Plugin = {
   name: 'import at once',
   setup: (building) => {
-    building.onLoad({ filter: /src[\\/](?:main|server|commands[\\/][^\\/]+)\.ts$/ }, ({ path }) => {
-      const imports: string[] = []
-      const text = readFileSync(path, 'utf8').replaceAll(
-        /await import\('(\.[^']+)'\)/g,
-        (_, file: string) => {
-          imports.push(`import * as imported${imports.length} from '${file}'\n`)
-          return `imported${imports.length - 1}`
-        },
-      )
-      return { contents: imports.join('') + text, loader: 'ts' }
-    })
+    building.onLoad(
+      { filter: /src[\\/](?:main|server[\\/]server|entry[\\/]commands[\\/][^\\/]+)\.ts$/ },
+      ({ path }) => {
+        const imports: string[] = []
+        const text = readFileSync(path, 'utf8').replaceAll(
+          /await import\('(\.[^']+)'\)/g,
+          (_, file: string) => {
+            imports.push(`import * as imported${imports.length} from '${file}'\n`)
+            return `imported${imports.length - 1}`
+          },
+        )
+        return { contents: imports.join('') + text, loader: 'ts' }
+      },
+    )
   },
 }
 
@@ -152,7 +155,7 @@ export async function buildPackage(
     banner: { js: start },
   })
   for (const { path, text } of others.outputFiles) files.set(path, inAscii(text))
-  const types = hasTypes ? declarationsOf('testing/index.ts') : []
+  const types = hasTypes ? declarationsOf('entry/testing/index.ts') : []
   for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, ...library, others]))
   files.set(join(outdir, firstObjectsName), await createFirstObjects())

@@ -1,6 +1,6 @@
 /** Writes down what the clusters of keelson/testing begin with, for the package. */
 import { printFirstObjects, savedNow } from '../src/storage/first-objects.ts'
-import { type Cluster, startCluster } from '../src/testing/index.ts'
+import { type Cluster, startCluster } from '../src/entry/testing/index.ts'
 
 /** The content of the file. */
 export async function createFirstObjects(): Promise<string> {

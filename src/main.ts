@@ -4,9 +4,14 @@ import { extname } from 'node:path'
 import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
-import { type Command, type CommandParts, type LogFormat, USAGE_FAULT } from './commands/parts.ts'
-import { progressLine } from './commands/progress-line.ts'
-import { Signals } from './commands/signals.ts'
+import {
+  type Command,
+  type CommandParts,
+  type LogFormat,
+  USAGE_FAULT,
+} from './entry/commands/parts.ts'
+import { progressLine } from './entry/commands/progress-line.ts'
+import { Signals } from './entry/commands/signals.ts'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import { linesTo, LogSink } from './lib/log-sink.ts'
@@ -40,20 +45,20 @@ Commands:
 
 /** Each loads what it needs when it is called. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./commands/serve.ts')).serve,
-  dev: async () => (await import('./commands/dev.ts')).dev,
-  status: async () => (await import('./commands/status.ts')).status,
-  stop: async () => (await import('./commands/stop.ts')).stop,
-  assets: async () => (await import('./commands/assets.ts')).assets,
-  'kube-apiserver': async () => (await import('./commands/kube-apiserver.ts')).kubeApiServer,
-  auth: async () => (await import('./commands/auth.ts')).auth,
-  store: async () => (await import('./commands/store.ts')).store,
+  serve: async () => (await import('./entry/commands/serve.ts')).serve,
+  dev: async () => (await import('./entry/commands/dev.ts')).dev,
+  status: async () => (await import('./entry/commands/status.ts')).status,
+  stop: async () => (await import('./entry/commands/stop.ts')).stop,
+  assets: async () => (await import('./entry/commands/assets.ts')).assets,
+  'kube-apiserver': async () => (await import('./entry/commands/kube-apiserver.ts')).kubeApiServer,
+  auth: async () => (await import('./entry/commands/auth.ts')).auth,
+  store: async () => (await import('./entry/commands/store.ts')).store,
 }
 
 /** Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has inside (`sea-main.ts`). */
 const standInName = 'etcd-stand-in'
 const standInFile =
-  extname(import.meta.filename) === '.ts' ? `assets/${standInName}.ts` : `${standInName}.cjs`
+  extname(import.meta.filename) === '.ts' ? `entry/envtest/${standInName}.ts` : `${standInName}.cjs`
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const fault = nodeFault()

@@ -11,7 +11,7 @@ import { PolicyIndex } from '../../src/admission/policies/policy-index.ts'
 import { createValidatingPolicies } from '../../src/admission/policies/validating-policies.ts'
 import { labelOf, matchingObjects, policySpec } from './configurations.ts'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
-import { celAuthorizer } from '../../src/authorization/cel-authorizer.ts'
+import { celAuthorizer } from '../../src/access/authorization/cel-authorizer.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 

@@ -1,11 +1,11 @@
 /** What a validation rule costs: to compile, when a definition is read, and to evaluate, when an object is written. */
-import { compile, type Program } from '../../src/cel/compile.ts'
-import { type Environment, withVariables } from '../../src/cel/environment.ts'
-import { valueOf } from '../../src/cel/json-values.ts'
-import { kubernetesEnvironment } from '../../src/cel/kubernetes.ts'
-import { typeOfSchema } from '../../src/cel/schema-type.ts'
-import type { Type } from '../../src/cel/types.ts'
-import { CelError } from '../../src/cel/values.ts'
+import { compile, type Program } from '../../src/objects/cel/compile.ts'
+import { type Environment, withVariables } from '../../src/objects/cel/environment.ts'
+import { valueOf } from '../../src/objects/cel/json-values.ts'
+import { kubernetesEnvironment } from '../../src/objects/cel/kubernetes.ts'
+import { typeOfSchema } from '../../src/objects/cel/schema-type.ts'
+import type { Type } from '../../src/objects/cel/types.ts'
+import { CelError } from '../../src/objects/cel/values.ts'
 import type { Figure } from '../figure.ts'
 
 const EVALUATIONS = 200_000

@@ -1,8 +1,8 @@
 /** What OpenAPI documents cost: all of them for the first time, one that is there already, and how long others wait meanwhile. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { defaultGates } from '../../src/api/gates.ts'
-import { encodeV2, encodeV3 } from '../../src/discovery/openapi/gnostic.ts'
-import { OpenApiLibrary } from '../../src/discovery/openapi/library.ts'
+import { encodeV2, encodeV3 } from '../../src/request/discovery/openapi/gnostic.ts'
+import { OpenApiLibrary } from '../../src/request/discovery/openapi/library.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'

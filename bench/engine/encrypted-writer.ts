@@ -3,7 +3,7 @@
  * transaction, so that the machine's time is the reader's. Started by `startEncryptedWriter`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { toBytes } from '../../src/storage/keys.ts'
 import { encode, root } from '../../test/harness/plain-cache.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'

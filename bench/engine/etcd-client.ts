@@ -3,7 +3,7 @@
  * within one run, so that the machine's moods hit both; the ratio is what counts.
  * Run: npm run bench -- --only client
  */
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import type { Figure } from '../figure.ts'
 import { openOracle } from './grpc-oracle.ts'

@@ -1,6 +1,6 @@
 /** Whether the feed keeps up with writes at full speed, and how fast it catches up after it was away. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Reader } from '../../src/cache/reader.ts'
+import type { Reader } from '../../src/storage/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { PlainCache } from '../../test/harness/plain-cache.ts'

@@ -1,6 +1,6 @@
 /** How far one process goes: a large resource, many resources, many watchers. Figures for docs/scale.md; no targets. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Watcher } from '../../src/cache/watch.ts'
+import type { Watcher } from '../../src/storage/cache/watch.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { encode, PlainCache, root } from '../../test/harness/plain-cache.ts'
 import type { Figure } from '../figure.ts'

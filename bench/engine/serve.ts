@@ -1,6 +1,6 @@
 /** What a list and a watch cost before their bytes reach the socket. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Watcher } from '../../src/cache/watch.ts'
+import type { Watcher } from '../../src/storage/cache/watch.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { PlainCache, root } from '../../test/harness/plain-cache.ts'
 import type { Figure } from '../figure.ts'

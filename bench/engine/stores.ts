@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import type { Engine } from '../../src/storage/engine.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { keyAfter } from '../../src/storage/keys.ts'

@@ -4,7 +4,7 @@
  * creating them takes minutes, and the server learns of them as it learns of what another replica writes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { isRecord } from '../../test/compat/json.ts'
 import { Http2Client } from './http2-client.ts'
 import { inLanes } from './lanes.ts'

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { startCluster as Start } from '../../src/testing/index.ts'
+import type { startCluster as Start } from '../../src/entry/testing/index.ts'
 import type { Figure } from '../figure.ts'
 
 /** What issue 19 asks for. */
@@ -35,7 +35,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = { star
 
 async function starts(): Promise<readonly Figure[]> {
   const importing = performance.now()
-  const { startCluster } = await import('../../src/testing/index.ts')
+  const { startCluster } = await import('../../src/entry/testing/index.ts')
   const importMs = performance.now() - importing
   const all: number[] = []
   for (let i = 0; i < STARTS; i++) {
@@ -64,7 +64,7 @@ async function starts(): Promise<readonly Figure[]> {
 }
 
 async function forks(): Promise<readonly Figure[]> {
-  const { startCluster } = await import('../../src/testing/index.ts')
+  const { startCluster } = await import('../../src/entry/testing/index.ts')
   await using cluster = await startCluster()
   await fill(cluster)
   const collect = collector()
@@ -114,7 +114,7 @@ async function forks(): Promise<readonly Figure[]> {
 }
 
 async function many(): Promise<readonly Figure[]> {
-  const { startCluster } = await import('../../src/testing/index.ts')
+  const { startCluster } = await import('../../src/entry/testing/index.ts')
   const begin = performance.now()
   const clusters = []
   for (let i = 0; i < CLUSTERS; i++) clusters.push(await startCluster())

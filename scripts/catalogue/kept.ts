@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { splitPackages } from '../../src/schema/read-types.ts'
+import { splitPackages } from '../../src/objects/schema/read-types.ts'
 
 export const catalogueFolder: string = join(
   import.meta.dirname,

@@ -1,4 +1,4 @@
-/** The types of packages in the form that src/schema/read-types.ts explains, from the facts about them. */
+/** The types of packages in the form that src/objects/schema/read-types.ts explains, from the facts about them. */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
 import type { ByHand } from './kept.ts'
 

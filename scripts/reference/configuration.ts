@@ -4,7 +4,7 @@ import {
   imagePolicyType,
   podNodeSelectorType,
 } from '../../src/config/files/schemes.ts'
-import type { Schema, Struct } from '../../src/schema/schema.ts'
+import type { Schema, Struct } from '../../src/objects/schema/schema.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 /** The flag or plugin that takes a kind, by its group and kind. */

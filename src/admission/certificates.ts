@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/obj
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import { readPemRequest, RequestError } from '../lib/x509/request.ts'
-import { isSame } from '../schema/equal.ts'
+import { isSame } from '../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
 /** Who asks; the question ends with the request. */

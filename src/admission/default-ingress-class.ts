@@ -2,7 +2,7 @@
 import { fieldsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
-import type { Objects } from './objects.ts'
+import type { Objects } from '../api/object-access.ts'
 
 const ingressClasses = {
   group: 'networking.k8s.io',

@@ -4,7 +4,7 @@ import { admit, attributes, pod } from '../../test/harness/admission.ts'
 import type { Fields } from '../api/object.ts'
 import { silent } from '../lib/log.ts'
 import { systemTime } from '../lib/timers.ts'
-import { CallError } from '../webhooks/call-error.ts'
+import { CallError } from '../net/outbound/call-error.ts'
 import type { Attributes } from './admission.ts'
 import { createImagePolicyWebhook, type ImagePolicyParts } from './image-policy-webhook.ts'
 

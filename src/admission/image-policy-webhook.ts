@@ -10,9 +10,9 @@ import type { ImagePolicyWebhook } from '../config/files/image-policy-webhook.ts
 import { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Log } from '../lib/log.ts'
 import type { Time } from '../lib/timers.ts'
-import { CallError } from '../webhooks/call-error.ts'
-import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
-import { retry, webhookBackoff } from '../webhooks/retry.ts'
+import { CallError } from '../net/outbound/call-error.ts'
+import type { KubeconfigClient } from '../net/outbound/kubeconfig-client.ts'
+import { retry, webhookBackoff } from '../net/outbound/retry.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type ImageReviewStatus, printImageReview, readImageReview } from './image-review.ts'
 

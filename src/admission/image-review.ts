@@ -1,6 +1,6 @@
 /** The ImageReview that a webhook is sent, and what its answer says. */
 import { entriesOf, type Fields, fieldsOf, textOf } from '../api/object.ts'
-import { readReview, typeFault } from '../webhooks/review-answer.ts'
+import { readReview, typeFault } from '../net/outbound/review-answer.ts'
 
 export type ImageReviewStatus = {
   readonly isAllowed: boolean

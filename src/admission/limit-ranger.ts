@@ -14,7 +14,7 @@ import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
-import type { Maybe } from './objects.ts'
+import type { Maybe } from '../api/object-access.ts'
 
 /** The annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'

@@ -4,7 +4,7 @@ import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { type Attributes, type Plugin, refusal } from './admission.ts'
 import { isOfNamespaces } from './match/namespaces.ts'
-import type { Objects } from './objects.ts'
+import type { Objects } from '../api/object-access.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 

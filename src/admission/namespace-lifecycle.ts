@@ -7,7 +7,7 @@ import { fieldsOf, type KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Attributes, type Plugin, shownName } from './admission.ts'
 import { isOfNamespaces } from './match/namespaces.ts'
-import type { Maybe } from './objects.ts'
+import type { Maybe } from '../api/object-access.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Maybe, Objects, ResourceId } from './objects.ts'
+import type { Maybe, Objects, ResourceId } from '../api/object-access.ts'
 
 /** How long the absence is cached, as upstream. */
 const NONE_MS = 30_000

@@ -13,7 +13,7 @@ import { admitClaimStatus } from './node-restriction/claim-status.ts'
 import { admitNode } from './node-restriction/nodes.ts'
 import { admitEviction, admitPod, admitPodStatus } from './node-restriction/pods.ts'
 import { admitToken } from './node-restriction/tokens.ts'
-import type { Objects } from './objects.ts'
+import type { Objects } from '../api/object-access.ts'
 
 export type NodeRestrictionParts = {
   readonly objects: Pick<Objects, 'get'>

@@ -9,7 +9,7 @@ import { checkLabelValue, checkQualifiedName } from '../api/names.ts'
 import { quote } from '../api/quote.ts'
 import type { PodNodeSelectors } from '../config/files/pod-node-selector.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
-import { getOrLatest, type Objects } from './objects.ts'
+import { getOrLatest, type Objects } from '../api/object-access.ts'
 
 const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const

@@ -1,7 +1,7 @@
 /** Copies the zone and region labels of a node to the pods that are bound to it. */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
-import { getOrLatest, type Objects } from './objects.ts'
+import { getOrLatest, type Objects } from '../api/object-access.ts'
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 const copied = ['topology.k8s.io/region', 'topology.k8s.io/zone']

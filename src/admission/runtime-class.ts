@@ -10,7 +10,7 @@ import {
 } from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
-import { getOrLatest, type Objects } from './objects.ts'
+import { getOrLatest, type Objects } from '../api/object-access.ts'
 import { mergeTolerations } from './tolerations.ts'
 
 const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const

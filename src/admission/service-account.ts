@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
-import type { Objects } from './objects.ts'
+import type { Objects } from '../api/object-access.ts'
 import { ephemeralFault, mirrorPodFault, secretFault } from './service-account/references.ts'
 import { withTokenVolume } from './service-account/token-volume.ts'
 

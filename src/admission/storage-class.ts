@@ -3,7 +3,7 @@ import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { compareQuantities, parseQuantity } from '../api/quantity.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
-import { getOrLatest, type Objects } from './objects.ts'
+import { getOrLatest, type Objects } from '../api/object-access.ts'
 
 const storageClasses = { group: 'storage.k8s.io', version: 'v1', plural: 'storageclasses' } as const
 const defaultAnnotations = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, textOf } from '../api/object.ts'
-import { isSame } from '../schema/equal.ts'
+import { isSame } from '../objects/schema/equal.ts'
 import { mergeTolerations } from './tolerations.ts'
 
 /** By comparing each with each. */

@@ -1,6 +1,6 @@
 /** Merges tolerations: one that is covered by another is redundant. */
 import { type Fields, textOf } from '../api/object.ts'
-import { identityOf } from '../schema/equal.ts'
+import { identityOf } from '../objects/schema/equal.ts'
 
 /** Drops tolerations that others cover; of equal ones the first is kept. */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {

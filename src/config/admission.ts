@@ -5,7 +5,7 @@ import { type PluginConfigurations, readAdmissionConfiguration } from './files/a
 import type { FileRead } from './files/config-file.ts'
 import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
 import { type ImagePolicyWebhook, readImagePolicyWebhook } from './files/image-policy-webhook.ts'
-import type { KubeconfigUsers } from '../webhooks/kubeconfig.ts'
+import type { KubeconfigUsers } from '../net/outbound/kubeconfig.ts'
 import {
   noNodeSelectors,
   type PodNodeSelectors,

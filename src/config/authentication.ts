@@ -8,7 +8,7 @@ import {
 } from './files/authentication.ts'
 import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
-import type { Kubeconfig } from '../webhooks/kubeconfig.ts'
+import type { Kubeconfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes } from './flag-file.ts'
 import { hasOidcFlags, readOidc } from './oidc.ts'
 import { readRequestHeader, type RequestHeaderConfig } from './request-header.ts'

@@ -1,5 +1,5 @@
 /** `--egress-selector-config-file`, with upstream's messages. */
-import type { EgressConfig } from '../egress/egress-config.ts'
+import type { EgressConfig } from '../net/egress/egress-config.ts'
 import { readEgressConfiguration } from './files/egress.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'

@@ -1,5 +1,5 @@
 /** Which metrics are shown, and with which values of their labels. */
-import { parseYaml } from '../codec/yaml-parse.ts'
+import { parseYaml } from '../objects/codec/yaml-parse.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { AllowedLabels, MetricChoice } from '../lib/metrics.ts'
 import { parseCsv } from './csv.ts'

@@ -1,8 +1,8 @@
 /** How connections and requests are served: certificates by name, CORS, GOAWAY, the order of the end. */
 import { isIP } from 'node:net'
 import { ORIGIN_LENGTH_MAX } from '../api/origin.ts'
-import { compilePattern, isLongPattern, type Pattern } from '../cel/regex.ts'
-import { CelError } from '../cel/values.ts'
+import { compilePattern, isLongPattern, type Pattern } from '../objects/cel/regex.ts'
+import { CelError } from '../objects/cel/values.ts'
 import { readTextFile } from './files/read-file.ts'
 import { servingFlags } from './serving-flags.ts'
 import type { Values } from './values.ts'

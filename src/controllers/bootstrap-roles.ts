@@ -6,9 +6,9 @@ import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { Slices } from '../lib/slices.ts'
-import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
-import { type PolicyObject, readPolicy } from '../rbac/read-policy.ts'
-import { reconcile } from '../rbac/reconcile.ts'
+import { bootstrapPolicy } from '../access/rbac/bootstrap-policy.ts'
+import { type PolicyObject, readPolicy } from '../access/rbac/read-policy.ts'
+import { reconcile } from '../access/rbac/reconcile.ts'
 
 const root = '/apis/rbac.authorization.k8s.io/v1'
 /** Written side by side. */

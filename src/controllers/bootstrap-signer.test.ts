@@ -5,7 +5,7 @@ import { silent } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
 import { signClusterInfo, tokenOf, withSignatures } from './bootstrap-signer.ts'
-import { QueueMetrics } from './queue-metrics.ts'
+import { QueueMetrics } from '../lib/queue-metrics.ts'
 import type { ReadAccess, ReadAccessOf } from './read-access.ts'
 
 const clusterInfo = (data: Fields): KubeObject => ({

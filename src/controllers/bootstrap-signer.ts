@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { contentOf, FollowedResource } from '../cache/followed-resource.ts'
+import { contentOf, FollowedResource } from '../storage/cache/followed-resource.ts'
 import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
 import { expiryOf } from './token-cleaner.ts'
 

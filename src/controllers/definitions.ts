@@ -4,10 +4,10 @@
  * are retried until they succeed.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Item } from '../cache/item.ts'
-import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
-import type { WatchEvent } from '../cache/event.ts'
-import { type EventSource, takeAll, takeUntilClosed } from '../cache/watch.ts'
+import type { Item } from '../storage/cache/item.ts'
+import type { ObjectReader, WatchOptions } from '../storage/cache/reader.ts'
+import type { WatchEvent } from '../storage/cache/event.ts'
+import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { Log } from '../lib/log.ts'
 import { Restores } from '../lib/restores.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
@@ -18,7 +18,7 @@ import type { Resource } from '../registry/resource.ts'
 import { cleanUp, type CleanupParts, needsCleanUp } from './definition-cleanup.ts'
 import { NamesInUse } from './definition-names.ts'
 import { claimOf, isTrue, nextStatus } from './definition-status.ts'
-import { WorkQueue } from './work-queue.ts'
+import { WorkQueue } from '../lib/work-queue.ts'
 
 /** Concurrent status writes; more would only wait for the database. */
 const WRITES_MAX = 8

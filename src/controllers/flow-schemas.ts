@@ -5,7 +5,7 @@
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { followWatch } from './follow-watch.ts'
-import { Loop } from './loop.ts'
+import { Loop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
 import { beginWork, Restores } from '../lib/restores.ts'
 import { systemTime, type Time, type Timer } from '../lib/timers.ts'

@@ -5,8 +5,8 @@
 import type { Log } from '../lib/log.ts'
 import { Restores } from '../lib/restores.ts'
 import { sleep, systemTime } from '../lib/timers.ts'
-import type { Shown, WatchEvent } from '../cache/event.ts'
-import { type EventSource, takeAll, takeUntilClosed } from '../cache/watch.ts'
+import type { Shown, WatchEvent } from '../storage/cache/event.ts'
+import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { ReadAccess } from './read-access.ts'
 
 /** The wait before a watch that ended or failed is reopened. */

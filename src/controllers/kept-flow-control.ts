@@ -5,7 +5,7 @@
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
-import { isSame } from '../schema/equal.ts'
+import { isSame } from '../objects/schema/equal.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** Upstream's interval. */

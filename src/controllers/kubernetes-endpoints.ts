@@ -4,8 +4,8 @@ import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { parseIp } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
 import { validateTarget } from '../registry/rules/addresses.ts'
-import { isSame } from '../schema/equal.ts'
-import { Loop } from './loop.ts'
+import { isSame } from '../objects/schema/equal.ts'
+import { Loop } from '../lib/loop.ts'
 
 /** Upstream's interval. */
 const RECONCILE_MS = 10_000

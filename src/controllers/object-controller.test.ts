@@ -7,7 +7,7 @@ import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-p
 import { answering } from '../../test/harness/remote-api-server.ts'
 import { until } from '../../test/harness/until.ts'
 import { ObjectController } from './object-controller.ts'
-import { QueueMetrics } from './queue-metrics.ts'
+import { QueueMetrics } from '../lib/queue-metrics.ts'
 
 test('a write that is refused as a conflict, though nobody has changed the object, is not made again at once', async () => {
   const configMaps = builtIn('configmaps')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
-import { Item } from '../cache/item.ts'
+import { Item } from '../storage/cache/item.ts'
 import { headOf } from './object-head.ts'
 
 type Owner = {

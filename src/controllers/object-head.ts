@@ -13,8 +13,8 @@ import {
   textOf,
   textsOf,
 } from '../api/object.ts'
-import type { Item } from '../cache/item.ts'
-import { endOfString, endOfValue } from '../codec/json-bytes.ts'
+import type { Item } from '../storage/cache/item.ts'
+import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
 import { QUOTE } from '../lib/ascii.ts'
 
 /** An object of more bytes can have so many owners that parsing them takes longer than a slice. Its head is kept with its item. */

@@ -18,7 +18,7 @@ import {
 import { KEEP_FLOWS_MS, keepFlowControl } from './kept-flow-control.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { createTrackingCheck, TRACKING_CHECK_MS } from './legacy-token-tracking.ts'
-import { Loop } from './loop.ts'
+import { Loop } from '../lib/loop.ts'
 import { followServiceAddresses, type ServiceAddressesParts } from './service-addresses.ts'
 import type { Wanted } from './wanted.ts'
 

@@ -1,13 +1,13 @@
 /** Keeps one object in every active namespace: the default ServiceAccount, and the ConfigMap with the CA of the server. */
 import { fieldsOf, type KubeObject, itemsOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
-import { FollowedResource } from '../cache/followed-resource.ts'
+import { FollowedResource } from '../storage/cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { QueueMetrics } from './queue-metrics.ts'
+import type { QueueMetrics } from '../lib/queue-metrics.ts'
 import type { ReadAccessOf } from './read-access.ts'
 import { collectionPath, objectPath } from './served-resources.ts'
-import { WorkQueue } from './work-queue.ts'
+import { WorkQueue } from '../lib/work-queue.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
 
 /** Upstream's number is 5: namespaces come in bursts. */

@@ -1,5 +1,5 @@
-import type { FollowedAccess } from '../cache/follow-by-name.ts'
-import type { ObjectReader } from '../cache/reader.ts'
+import type { FollowedAccess } from '../storage/cache/follow-by-name.ts'
+import type { ObjectReader } from '../storage/cache/reader.ts'
 import type { Resource } from '../registry/resource.ts'
 
 /** How controllers read the objects of a resource: from the cache of the server. They write through the handler. */

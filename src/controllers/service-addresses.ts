@@ -13,8 +13,8 @@ import {
 } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { followWatch } from './follow-watch.ts'
-import { Loop } from './loop.ts'
-import { WorkQueue } from './work-queue.ts'
+import { Loop } from '../lib/loop.ts'
+import { WorkQueue } from '../lib/work-queue.ts'
 
 const servicesPath = '/api/v1/services'
 const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'

@@ -1,6 +1,6 @@
 /** The token-cleaner-controller: deletes bootstrap tokens that have expired. */
 import { fieldsOf, type Fields, textOf } from '../api/object.ts'
-import { contentOf } from '../cache/followed-resource.ts'
+import { contentOf } from '../storage/cache/followed-resource.ts'
 import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
 
 export const cleanTokens = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>

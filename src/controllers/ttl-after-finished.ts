@@ -1,6 +1,6 @@
 /** The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says after how long. */
 import { fieldsOf, isNumber, itemsOf, type Fields, numberOf, textOf } from '../api/object.ts'
-import { contentOf } from '../cache/followed-resource.ts'
+import { contentOf } from '../storage/cache/followed-resource.ts'
 import { type Concern, ObjectController, type ObjectControllerParts } from './object-controller.ts'
 
 /** Upstream's number. */

@@ -3,7 +3,7 @@
  * bound, are kept by a finalizer until they are not. Admission adds it to new ones.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
-import type { Item } from '../cache/item.ts'
+import type { Item } from '../storage/cache/item.ts'
 import { Slices } from '../lib/slices.ts'
 import { volumeClaimName, volumeClaimNames } from '../registry/kinds/core/pod/references.ts'
 import { FollowedChanges } from './followed-changes.ts'

@@ -1,5 +1,5 @@
 /** Why a proxy cannot be reached, with Go's messages. */
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from './message-of.ts'
 
 const words: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connect: connection refused',

@@ -9,10 +9,15 @@ import {
   present,
 } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
-import { isEqual } from '../schema/equal.ts'
-import { Defaults } from '../schema/defaults.ts'
-import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema/object-schema.ts'
-import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { isEqual } from '../objects/schema/equal.ts'
+import { Defaults } from '../objects/schema/defaults.ts'
+import type {
+  ObjectSchema,
+  ReadForm,
+  StorageMedia,
+  StoredForm,
+} from '../objects/schema/object-schema.ts'
+import type { Field, Schema, Struct } from '../objects/schema/schema.ts'
 import { assert } from '../lib/assert.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import { type DeclarativeReport, withDeclarative } from './declarative.ts'

@@ -6,7 +6,7 @@ import { fieldsOf, loadTargets, type SweptField } from '../../test/hostile/sweep
 import { builtIns } from '../../test/harness/memory-control-plane.ts'
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { KubeObject } from '../api/object.ts'
-import { decodeBody } from '../codec/decode-body.ts'
+import { decodeBody } from '../objects/codec/decode-body.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 

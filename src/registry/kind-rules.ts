@@ -3,7 +3,7 @@ import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
+import type { ObjectSchema, StoredForm } from '../objects/schema/object-schema.ts'
 import type { Resource, UpdateRules, Writer } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 

@@ -1,5 +1,5 @@
 /** Types that are common to all APIs: Status, PartialObjectMetadata, ListMeta. */
-import type { Struct } from '../schema/schema.ts'
+import type { Struct } from '../objects/schema/schema.ts'
 import { typeOf } from './types.ts'
 
 export const statusStruct = (): Struct => typeOf('meta/v1', 'Status')

@@ -1,28 +1,39 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { applyOver } from '../apply/apply.ts'
-import { compare } from '../apply/compare.ts'
-import { Differences } from '../apply/differences.ts'
-import { noFields } from '../apply/field-set.ts'
-import { identityOf, type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
-import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
-import { appliedSet } from '../apply/owned.ts'
-import { recordUpdate } from '../apply/record.ts'
-import { validateApplied, validateTyped } from '../apply/validate.ts'
-import { changedWires, givenWire, storedWire } from '../apply/wire.ts'
+import { applyOver } from '../objects/apply/apply.ts'
+import { compare } from '../objects/apply/compare.ts'
+import { Differences } from '../objects/apply/differences.ts'
+import { noFields } from '../objects/apply/field-set.ts'
+import {
+  identityOf,
+  type Owners,
+  printOwners,
+  readOwners,
+  type Writer,
+} from '../objects/apply/managers.ts'
+import { mergeTypeOfObjects } from '../objects/apply/object-merge-type.ts'
+import { appliedSet } from '../objects/apply/owned.ts'
+import { recordUpdate } from '../objects/apply/record.ts'
+import { validateApplied, validateTyped } from '../objects/apply/validate.ts'
+import { changedWires, givenWire, storedWire } from '../objects/apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
-import { encodeItem } from '../codec/cbor/encode.ts'
-import { cborBody, decodeBody, decodePatched, decodeProtobufBody } from '../codec/decode-body.ts'
-import { printOrdered, printSorted } from '../codec/json.ts'
-import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
-import { encodeObject } from '../codec/protobuf/envelope.ts'
-import { convertYaml } from '../codec/yaml.ts'
+import { encodeItem } from '../objects/codec/cbor/encode.ts'
+import {
+  cborBody,
+  decodeBody,
+  decodePatched,
+  decodeProtobufBody,
+} from '../objects/codec/decode-body.ts'
+import { printOrdered, printSorted } from '../objects/codec/json.ts'
+import { decodeStored, encodeStored, printObject } from '../objects/codec/object.ts'
+import { encodeObject } from '../objects/codec/protobuf/envelope.ts'
+import { convertYaml } from '../objects/codec/yaml.ts'
 import { parts } from '../lib/parts.ts'
 import { Slices } from '../lib/slices.ts'
-import { applyPatch, type Patch } from '../patch/patches.ts'
-import { restoreStruct } from '../patch/restore.ts'
-import { decide } from '../verbs/write/decide.ts'
+import { applyPatch, type Patch } from '../objects/patch/patches.ts'
+import { restoreStruct } from '../objects/patch/restore.ts'
+import { decide } from '../request/verbs/write/decide.ts'
 import { allSteps } from '../../test/harness/turns.ts'
 import {
   itemText,

@@ -1,5 +1,5 @@
 /** A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are implemented once for all resources. */
-import type { TurnTools } from '../cel/turns.ts'
+import type { TurnTools } from '../objects/cel/turns.ts'
 import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Labels } from '../api/label-selector.ts'
@@ -9,7 +9,7 @@ import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
 import { assert } from '../lib/assert.ts'
 import type { DeletionRules } from './deletion.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 
 export type Verb =
   | 'get'

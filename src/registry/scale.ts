@@ -1,7 +1,7 @@
 /** The subresource `scale`, the same for all kinds that have replicas. It is all that autoscalers know of them. */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import type { View } from './resource.ts'
 import { printLabelSelector } from './rules/label-selector.ts'
 import { schemeOf } from './scheme.ts'

@@ -2,7 +2,7 @@
  * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a registered kind, where another is expected,
  * gets another error than one of an unknown kind.
  */
-import type { KnownKind, Scheme } from '../schema/object-schema.ts'
+import type { KnownKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 

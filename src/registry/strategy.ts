@@ -5,7 +5,7 @@ import {
   checkDns1035Label,
   checkPathSegment,
 } from '../api/names.ts'
-import type { Equality } from '../schema/equal.ts'
+import type { Equality } from '../objects/schema/equal.ts'
 import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 

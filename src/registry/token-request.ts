@@ -1,6 +1,6 @@
 /** The kind of serviceaccounts/token. */
 import { type Fields, fieldsOf } from '../api/object.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import type { Resource } from './resource.ts'
 import { schemeOf } from './scheme.ts'
 import { typeOf } from './types.ts'

@@ -1,7 +1,7 @@
 /** The schemas of built-in kinds: parsed from the catalogue, each on first use. */
-import type { Struct } from '../schema/schema.ts'
+import type { Struct } from '../objects/schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
-import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
+import { splitPackages, TypeCatalogue } from '../objects/schema/read-types.ts'
 import { admissionregistrationTypes } from './catalogue/admissionregistration.ts'
 import { apidiscoveryTypes } from './catalogue/apidiscovery.ts'
 import { apiextensionsTypes } from './catalogue/apiextensions.ts'

@@ -4,8 +4,8 @@
  * interval ago; the others adopt the new version. History is therefore kept for one to two intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EtcdClient } from '../etcd/client.ts'
-import { EtcdError } from '../etcd/errors.ts'
+import type { EtcdClient } from './etcd/client.ts'
+import { EtcdError } from '../net/grpc/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { TIMER_MS_MAX } from '../lib/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'

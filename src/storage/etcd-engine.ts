@@ -1,5 +1,5 @@
 /** The engine on etcd: each call is one request, a feed is one watch stream. */
-import type { EtcdClient } from '../etcd/client.ts'
+import type { EtcdClient } from './etcd/client.ts'
 import type {
   CallOptions,
   ConditionalWrite,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdError } from '../etcd/errors.ts'
+import { EtcdError } from '../net/grpc/errors.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 

@@ -1,5 +1,5 @@
 /** Maps etcd's errors to StorageErrors. The message stays etcd's: some messages reach clients, as they do upstream. */
-import { EtcdError } from '../etcd/errors.ts'
+import { EtcdError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 
 export type FailedCall = {

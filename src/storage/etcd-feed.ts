@@ -5,10 +5,10 @@
  * created: a notification covers the watches that exist when etcd gets the request, so an earlier one would leave some out.
  * Notifications and events share one queue in etcd, so a notification never overtakes the events that it covers.
  */
-import type { EtcdClient } from '../etcd/client.ts'
-import type { KeyValue } from '../etcd/codec/kv-response.ts'
-import type { EtcdEvent } from '../etcd/codec/watch.ts'
-import type { WatchStream } from '../etcd/watch.ts'
+import type { EtcdClient } from './etcd/client.ts'
+import type { KeyValue } from './etcd/codec/kv-response.ts'
+import type { EtcdEvent } from './etcd/codec/watch.ts'
+import type { WatchStream } from './etcd/watch.ts'
 import type {
   FeedEvent,
   FeedOptions,

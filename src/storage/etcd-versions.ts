@@ -2,8 +2,8 @@
  * Checks the versions of etcd's members at the start and warns the operator. Every watch stream opened later checks its own member
  * again.
  */
-import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
-import { isProgressReliable, unreliable } from '../etcd/version.ts'
+import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
+import { isProgressReliable, unreliable } from './etcd/version.ts'
 import type { Log } from '../lib/log.ts'
 
 /** A member that does not answer in time may be down, which is no reason not to start. */

@@ -1,6 +1,6 @@
 /** The server that the scenarios run against: one that runs already, or one that is started for them on an etcd of its own. */
 import { join } from 'node:path'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { startComponent } from '../harness/component.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'

@@ -1,13 +1,13 @@
 /** What tests of admission plugins share: a write as plugins see it, and a few objects in memory in place of a server. */
 import assert from 'node:assert/strict'
 import { Admission, type Attributes, type Plugin } from '../../src/admission/admission.ts'
-import type { Objects, NamespacedName, ResourceId } from '../../src/admission/objects.ts'
+import type { Objects, NamespacedName, ResourceId } from '../../src/api/object-access.ts'
 import { RequestContext } from '../../src/api/context.ts'
 import { ApiError } from '../../src/api/errors.ts'
 import { matchesLabels, type Requirement } from '../../src/api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
 import type { User } from '../../src/api/user.ts'
-import { valueAt } from '../../src/codec/json-bytes.ts'
+import { valueAt } from '../../src/objects/codec/json-bytes.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Handler } from '../../src/api/request.ts'
-import { Listener } from '../../src/http/listener.ts'
+import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { measureFootprint } from './leaks.ts'
 

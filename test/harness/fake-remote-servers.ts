@@ -4,7 +4,7 @@ import type {
   OnListedApiService,
   RemoteDocument,
   RemoteServers,
-} from '../../src/discovery/remote/remote-servers.ts'
+} from '../../src/request/discovery/remote/remote-servers.ts'
 
 export type FakeAnswer = Partial<RemoteDocument>
 

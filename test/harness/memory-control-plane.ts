@@ -1,5 +1,5 @@
 /** A control plane of plain objects in this process, for tests of controllers: test/harness/json-control-plane.ts on the engine in memory. */
-import { Cache } from '../../src/cache/cache.ts'
+import { Cache } from '../../src/storage/cache/cache.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'

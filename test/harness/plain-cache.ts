@@ -1,9 +1,9 @@
 /** A cache of plain JSON objects on a real etcd, without kinds: for tests and benches of the engine below the verbs. */
 import type { KubeObject } from '../../src/api/object.ts'
-import { Cache, type CacheOptions } from '../../src/cache/cache.ts'
-import type { Wire } from '../../src/codec/object.ts'
-import type { Reader } from '../../src/cache/reader.ts'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { Cache, type CacheOptions } from '../../src/storage/cache/cache.ts'
+import type { Wire } from '../../src/objects/codec/object.ts'
+import type { Reader } from '../../src/storage/cache/reader.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type Log, silent } from '../../src/lib/log.ts'
 import type { Key } from '../../src/storage/engine.ts'

@@ -3,7 +3,7 @@
  * `node test/hostile/definition-turns.ts [NAME]`.
  */
 import type { Fields, Json, KubeObject } from '../../src/api/object.ts'
-import { PatternThread } from '../../src/cel/pattern-thread.ts'
+import { PatternThread } from '../../src/objects/cel/pattern-thread.ts'
 import { customResourceDefinitionRules } from '../../src/registry/kinds/apiextensions/custom-resource-definition.ts'
 import { longestTurnMs } from '../harness/turns.ts'
 

@@ -13,7 +13,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Handler } from '../../src/api/request.ts'
-import { Listener } from '../../src/http/listener.ts'
+import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { measureFootprint } from '../harness/leaks.ts'
 import {

@@ -8,13 +8,13 @@
 import { FAULTS_MAX } from '../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../src/api/object.ts'
 import { ApiError, invalid } from '../../src/api/errors.ts'
-import { decodeBody } from '../../src/codec/decode-body.ts'
+import { decodeBody } from '../../src/objects/codec/decode-body.ts'
 import { parts } from '../../src/lib/parts.ts'
 import { Slices } from '../../src/lib/slices.ts'
 import { systemTime } from '../../src/lib/timers.ts'
 import type { Resource } from '../../src/registry/resource.ts'
 import { validateCreate } from '../../src/registry/validate.ts'
-import type { Schema, Struct } from '../../src/schema/schema.ts'
+import type { Schema, Struct } from '../../src/objects/schema/schema.ts'
 import { loadSeeds } from '../properties/seeds.ts'
 
 const STEP_MS_MAX = Number(process.argv[4] ?? 50)

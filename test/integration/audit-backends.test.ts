@@ -228,7 +228,9 @@ test('a collector of traces and a webhook that never answer leave time to tell w
 })
 
 test('a reader of the standard output that does not read keeps no process from ending', async () => {
-  const module = JSON.stringify(join(import.meta.dirname, '../../src/audit/standard-output.ts'))
+  const module = JSON.stringify(
+    join(import.meta.dirname, '../../src/request/audit/standard-output.ts'),
+  )
   const script = `void (await import(${module})).standardOutput.append(Buffer.alloc(1 << 22)); setTimeout(() => process.exit(0), 200)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -81,7 +81,7 @@ async function installPackages(folder: string): Promise<void> {
   const manifest = {
     name: 'keelson',
     type: 'module',
-    exports: { './testing': './src/testing/index.ts' },
+    exports: { './testing': './src/entry/testing/index.ts' },
   }
   await writeFile(join(own, 'package.json'), JSON.stringify(manifest))
 }

@@ -1,7 +1,7 @@
 /** What the server keeps of a request, or of an object, does not keep all of the text that it is a part of (src/lib/own-text.ts). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 import { heldBytes } from '../harness/held-bytes.ts'
 
 let cluster: Cluster

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { ApiError } from '../../src/api/errors.ts'
 import type { ApiResponse, Handler } from '../../src/api/request.ts'
-import { Listener } from '../../src/http/listener.ts'
+import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { toolPath } from '../harness/etcd.ts'
 

@@ -11,7 +11,7 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAuthority } from '../../src/lib/x509/certificates.ts'
-import { createFindHost } from '../../src/verbs/subresources/find-host.ts'
+import { createFindHost } from '../../src/request/verbs/subresources/find-host.ts'
 import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
 import {
   adminToken,

@@ -1,8 +1,8 @@
 /** A listener with a handler of the test's own, as the target of attacks: what it complains of fails the test. */
 import assert from 'node:assert/strict'
 import type { Handler } from '../../src/api/request.ts'
-import type { Limits } from '../../src/http/limits.ts'
-import { Listener } from '../../src/http/listener.ts'
+import type { Limits } from '../../src/net/http/limits.ts'
+import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { until } from '../harness/until.ts'
 

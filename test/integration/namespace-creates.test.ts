@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
-import { type Cluster, startCluster, type TestRequest } from '../../src/testing/index.ts'
+import { type Cluster, startCluster, type TestRequest } from '../../src/entry/testing/index.ts'
 import { HoldingWebhook, webhookConfigurations } from '../harness/holding-webhook.ts'
 import { PATIENCE_MS } from '../harness/until.ts'
 

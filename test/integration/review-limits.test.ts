@@ -1,7 +1,7 @@
 /** Access reviews with more groups and extras than any user has. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 type Review = { readonly status?: { readonly allowed?: boolean }; readonly message?: string }
 

@@ -9,7 +9,7 @@ import { connect } from 'node:tls'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
-import { realSurroundings, type Server, startServer } from '../../src/server.ts'
+import { realSurroundings, type Server, startServer } from '../../src/server/server.ts'
 import {
   END_HEADERS,
   END_STREAM,

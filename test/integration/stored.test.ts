@@ -1,7 +1,7 @@
 /** What stands in etcd: how long it lasts, and how values of other servers are read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { until } from '../harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 

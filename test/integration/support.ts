@@ -11,8 +11,8 @@ import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Ids } from '../../src/api/ids.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
-import { realSurroundings, startServer } from '../../src/server.ts'
-import type { FindHost } from '../../src/verbs/subresources/find-host.ts'
+import { realSurroundings, startServer } from '../../src/server/server.ts'
+import type { FindHost } from '../../src/request/verbs/subresources/find-host.ts'
 import { startEtcd } from '../harness/etcd.ts'
 
 export type Answer = {

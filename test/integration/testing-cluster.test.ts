@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { AppsV1Api, CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
-import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 /** For a start and an end on a busy machine; watches that are left last for five minutes and more. */
 const FORGOTTEN_MS_MAX = 120_000
@@ -199,7 +199,7 @@ test('after a stop nothing is left: no file, no port, no watch', async () => {
 })
 
 test('a cluster that is forgotten does not keep the process alive', async () => {
-  const module = new URL('../../src/testing/index.ts', import.meta.url).href
+  const module = new URL('../../src/entry/testing/index.ts', import.meta.url).href
   const program = `
     const { startCluster } = await import(${JSON.stringify(module)})
     const cluster = await startCluster()

@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Cluster, type Kubeconfig, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, type Kubeconfig, startCluster } from '../../src/entry/testing/index.ts'
 import { keelsonProgram } from '../harness/keelson.ts'
 
 const run = promisify(execFile)

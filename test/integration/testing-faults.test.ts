@@ -12,7 +12,7 @@ import {
   type FaultEffect,
   type FaultMatch,
   startCluster,
-} from '../../src/testing/index.ts'
+} from '../../src/entry/testing/index.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const resource = 'configmaps'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createFirstObjects, settled } from '../../scripts/first-objects.ts'
 import { parseFirstObjects } from '../../src/storage/first-objects.ts'
 import { type EngineState, MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
-import { startCluster } from '../../src/testing/index.ts'
+import { startCluster } from '../../src/entry/testing/index.ts'
 
 async function objectsIn(state: EngineState): Promise<Map<string, string>> {
   await using engine = MemoryEngine.from(state)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
-import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 

@@ -195,7 +195,7 @@ test('without a collector nothing waits, and what is lost is counted', async () 
   await until(failed, 'spans that could not be sent')
 })
 
-/** The modules of src/tracing that a server has loaded when it serves. */
+/** The modules of src/request/tracing that a server has loaded when it serves. */
 async function loadedBy(args: readonly string[]): Promise<string> {
   const [port = 0] = await freePorts(1)
   const load = `(url, context, next) => (url.includes('/src/tracing/') && console.log(url), next(url, context))`

@@ -6,18 +6,23 @@
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../src/api/object.ts'
-import { decodeBody } from '../../src/codec/decode-body.ts'
+import { decodeBody } from '../../src/objects/codec/decode-body.ts'
 import { ApiError } from '../../src/api/errors.ts'
-import { compare } from '../../src/apply/compare.ts'
-import { mergeTypeOfObjects } from '../../src/apply/object-merge-type.ts'
-import { changedWires, givenWire, storedWire } from '../../src/apply/wire.ts'
+import { compare } from '../../src/objects/apply/compare.ts'
+import { mergeTypeOfObjects } from '../../src/objects/apply/object-merge-type.ts'
+import { changedWires, givenWire, storedWire } from '../../src/objects/apply/wire.ts'
 import { anonymousUser } from '../../src/api/user.ts'
-import { decodeStored, encodeStored, printWire, UnreadableError } from '../../src/codec/object.ts'
-import { PrintedCheck } from '../../src/codec/printed.ts'
-import { readShown, settledWire } from '../../src/codec/settled.ts'
-import { rowOf } from '../../src/codec/table.ts'
-import { encodeItem } from '../../src/codec/protobuf/envelope.ts'
-import { Transcoder } from '../../src/codec/protobuf/transcode.ts'
+import {
+  decodeStored,
+  encodeStored,
+  printWire,
+  UnreadableError,
+} from '../../src/objects/codec/object.ts'
+import { PrintedCheck } from '../../src/objects/codec/printed.ts'
+import { readShown, settledWire } from '../../src/objects/codec/settled.ts'
+import { rowOf } from '../../src/objects/codec/table.ts'
+import { encodeItem } from '../../src/objects/codec/protobuf/envelope.ts'
+import { Transcoder } from '../../src/objects/codec/protobuf/transcode.ts'
 import { apiVersionOf, type Resource, type Writer } from '../../src/registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../src/registry/validate.ts'
 import { Random } from '../simulation/random.ts'

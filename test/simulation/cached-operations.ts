@@ -1,6 +1,6 @@
 /** Reads that the cache answers: as new as was asked for, or not at all. */
-import type { Matches } from '../../src/cache/item.ts'
-import type { Listed, Reader } from '../../src/cache/reader.ts'
+import type { Matches } from '../../src/storage/cache/item.ts'
+import type { Listed, Reader } from '../../src/storage/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../../src/storage/keys.ts'
 import type { Current } from '../../src/storage/store.ts'

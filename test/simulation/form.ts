@@ -1,10 +1,10 @@
 /** How the cache reads and prints the objects of a run, and how a client reads them back. */
 import type { KubeObject } from '../../src/api/object.ts'
-import { Facts } from '../../src/cache/facts.ts'
-import type { ObjectCodec, Matches } from '../../src/cache/item.ts'
-import type { Wire } from '../../src/codec/object.ts'
-import { selects } from '../../src/cache/selector.ts'
-import type { IndexedValue } from '../../src/cache/tree.ts'
+import { Facts } from '../../src/storage/cache/facts.ts'
+import type { ObjectCodec, Matches } from '../../src/storage/cache/item.ts'
+import type { Wire } from '../../src/objects/codec/object.ts'
+import { selects } from '../../src/storage/cache/selector.ts'
+import type { IndexedValue } from '../../src/storage/cache/tree.ts'
 import { decodeValue, type Item, type Value } from './model.ts'
 
 const kind = 'Thing'

@@ -2,7 +2,7 @@
  * What the clients of a run do: operations by chance, each noted in the model with what it was told. A failure is never
  * more than an answer here; whether the answer can be true is for judge.ts to say.
  */
-import type { Reader } from '../../src/cache/reader.ts'
+import type { Reader } from '../../src/storage/cache/reader.ts'
 import type { Time } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../src/storage/keys.ts'

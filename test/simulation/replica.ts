@@ -1,7 +1,7 @@
 /** The server's storage and cache, wired as the server does it, behind proxies of their own. */
-import { Cache } from '../../src/cache/cache.ts'
-import type { Reader } from '../../src/cache/reader.ts'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { Cache } from '../../src/storage/cache/cache.ts'
+import type { Reader } from '../../src/storage/cache/reader.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
 import type { Engine } from '../../src/storage/engine.ts'

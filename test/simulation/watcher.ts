@@ -2,8 +2,8 @@
  * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its connection now and then,
  * resumes from the last revision it saw (on any replica, as behind a load balancer), and begins anew when told to.
  */
-import type { WatchEvent } from '../../src/cache/event.ts'
-import type { Watcher } from '../../src/cache/watch.ts'
+import type { WatchEvent } from '../../src/storage/cache/event.ts'
+import type { Watcher } from '../../src/storage/cache/watch.ts'
 import { sleep, type Timers } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import type { KeyRange } from '../../src/storage/keys.ts'

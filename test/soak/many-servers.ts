@@ -14,7 +14,7 @@ import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { startCluster } from '../../src/testing/index.ts'
+import { startCluster } from '../../src/entry/testing/index.ts'
 import { installPackage } from '../harness/package.ts'
 import { until } from '../harness/until.ts'
 

@@ -10,7 +10,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { EtcdClient } from '../../src/etcd/client.ts'
+import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
 import { compact, readAll, readRevision } from '../harness/gateway.ts'
 import { startKeelson } from '../harness/keelson.ts'

@@ -3,7 +3,7 @@ import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Attributes } from '../admission.ts'
-import type { Maybe, Objects } from '../objects.ts'
+import type { Maybe, Objects } from '../../api/object-access.ts'
 import { invalidSelector, type MatchCriteria } from './criteria.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const

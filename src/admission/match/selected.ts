@@ -4,9 +4,9 @@
  */
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 import type { Attributes } from '../admission.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../../api/object-access.ts'
 import { type MatchCriteria, matchesObjectSelector } from './criteria.ts'
 import { LabelIndex } from './label-index.ts'
 import type { Candidate } from './match-index.ts'

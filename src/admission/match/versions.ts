@@ -1,7 +1,7 @@
 /** Objects in the version that a webhook or a policy asks for (matchPolicy Equivalent). */
 import type { KubeObject } from '../../api/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import type { Maybe } from '../objects.ts'
+import type { Maybe } from '../../api/object-access.ts'
 
 export type GroupVersionKind = {
   readonly group: string

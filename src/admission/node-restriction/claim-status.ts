@@ -2,7 +2,7 @@
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type KubeObject, omit } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, refusal } from '../admission.ts'
 
 export function admitClaimStatus(gates: Gates, node: string, attributes: Attributes): void {

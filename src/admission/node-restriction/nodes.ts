@@ -1,7 +1,7 @@
 /** A kubelet writes its own Node only, and neither what pods are steered by (taints, most labels of Kubernetes) nor what it is owned by. */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, refusal } from '../admission.ts'
 
 export function admitNode(node: string, attributes: Attributes): void {

@@ -11,9 +11,9 @@ import {
 import { quote } from '../../api/quote.ts'
 import { mirror } from '../../registry/kinds/core/pod/annotations.ts'
 import { configMapNames, secretNames } from '../../registry/kinds/core/pod/references.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, refusal } from '../admission.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../../api/object-access.ts'
 
 export type PodParts = { readonly objects: Pick<Objects, 'get'> }
 

@@ -12,7 +12,7 @@ import { quote } from '../../api/quote.ts'
 import { volumeClaimName } from '../../registry/kinds/core/pod/references.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import type { AskAuthorizer } from '../ask-authorizer.ts'
-import { getOrLatest, type ResourceId } from '../objects.ts'
+import { getOrLatest, type ResourceId } from '../../api/object-access.ts'
 import { nodeOf, type PodParts, readPod } from './pods.ts'
 
 type TokenParts = PodParts & { readonly authorize: AskAuthorizer; readonly gates: Gates }

@@ -15,7 +15,7 @@ import type { PodSecurityConfiguration } from '../../config/files/pod-security.t
 import type { Clock } from '../../lib/clock.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Attributes } from '../admission.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../../api/object-access.ts'
 import { violations } from './evaluate.ts'
 import { viewPod } from './pod-view.ts'
 import { policyOf, prefix } from './policy.ts'

@@ -3,7 +3,7 @@
  * removed, which the author of an expression rarely means.
  */
 import { isFields, type Json } from '../../api/object.ts'
-import type { MergeType } from '../../apply/merge-type.ts'
+import type { MergeType } from '../../objects/apply/merge-type.ts'
 import { BoundedTexts } from '../../lib/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 

@@ -1,10 +1,14 @@
 /** CEL expressions of policies, compiled once. An expression with a fault fails whenever it is evaluated. */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
-import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../cel/admission.ts'
-import { compileInTurns, type Program } from '../../cel/compile.ts'
-import type { Slice } from '../../cel/run.ts'
-import type { Turns } from '../../cel/turns.ts'
-import type { Type } from '../../cel/types.ts'
+import {
+  type AdmissionNames,
+  admissionEnvironment,
+  PolicyVariables,
+} from '../../objects/cel/admission.ts'
+import { compileInTurns, type Program } from '../../objects/cel/compile.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import type { Turns } from '../../objects/cel/turns.ts'
+import type { Type } from '../../objects/cel/types.ts'
 
 export type Expression = { readonly text: string } & (
   | { readonly program: Program; readonly fault?: undefined }

@@ -1,7 +1,7 @@
 /** The expressions of a validating policy. */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
-import type { Slice } from '../../cel/run.ts'
-import type { Turns } from '../../cel/turns.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import type { Turns } from '../../objects/cel/turns.ts'
 import {
   compileAll,
   compileConditional,

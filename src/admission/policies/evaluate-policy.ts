@@ -1,6 +1,6 @@
 /** What a policy says about one request, with one parameter: decisions, in the order of its validations, and audit annotations. */
-import type { Turns } from '../../cel/turns.ts'
-import { CelError, type Result } from '../../cel/values.ts'
+import type { Turns } from '../../objects/cel/turns.ts'
+import { CelError, type Result } from '../../objects/cel/values.ts'
 import type { CompiledPolicy, Validation } from './compile-policy.ts'
 import { OVER_BUDGET, POLICY_COST_MAX } from './costs.ts'
 import {

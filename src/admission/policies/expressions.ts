@@ -1,8 +1,8 @@
 /** Evaluates expressions of a policy that share a budget and the values of variables. */
-import { type Evaluated, Evaluation } from '../../cel/compile.ts'
-import type { Activation, Slice } from '../../cel/run.ts'
-import type { Turns, TurnTools } from '../../cel/turns.ts'
-import { CelError, type Result } from '../../cel/values.ts'
+import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
+import type { Activation, Slice } from '../../objects/cel/run.ts'
+import type { Turns, TurnTools } from '../../objects/cel/turns.ts'
+import { CelError, type Result } from '../../objects/cel/values.ts'
 import type { Conditional, Expression } from './compile-expressions.ts'
 import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from './costs.ts'
 import { VariableValues } from './variable-values.ts'

@@ -2,8 +2,12 @@
  * The index of policies, kept current by watches of the cache. A write of a policy or a binding is answered only when the index has it
  * (`followed`); upstream's is up to a second behind.
  */
-import { type FollowedAccess, followByName, type NamedObjects } from '../../cache/follow-by-name.ts'
-import { type Followed, followedStore } from '../../cache/followed-store.ts'
+import {
+  type FollowedAccess,
+  followByName,
+  type NamedObjects,
+} from '../../storage/cache/follow-by-name.ts'
+import { type Followed, followedStore } from '../../storage/cache/followed-store.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { admissionGroup } from '../admission.ts'

@@ -1,7 +1,7 @@
 /** Values of CEL that are none of JSON, as Go prints them in messages. */
 import { goDate, goTime } from '../../api/go-value.ts'
-import { formatTimestamp } from '../../cel/time.ts'
-import { Duration, Timestamp, Uint, type Value } from '../../cel/values.ts'
+import { formatTimestamp } from '../../objects/cel/time.ts'
+import { Duration, Timestamp, Uint, type Value } from '../../objects/cel/values.ts'
 
 /** `plain` with %v, `syntax` with %#v, `name` with %T. */
 export type GoText = { readonly plain: string; readonly syntax: string; readonly name: string }

@@ -3,9 +3,9 @@
  * managedFields, which take longer to parse than all the rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { wholeField, wholeItem, wholeWire } from '../../apply/wire.ts'
-import { LazyFields, LazyItems } from '../../cel/json-values.ts'
-import type { Field, Struct } from '../../schema/schema.ts'
+import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
+import { LazyFields, LazyItems } from '../../objects/cel/json-values.ts'
+import type { Field, Struct } from '../../objects/schema/schema.ts'
 
 export class LazyWire extends LazyFields {
   readonly #value: Fields

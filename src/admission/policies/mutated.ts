@@ -1,5 +1,5 @@
 /** What a mutation needs to know of the object that it changes. */
-import type { Expected } from '../../codec/decode-body.ts'
+import type { Expected } from '../../objects/codec/decode-body.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { kindAt } from '../match/versions.ts'

@@ -1,8 +1,8 @@
 /** The JSON of a value that an expression of a mutating policy made, with the limits and refusals of Go's conversion. */
 import type { Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
-import { sourceOf } from '../../cel/json-values.ts'
-import { formatDuration, formatTimestamp } from '../../cel/time.ts'
+import { sourceOf } from '../../objects/cel/json-values.ts'
+import { formatDuration, formatTimestamp } from '../../objects/cel/time.ts'
 import {
   CelError,
   Duration,
@@ -15,7 +15,7 @@ import {
   TypeValue,
   Uint,
   type Value,
-} from '../../cel/values.ts'
+} from '../../objects/cel/values.ts'
 
 /** Characters of what one mutation makes: as many as a request may have. */
 const CHARACTERS_MAX = 3 * 1024 * 1024

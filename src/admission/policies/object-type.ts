@@ -2,7 +2,7 @@
  * The CEL types of objects, for type checks, as upstream derives them from published schemas: fields whose schema has no type, such as
  * quantities, cannot be named at all.
  */
-import { lazyStruct } from '../../cel/schema-type.ts'
+import { lazyStruct } from '../../objects/cel/schema-type.ts'
 import {
   bool,
   bytes,
@@ -15,10 +15,10 @@ import {
   string,
   timestamp,
   type Type,
-} from '../../cel/types.ts'
+} from '../../objects/cel/types.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { Schema, Struct } from '../../schema/schema.ts'
-import type { Structural } from '../../schema/structural/structural.ts'
+import type { Schema, Struct } from '../../objects/schema/schema.ts'
+import type { Structural } from '../../objects/schema/structural/structural.ts'
 
 /** The type of the objects of a resource. Its parts are named after the kind. */
 export function objectTypeOf({ kind, shape: { struct } }: Resource): Type | undefined {

@@ -11,7 +11,7 @@ import { mastersGroup, type User } from '../../api/user.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { admissionGroup, type Attributes, type Plugin } from '../admission.ts'
 import type { AskAuthorizer } from '../ask-authorizer.ts'
-import type { Objects, ResourceId } from '../objects.ts'
+import type { Objects, ResourceId } from '../../api/object-access.ts'
 
 export type ParamAccessParts = {
   readonly objects: Pick<Objects, 'get'>

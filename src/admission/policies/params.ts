@@ -1,8 +1,8 @@
 /** The parameters that a binding refers to. */
 import type { KubeObject } from '../../api/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import type { Struct } from '../../schema/schema.ts'
-import type { Maybe, Objects } from '../objects.ts'
+import type { Struct } from '../../objects/schema/schema.ts'
+import type { Maybe, Objects } from '../../api/object-access.ts'
 import type { ParamKind, ParamRef } from './policy.ts'
 
 /** Faults of a policy or a binding, which the failurePolicy decides about. */

@@ -11,15 +11,15 @@ import {
   MadeStruct,
   type Result,
   type StructValue,
-} from '../../cel/values.ts'
-import { decodePatched } from '../../codec/decode-body.ts'
-import { strictText } from '../../codec/head.ts'
-import { printOrdered } from '../../codec/json.ts'
-import { objectText } from '../../codec/object.ts'
+} from '../../objects/cel/values.ts'
+import { decodePatched } from '../../objects/codec/decode-body.ts'
+import { strictText } from '../../objects/codec/head.ts'
+import { printOrdered } from '../../objects/codec/json.ts'
+import { objectText } from '../../objects/codec/object.ts'
 import type { Steps } from '../../lib/slices.ts'
-import { JsonNode, valueOf } from '../../patch/document.ts'
-import { applyOperations, type Operation, TestFailed } from '../../patch/json-patch.ts'
-import { PatchError, Work } from '../../patch/work.ts'
+import { JsonNode, valueOf } from '../../objects/patch/document.ts'
+import { applyOperations, type Operation, TestFailed } from '../../objects/patch/json-patch.ts'
+import { PatchError, Work } from '../../objects/patch/work.ts'
 import { fillType } from '../webhooks/patched.ts'
 import type { Mutated } from './mutated.ts'
 import { MutationFault, NativeValues } from './native-value.ts'

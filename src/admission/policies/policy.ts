@@ -1,12 +1,12 @@
 /** A validating or mutating policy and its bindings, as far as requests need them. */
 import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
-import type { Slice } from '../../cel/run.ts'
-import { nowOrInTurns, type Turns } from '../../cel/turns.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
 import { requirementsOf } from '../../registry/rules/label-selector.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 import { type MatchCriteria, readPolicyCriteria } from '../match/criteria.ts'
-import type { Maybe } from '../objects.ts'
+import type { Maybe } from '../../api/object-access.ts'
 import { isParameterized } from './compile-expressions.ts'
 
 export type ParamKind = { readonly apiVersion: string; readonly kind: string }

@@ -10,12 +10,12 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
-import { PolicyVariables, typedEnvironment } from '../../cel/admission.ts'
-import { compileInTurns } from '../../cel/compile.ts'
-import type { Environment } from '../../cel/environment.ts'
-import type { Slice } from '../../cel/run.ts'
-import { inTurns, type Turns } from '../../cel/turns.ts'
-import type { Type } from '../../cel/types.ts'
+import { PolicyVariables, typedEnvironment } from '../../objects/cel/admission.ts'
+import { compileInTurns } from '../../objects/cel/compile.ts'
+import type { Environment } from '../../objects/cel/environment.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import { inTurns, type Turns } from '../../objects/cel/turns.ts'
+import type { Type } from '../../objects/cel/types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 

@@ -5,7 +5,7 @@
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
-import { CelError, HashMap, isList, MadeStruct, type Value } from '../../cel/values.ts'
+import { CelError, HashMap, isList, MadeStruct, type Value } from '../../objects/cel/values.ts'
 
 /** A line for each object with another name; empty: there is none. */
 export function typeNameFaults(object: MadeStruct): string {

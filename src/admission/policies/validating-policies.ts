@@ -3,14 +3,14 @@
  * audits as the bindings say. Of several denials the first one is reported, by the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
-import { printString } from '../../codec/json.ts'
+import { printString } from '../../objects/codec/json.ts'
 import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
 import { isDecided, Selected } from '../match/selected.ts'
-import type { Maybe } from '../objects.ts'
+import type { Maybe } from '../../api/object-access.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { OVER_BUDGET } from './costs.ts'
 import { type Decision, type Evaluation, evaluatePolicy } from './evaluate-policy.ts'

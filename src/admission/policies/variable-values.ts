@@ -1,9 +1,9 @@
 /** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
 import { quote } from '../../api/quote.ts'
-import { type Evaluated, Evaluation } from '../../cel/compile.ts'
-import type { Activation, Slice } from '../../cel/run.ts'
-import { inTurns, type TurnTools } from '../../cel/turns.ts'
-import { CelError, LazyStruct, type Result } from '../../cel/values.ts'
+import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
+import type { Activation, Slice } from '../../objects/cel/run.ts'
+import { inTurns, type TurnTools } from '../../objects/cel/turns.ts'
+import { CelError, LazyStruct, type Result } from '../../objects/cel/values.ts'
 import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 

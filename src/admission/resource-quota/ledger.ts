@@ -5,7 +5,7 @@
 import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
-import type { Objects, ResourceId } from '../objects.ts'
+import type { Objects, ResourceId } from '../../api/object-access.ts'
 import { type Charge, costIn, excessOf, unknownOf, usedShare, withUsed } from './charge.ts'
 
 export const resourceQuotas: ResourceId = { group: '', version: 'v1', plural: 'resourcequotas' }

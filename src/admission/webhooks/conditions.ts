@@ -1,9 +1,9 @@
 /** The match conditions of a webhook: it is called only if all of them are true. */
 import { forbidden } from '../../api/errors.ts'
-import { admissionEnvironment } from '../../cel/admission.ts'
-import { type Compiled, compileInTurns } from '../../cel/compile.ts'
-import type { Activation, Slice } from '../../cel/run.ts'
-import { inTurns, type Turns } from '../../cel/turns.ts'
+import { admissionEnvironment } from '../../objects/cel/admission.ts'
+import { type Compiled, compileInTurns } from '../../objects/cel/compile.ts'
+import type { Activation, Slice } from '../../objects/cel/run.ts'
+import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from '../policies/costs.ts'

@@ -2,14 +2,14 @@
  * The configurations of webhooks, kept current by watches of the cache. A write of one is answered only when it is in force
  * (`followed`).
  */
-import { type FollowedAccess, followByName } from '../../cache/follow-by-name.ts'
-import type { FollowedResource } from '../../cache/followed-resource.ts'
-import { followedStore } from '../../cache/followed-store.ts'
+import { type FollowedAccess, followByName } from '../../storage/cache/follow-by-name.ts'
+import type { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { followedStore } from '../../storage/cache/followed-store.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ObjectStore } from '../../storage/store.ts'
-import type { CredentialsFor, WebhookParts } from '../../webhooks/call.ts'
+import type { CredentialsFor, WebhookParts } from '../../net/outbound/call.ts'
 import { admissionGroup } from '../admission.ts'
 import { HookList } from './hook-list.ts'
 import type { HookType } from './metrics.ts'

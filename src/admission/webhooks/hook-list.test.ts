@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { anObject, attributes } from '../../../test/harness/admission.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
-import { ReceivedAnswers } from '../../webhooks/received.ts'
+import { ReceivedAnswers } from '../../net/outbound/received.ts'
 import { HookList } from './hook-list.ts'
 
 const registry = new Registry(

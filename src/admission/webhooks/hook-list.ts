@@ -1,7 +1,7 @@
 /** All webhooks of one type, in the order in which they are called: by the name of their configuration, then as they stand in it. */
 import type { Fields } from '../../api/object.ts'
 import type { Registry } from '../../registry/registry.ts'
-import type { WebhookParts } from '../../webhooks/call.ts'
+import type { WebhookParts } from '../../net/outbound/call.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
 import { type Candidate, MatchIndex } from '../match/match-index.ts'

@@ -1,6 +1,6 @@
 /** One webhook of a configuration, as requests need it. */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
-import { Webhook, type WebhookParts } from '../../webhooks/call.ts'
+import { Webhook, type WebhookParts } from '../../net/outbound/call.ts'
 import { Conditions } from './conditions.ts'
 import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
 

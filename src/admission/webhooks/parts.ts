@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../../api/object-access.ts'
 import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'
 import type { ConditionMetrics } from '../match/condition-metrics.ts'
 import type { HookMetrics } from './metrics.ts'

@@ -1,6 +1,6 @@
 /** The audit annotation with the patch of a mutating webhook. */
 import { JsonScanner } from '../../api/json-scanner.ts'
-import { compareKeys, printOrdered, printString, readRaw } from '../../codec/json.ts'
+import { compareKeys, printOrdered, printString, readRaw } from '../../objects/codec/json.ts'
 
 type Patching = { readonly configuration: string; readonly webhook: string; readonly patch: string }
 

@@ -2,8 +2,8 @@
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { decodeStruct } from '../../codec/decode.ts'
-import { goTypeOfHead, parseFault, readHead } from '../../codec/head.ts'
+import { decodeStruct } from '../../objects/codec/decode.ts'
+import { goTypeOfHead, parseFault, readHead } from '../../objects/codec/head.ts'
 import { typeOf } from '../../registry/types.ts'
 import type { ReviewVersion } from './hook.ts'
 

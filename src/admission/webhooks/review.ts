@@ -1,7 +1,7 @@
 /** The AdmissionReview that a webhook is sent. */
 import { type Fields, present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
-import { printOrdered, printString } from '../../codec/json.ts'
+import { printOrdered, printString } from '../../objects/codec/json.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../match/namespaces.ts'

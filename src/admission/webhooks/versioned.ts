@@ -1,9 +1,9 @@
 /** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { objectText } from '../../codec/object.ts'
+import { objectText } from '../../objects/codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { ObjectSchema } from '../../schema/object-schema.ts'
+import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { Attributes } from '../admission.ts'
 import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
 

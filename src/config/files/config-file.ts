@@ -3,7 +3,7 @@
  * validates it. A type of file is a ConfigFileType.
  */
 import type { Fields } from '../../api/object.ts'
-import type { Scheme } from '../../schema/object-schema.ts'
+import type { Scheme } from '../../objects/schema/object-schema.ts'
 import type { FileFault } from './decode-file.ts'
 import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
 

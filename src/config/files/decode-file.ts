@@ -6,11 +6,17 @@ import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { JsonNumberError } from '../../api/json-value.ts'
 import type { Fields } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { type Decoding, decodeStruct } from '../../codec/decode.ts'
-import { goTypeOfHead, type Head, parseFault, readHead, strictText } from '../../codec/head.ts'
-import { convertYaml } from '../../codec/yaml.ts'
-import { YamlError } from '../../codec/yaml-error.ts'
-import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
+import { type Decoding, decodeStruct } from '../../objects/codec/decode.ts'
+import {
+  goTypeOfHead,
+  type Head,
+  parseFault,
+  readHead,
+  strictText,
+} from '../../objects/codec/head.ts'
+import { convertYaml } from '../../objects/codec/yaml.ts'
+import { YamlError } from '../../objects/codec/yaml-error.ts'
+import type { KnownKind, Scheme } from '../../objects/schema/object-schema.ts'
 
 export type DecodedFile = {
   readonly fields: Fields

@@ -22,7 +22,7 @@ import {
   egressNames,
   type EgressProxy,
   type ProxyTls,
-} from '../../egress/egress-config.ts'
+} from '../../net/egress/egress-config.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import { decodeFile } from './decode-file.ts'
 import { pairFault } from './key-pair.ts'

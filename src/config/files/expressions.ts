@@ -1,9 +1,9 @@
 /** CEL expressions in configuration files. They are compiled when the file is read, so that errors are reported right away. */
 import { type FieldFault, internalFault, invalidValue } from '../../api/field-fault.ts'
-import { compile, type Compiled, compileInTurns, type Program } from '../../cel/compile.ts'
-import type { Environment } from '../../cel/environment.ts'
-import { inTurns } from '../../cel/turns.ts'
-import { outputNameOf, type Type } from '../../cel/types.ts'
+import { compile, type Compiled, compileInTurns, type Program } from '../../objects/cel/compile.ts'
+import type { Environment } from '../../objects/cel/environment.ts'
+import { inTurns } from '../../objects/cel/turns.ts'
+import { outputNameOf, type Type } from '../../objects/cel/types.ts'
 
 export type Expression = { readonly text: string; readonly program: Program }
 

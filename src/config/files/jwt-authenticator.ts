@@ -2,7 +2,7 @@
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
-import { claimsEnvironment, userEnvironment } from '../../cel/access.ts'
+import { claimsEnvironment, userEnvironment } from '../../objects/cel/access.ts'
 import { AuthorityChecks } from './authority-checks.ts'
 import {
   anyType,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createAuthority } from '../../lib/x509/certificates.ts'
 import type { FileFault } from './decode-file.ts'
-import type { Kubeconfig } from '../../webhooks/kubeconfig.ts'
+import type { Kubeconfig } from '../../net/outbound/kubeconfig.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-kubeconfig-'))

@@ -22,7 +22,7 @@ import type {
   KubeconfigCredentials,
   KubeconfigUser,
   KubeconfigUsers,
-} from '../../webhooks/kubeconfig.ts'
+} from '../../net/outbound/kubeconfig.ts'
 import { CONFIG_BYTES_MAX, tooLarge } from './config-file.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { pairFault } from './key-pair.ts'

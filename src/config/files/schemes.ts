@@ -2,9 +2,9 @@
  * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file needs a table in types/ and a row here. Kinds
  * without a package are not implemented; their names are known because error messages differ from those for unknown kinds.
  */
-import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
-import { splitPackages, TypeCatalogue } from '../../schema/read-types.ts'
-import type { Struct } from '../../schema/schema.ts'
+import type { KnownKind, Scheme } from '../../objects/schema/object-schema.ts'
+import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
+import type { Struct } from '../../objects/schema/schema.ts'
 import { abacTypes } from './types/abac.ts'
 import { admissionTypes } from './types/admission.ts'
 import { apiserverTypes } from './types/apiserver.ts'

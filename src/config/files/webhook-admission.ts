@@ -8,7 +8,7 @@ import { describeFaults } from '../../api/aggregate.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { textOf } from '../../api/object.ts'
 import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
-import type { KubeconfigUsers } from '../../webhooks/kubeconfig.ts'
+import type { KubeconfigUsers } from '../../net/outbound/kubeconfig.ts'
 import { readKubeconfigUsers } from './kubeconfig.ts'
 import { webhookAdmissionScheme } from './schemes.ts'
 

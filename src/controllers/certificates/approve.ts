@@ -11,7 +11,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
-import { contentOf } from '../../cache/followed-resource.ts'
+import { contentOf } from '../../storage/cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
   asksForNames,

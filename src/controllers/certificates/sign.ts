@@ -12,7 +12,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import { createNow } from '../../api/timestamps.ts'
-import { contentOf } from '../../cache/followed-resource.ts'
+import { contentOf } from '../../storage/cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'

@@ -1,7 +1,7 @@
 /** A resource of this server: its objects are in the cache. */
-import { FollowedResource } from '../../cache/followed-resource.ts'
-import { ifDecodable } from '../../cache/if-decodable.ts'
-import type { Item } from '../../cache/item.ts'
+import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { ifDecodable } from '../../storage/cache/if-decodable.ts'
+import type { Item } from '../../storage/cache/item.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
 import type { ReadAccess } from '../read-access.ts'

@@ -15,7 +15,7 @@ import {
   things,
 } from '../../../test/harness/remote-api-server.ts'
 import { until as untilWhat } from '../../../test/harness/until.ts'
-import { QueueMetrics } from '../queue-metrics.ts'
+import { QueueMetrics } from '../../lib/queue-metrics.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')

@@ -1,7 +1,7 @@
 /** Deletes what is in a namespace, as far as that is possible now. */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
-import type { Item } from '../../cache/item.ts'
+import type { Item } from '../../storage/cache/item.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'

@@ -7,7 +7,7 @@ import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
 import { until } from '../../../test/harness/until.ts'
-import { QueueMetrics } from '../queue-metrics.ts'
+import { QueueMetrics } from '../../lib/queue-metrics.ts'
 import { QuotaController } from './quota-controller.ts'
 
 const quotas = builtIn('resourcequotas')

@@ -1,4 +1,4 @@
-/** Written by scripts/catalogue.ts. The form: schema/read-types.ts, and by hand only the marks gate=. */
+/** Written by scripts/catalogue.ts. The form: objects/schema/read-types.ts, and by hand only the marks gate=. */
 export const authorizationTypes = `
 package authorization/v1
 

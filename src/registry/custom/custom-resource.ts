@@ -8,7 +8,7 @@ import { type Fields, isFields, type Json, type KubeObject, present } from '../.
 import type { TableKind } from '../../api/table.ts'
 import { keysOf } from '../../lib/long-lists.ts'
 import { eachItem, everyItem, everyKey, once } from '../../lib/parts.ts'
-import type { ObjectSchema } from '../../schema/object-schema.ts'
+import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import { isStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
 import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'

@@ -1,12 +1,12 @@
 /** The CEL validation rules of a custom kind, compiled when an object is first written. */
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { Slice } from '../../cel/run.ts'
-import { inTurns, type Turns } from '../../cel/turns.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import { Remade } from '../../lib/lingering.ts'
-import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
-import { runRules } from '../../schema/structural/run-rules.ts'
-import type { Structural } from '../../schema/structural/structural.ts'
+import { compileRules, type RuleNode } from '../../objects/schema/structural/rules.ts'
+import { runRules } from '../../objects/schema/structural/run-rules.ts'
+import type { Structural } from '../../objects/schema/structural/structural.ts'
 
 /** Faults with which an object does not match the types that rules expect, so that rules are not evaluated. */
 const blocking: ReadonlySet<FaultReason> = new Set([

@@ -2,7 +2,7 @@
  * The defaults of all types, collected from the groups. Separate from the rules of kinds, so that rules can look types up without an import
  * cycle.
  */
-import type { TypeDefaults } from '../../schema/schema.ts'
+import type { TypeDefaults } from '../../objects/schema/schema.ts'
 import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'
 import { typeDefaults as apiregistrationTypes } from './apiregistration/type-defaults.ts'
 import { typeDefaults as appsTypes } from './apps/type-defaults.ts'

@@ -1,7 +1,7 @@
 /** The differences between two structs, for errors about immutable fields. */
 import { shownPlain } from '../../api/go-value.ts'
 import { type Fields, type Json } from '../../api/object.ts'
-import { isSame } from '../../schema/equal.ts'
+import { isSame } from '../../objects/schema/equal.ts'
 
 /** One line for each old and each new value of a changed field, as JSON. */
 export function changesOf(before: Fields, now: Fields): string {

@@ -1,6 +1,6 @@
 /** Comparisons of values by the types of the catalogue, for rules about immutable fields. */
 import type { Json } from '../../api/object.ts'
-import { type Equality, isEqual } from '../../schema/equal.ts'
+import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { typeOf } from '../types.ts'
 
 /** `isEqualAs('core/v1 PodSpec', now, stored)`: whether two structs of that type are equal as upstream compares them. */

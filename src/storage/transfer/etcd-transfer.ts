@@ -1,6 +1,6 @@
 /** A cluster in etcd as the source and the target of a move. */
-import { EtcdClient, type EtcdOptions } from '../../etcd/client.ts'
-import type { Op } from '../../etcd/codec/kv-request.ts'
+import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
+import type { Op } from '../etcd/codec/kv-request.ts'
 import type { Key, Revision } from '../engine.ts'
 import { importMarker, type KeyRange, keyAfter, rangeOf, toBytes } from '../keys.ts'
 import { PageSize } from '../page-size.ts'

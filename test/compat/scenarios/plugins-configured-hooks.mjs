@@ -1,4 +1,4 @@
-// Credentials for webhooks, of each plugin's kubeconfig. Users can be named after a port of the runner by `*` alone; other names are tested by src/webhooks/credentials-by-host.test.ts.
+// Credentials for webhooks, of each plugin's kubeconfig. Users can be named after a port of the runner by `*` alone; other names are tested by src/net/outbound/credentials-by-host.test.ts.
 import { scenario, POST, HOOKED } from '../steps.ts';
 import { CM, cm, quiet, allow, install, mutating, pathOf, validating, webhook } from './kit/admission.mjs';
 

@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, type Fields, type Json, textsOf } from '../../../src/api/object.ts'
-import { compile } from '../../../src/cel/compile.ts'
-import { atOnce } from '../../../src/cel/turns.ts'
-import { withVariables } from '../../../src/cel/environment.ts'
-import { valueOf } from '../../../src/cel/json-values.ts'
-import { kubernetesEnvironment } from '../../../src/cel/kubernetes.ts'
-import { typeOfSchema } from '../../../src/cel/schema-type.ts'
-import { CelError } from '../../../src/cel/values.ts'
+import { compile } from '../../../src/objects/cel/compile.ts'
+import { atOnce } from '../../../src/objects/cel/turns.ts'
+import { withVariables } from '../../../src/objects/cel/environment.ts'
+import { valueOf } from '../../../src/objects/cel/json-values.ts'
+import { kubernetesEnvironment } from '../../../src/objects/cel/kubernetes.ts'
+import { typeOfSchema } from '../../../src/objects/cel/schema-type.ts'
+import { CelError } from '../../../src/objects/cel/values.ts'
 
 const compat = join(import.meta.dirname, '..', '..', 'compat')
 

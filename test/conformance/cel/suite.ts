@@ -4,19 +4,23 @@
  */
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { fieldsOf, type Fields, itemsOf, type Json, textOf } from '../../../src/api/object.ts'
-import { compile } from '../../../src/cel/compile.ts'
-import { createEnvironment, type Environment, withVariables } from '../../../src/cel/environment.ts'
-import { isEqual } from '../../../src/cel/compare.ts'
-import { listsLibrary } from '../../../src/cel/library/lists.ts'
-import { optionalsLibrary } from '../../../src/cel/library/optionals.ts'
-import { standardLibrary } from '../../../src/cel/library/standard.ts'
+import { compile } from '../../../src/objects/cel/compile.ts'
+import {
+  createEnvironment,
+  type Environment,
+  withVariables,
+} from '../../../src/objects/cel/environment.ts'
+import { isEqual } from '../../../src/objects/cel/compare.ts'
+import { listsLibrary } from '../../../src/objects/cel/library/lists.ts'
+import { optionalsLibrary } from '../../../src/objects/cel/library/optionals.ts'
+import { standardLibrary } from '../../../src/objects/cel/library/standard.ts'
 import {
   basicStrings,
   formattedStrings,
   reversedStrings,
-} from '../../../src/cel/library/strings.ts'
-import { bindingMacros, twoVariableMacros } from '../../../src/cel/macros.ts'
-import * as types from '../../../src/cel/types.ts'
+} from '../../../src/objects/cel/library/strings.ts'
+import { bindingMacros, twoVariableMacros } from '../../../src/objects/cel/macros.ts'
+import * as types from '../../../src/objects/cel/types.ts'
 import {
   ArrayList,
   Duration,
@@ -26,7 +30,7 @@ import {
   TypeValue,
   Uint,
   type Value,
-} from '../../../src/cel/values.ts'
+} from '../../../src/objects/cel/values.ts'
 
 export type Case = { readonly path: string; readonly test: Fields }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { SWEEPS_KEPT } from '../../../src/cache/eviction-queue.ts'
-import type { Watcher } from '../../../src/cache/watch.ts'
+import { SWEEPS_KEPT } from '../../../src/storage/cache/eviction-queue.ts'
+import type { Watcher } from '../../../src/storage/cache/watch.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
 const WATCHES = 100_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WatchEvent } from '../../../src/cache/event.ts'
+import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { Plain, Transformer } from '../../../src/storage/transform.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'

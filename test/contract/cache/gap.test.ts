@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Cache } from '../../../src/cache/cache.ts'
+import { Cache } from '../../../src/storage/cache/cache.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silent } from '../../../src/lib/log.ts'
 import type { Engine } from '../../../src/storage/engine.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Watcher } from '../../../src/cache/watch.ts'
+import type { Watcher } from '../../../src/storage/cache/watch.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
 import { encode, PlainCache, root } from '../../harness/plain-cache.ts'
 

@@ -1,7 +1,7 @@
 /** Caches of two databases that share what --cache-memory-max allows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CacheMemory } from '../../../src/cache/cache-memory.ts'
+import { CacheMemory } from '../../../src/storage/cache/cache-memory.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
 /** Objects have half of it at least. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 import { failure, until } from './wait.ts'
 

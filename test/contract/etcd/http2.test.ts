@@ -10,9 +10,9 @@ import {
   type Settings,
 } from 'node:http2'
 import { test } from 'node:test'
-import { EtcdClient } from '../../../src/etcd/client.ts'
-import { WireWriter } from '../../../src/etcd/codec/writer.ts'
-import type { EtcdError } from '../../../src/etcd/errors.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
+import { WireWriter } from '../../../src/net/grpc/codec/writer.ts'
+import type { EtcdError } from '../../../src/net/grpc/errors.ts'
 import { failure, until } from './wait.ts'
 
 const key = Buffer.from('key')

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
 import { failure } from './wait.ts'
 

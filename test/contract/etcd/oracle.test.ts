@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
 import fc from 'fast-check'
 import { openOracle } from '../../../bench/engine/grpc-oracle.ts'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import {
   type Compare,
   encodeDeleteRange,
@@ -13,13 +13,13 @@ import {
   encodeRange,
   encodeTxn,
   type Op,
-} from '../../../src/etcd/codec/kv-request.ts'
+} from '../../../src/storage/etcd/codec/kv-request.ts'
 import {
   type KeyValue,
   type RangeResponse,
   readRange,
-} from '../../../src/etcd/codec/kv-response.ts'
-import { WireReader } from '../../../src/etcd/codec/reader.ts'
+} from '../../../src/storage/etcd/codec/kv-response.ts'
+import { WireReader } from '../../../src/net/grpc/codec/reader.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 
 const service = loadSync(

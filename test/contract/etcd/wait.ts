@@ -1,7 +1,7 @@
 /** Waits in tests: for a condition, and for a call to fail. */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EtcdError } from '../../../src/etcd/errors.ts'
+import { EtcdError } from '../../../src/net/grpc/errors.ts'
 import { PATIENCE_MS } from '../../harness/until.ts'
 
 export async function until(

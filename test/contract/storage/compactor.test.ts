@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { silent } from '../../../src/lib/log.ts'
 import { Compactor } from '../../../src/storage/compactor.ts'
 import { StorageError } from '../../../src/storage/errors.ts'

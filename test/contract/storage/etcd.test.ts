@@ -1,7 +1,7 @@
 /** The contract on a real etcd, and what only an engine on etcd can show: its death. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'

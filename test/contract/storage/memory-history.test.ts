@@ -5,7 +5,7 @@ import type { Key, Revision } from '../../../src/storage/engine.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { HISTORY_BYTES_MAX } from '../../../src/storage/memory/database.ts'
 import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
-import { type Cluster, startCluster } from '../../../src/testing/index.ts'
+import { type Cluster, startCluster } from '../../../src/entry/testing/index.ts'
 import { Recorder, until } from './subject.ts'
 
 const VALUE_BYTES = 1024 * 1024

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { Listener } from '../../../src/http/listener.ts'
+import { Listener } from '../../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
 
 export type Servers = AsyncDisposable & {

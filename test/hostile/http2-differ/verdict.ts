@@ -1,7 +1,7 @@
 /** What a server made of a sequence of frames: of each stream, and of the connection. */
-import { HpackDecoder } from '../../../src/http2/hpack-decoder.ts'
-import { HeaderMemory } from '../../../src/http2/header-memory.ts'
-import type { HeaderField } from '../../../src/http2/field.ts'
+import { HpackDecoder } from '../../../src/net/http2/hpack-decoder.ts'
+import { HeaderMemory } from '../../../src/net/http2/header-memory.ts'
+import type { HeaderField } from '../../../src/net/http2/field.ts'
 import {
   ACK,
   END_STREAM,

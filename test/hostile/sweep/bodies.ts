@@ -1,6 +1,6 @@
 /** Bodies of the sweep: an object of a kind in which one field is filled, in several shapes, up to a number of bytes. */
 import { isFields, type Json } from '../../../src/api/object.ts'
-import type { Schema, Struct } from '../../../src/schema/schema.ts'
+import type { Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import type { Path, SweptField } from './fields.ts'
 
 export const shapes = ['empty', 'equal', 'distinct', 'deep', 'long'] as const

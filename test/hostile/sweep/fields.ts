@@ -3,7 +3,7 @@ import { type Fields, isFields, type Json, textOf } from '../../../src/api/objec
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'
 import { typeOf } from '../../../src/registry/types.ts'
-import type { Field, Schema, Struct } from '../../../src/schema/schema.ts'
+import type { Field, Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import { readStored } from '../../golden/read.ts'
 import { loadSeeds } from '../../properties/seeds.ts'
 import { customTargets } from './custom.ts'

@@ -3,7 +3,7 @@
  * mends what the answer names: missing values, values that are not supported, fields that are forbidden.
  */
 import { isFields, type Json } from '../../../src/api/object.ts'
-import type { Schema } from '../../../src/schema/schema.ts'
+import type { Schema } from '../../../src/objects/schema/schema.ts'
 import { itemOf, objectText, sample, valueAt, withAt } from './bodies.ts'
 import type { SweptField } from './fields.ts'
 import { collectionOf } from './paths.ts'

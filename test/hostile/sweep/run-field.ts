@@ -1,7 +1,7 @@
 /** Sends the cases of one field and measures each of them. */
 import { isFields, type Json } from '../../../src/api/object.ts'
-import { encodeCbor } from '../../../src/codec/cbor/encode.ts'
-import { encodeObject } from '../../../src/codec/protobuf/envelope.ts'
+import { encodeCbor } from '../../../src/objects/codec/cbor/encode.ts'
+import { encodeObject } from '../../../src/objects/codec/protobuf/envelope.ts'
 import { objectText, operationsText, partialText } from './bodies.ts'
 import {
   type LargeCase,

@@ -1,8 +1,8 @@
 /** Puts one value into etcd, JSON or protobuf, and asks a server for it. */
 import assert from 'node:assert/strict'
 import { type Fields, fieldsOf, omit, textOf } from '../../../src/api/object.ts'
-import { encodeObject } from '../../../src/codec/protobuf/envelope.ts'
-import type { EtcdClient } from '../../../src/etcd/client.ts'
+import { encodeObject } from '../../../src/objects/codec/protobuf/envelope.ts'
+import type { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { findKind } from '../../../src/registry/scheme.ts'
 import type { StoredValue } from './values.ts'
 

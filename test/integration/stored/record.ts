@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 import { startReference } from '../../harness/reference.ts'
 import { type Answers, type Ask, askFor } from './ask.ts'

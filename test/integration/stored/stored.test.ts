@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { EtcdClient } from '../../../src/etcd/client.ts'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { clients, startTestServer } from '../support.ts'
 import { type Answers, type Ask, askFor } from './ask.ts'
 import { storedValues } from './values.ts'

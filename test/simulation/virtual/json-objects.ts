@@ -1,7 +1,7 @@
 /** Objects that are stored as the JSON that they are, for parts of the server that work on any kind. */
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { ObjectCodec } from '../../../src/cache/item.ts'
-import type { Reader } from '../../../src/cache/reader.ts'
+import type { ObjectCodec } from '../../../src/storage/cache/item.ts'
+import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { Key } from '../../../src/storage/engine.ts'
 import type { Decision, Store, Stored } from '../../../src/storage/store.ts'
 
@@ -26,7 +26,7 @@ export const jsonForm: ObjectCodec = {
 
 export const decodeJson = ({ value, revision }: Stored): KubeObject => readJson(value, revision)
 
-/** As the verbs change objects for the server itself (verbs/own-objects.ts), without field owners. The version it has then; undefined: it is not there. */
+/** As the verbs change objects for the server itself (request/verbs/own-objects.ts), without field owners. The version it has then; undefined: it is not there. */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },
   key: Key,

@@ -6,10 +6,10 @@
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { request } from '../../../src/api/own-request.ts'
-import { FollowedResource } from '../../../src/cache/followed-resource.ts'
+import { FollowedResource } from '../../../src/storage/cache/followed-resource.ts'
 import { GarbageCollector } from '../../../src/controllers/garbage-collector/garbage-collector.ts'
 import { NamespaceController } from '../../../src/controllers/namespace/namespace-controller.ts'
-import { QueueMetrics } from '../../../src/controllers/queue-metrics.ts'
+import { QueueMetrics } from '../../../src/lib/queue-metrics.ts'
 import { InProgress } from '../../../src/lib/in-progress.ts'
 import { Metrics } from '../../../src/lib/metrics.ts'
 import { Restores } from '../../../src/lib/restores.ts'
@@ -18,8 +18,8 @@ import { Registry } from '../../../src/registry/registry.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { Commit } from '../../../src/storage/local-feed.ts'
 import { type EngineState, MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
-import { FencedEngine } from '../../../src/testing/fenced-engine.ts'
-import { isSameObject } from '../../../src/testing/snapshot.ts'
+import { FencedEngine } from '../../../src/entry/testing/fenced-engine.ts'
+import { isSameObject } from '../../../src/entry/testing/snapshot.ts'
 import { JsonControlPlane } from '../../harness/json-control-plane.ts'
 import { builtIn } from '../../harness/memory-control-plane.ts'
 import { Random } from '../random.ts'
@@ -212,7 +212,7 @@ export class RestoreWorld {
     )
   }
 
-  /** As verbs/write/create-object.ts with the plugin NamespaceLifecycle. */
+  /** As request/verbs/write/create-object.ts with the plugin NamespaceLifecycle. */
   async #create(namespace: string, random: Random): Promise<void> {
     this.#creates.enter(namespace)
     try {

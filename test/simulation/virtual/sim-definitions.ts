@@ -11,7 +11,7 @@ import {
   textOf,
   textsOf,
 } from '../../../src/api/object.ts'
-import type { Reader } from '../../../src/cache/reader.ts'
+import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { cleanupFinalizer } from '../../../src/registry/kinds/apiextensions/definition-deletion.ts'
 import { Definitions } from '../../../src/controllers/definitions.ts'
 import { sleep } from '../../../src/lib/timers.ts'
@@ -22,7 +22,7 @@ import { StorageError } from '../../../src/storage/errors.ts'
 import { rangeOf, ResourceKeys } from '../../../src/storage/keys.ts'
 import type { Commit } from '../../../src/storage/local-feed.ts'
 import type { Snapshot } from '../../../src/storage/memory/database.ts'
-import { deleteInstances } from '../../../src/verbs/delete-instances.ts'
+import { deleteInstances } from '../../../src/request/verbs/delete-instances.ts'
 import type { Random } from '../random.ts'
 import { changeJson, decodeJson, jsonForm, readJson, writeJson } from './json-objects.ts'
 import { root, type SimReplica } from './sim-replica.ts'

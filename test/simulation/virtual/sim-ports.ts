@@ -2,8 +2,8 @@
  * Node ports that clients of both replicas take and release. Nobody is given what somebody else has; when all is quiet, nothing is
  * taken but what somebody has or may have: an answer that was lost leaves what it took, which the repair finds later.
  */
-import { PortError } from '../../../src/allocators/number-set.ts'
-import { RangeRecord } from '../../../src/allocators/range-record.ts'
+import { PortError } from '../../../src/request/allocators/number-set.ts'
+import { RangeRecord } from '../../../src/request/allocators/range-record.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { Random } from '../random.ts'
 import { root, type SimReplica } from './sim-replica.ts'

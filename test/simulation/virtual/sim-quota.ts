@@ -2,12 +2,12 @@
  * Writes that are charged to two quotas of one namespace, on both replicas. What is in use never passes the limit, and is no less
  * than what was granted.
  */
-import type { Objects } from '../../../src/admission/objects.ts'
+import type { Objects } from '../../../src/api/object-access.ts'
 import { count, type Evaluator } from '../../../src/admission/resource-quota/evaluator.ts'
 import { Ledger } from '../../../src/admission/resource-quota/ledger.ts'
 import { ApiError } from '../../../src/api/errors.ts'
 import { fieldsOf, textOf } from '../../../src/api/object.ts'
-import type { Reader } from '../../../src/cache/reader.ts'
+import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { sleep } from '../../../src/lib/timers.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
@@ -70,13 +70,11 @@ export class SimQuota {
     const life = this.#life
     const object = anObject('ConfigMap', 'c')
     try {
-      await this.#ledgers
-        .get(replica)
-        ?.charge('n', {
-          attributes: attributes({ plural: 'configmaps', object }),
-          evaluator,
-          object,
-        })
+      await this.#ledgers.get(replica)?.charge('n', {
+        attributes: attributes({ plural: 'configmaps', object }),
+        evaluator,
+        object,
+      })
       if (life === this.#life) this.#granted++
     } catch (error) {
       // Refused: nothing was charged that the ledger does not know of. Anything else may have been charged to one quota or both.
@@ -112,7 +110,7 @@ export class SimQuota {
   }
 }
 
-/** As the verbs give objects to plugins (verbs/own-objects.ts), without field owners. */
+/** As the verbs give objects to plugins (request/verbs/own-objects.ts), without field owners. */
 function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' | 'changeStatus'> {
   return {
     list: async (_, namespace, at) => {

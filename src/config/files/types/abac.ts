@@ -1,4 +1,4 @@
-/** The types of ABAC policies. Syntax: schema/read-types.ts. */
+/** The types of ABAC policies. Syntax: objects/schema/read-types.ts. */
 export const abacTypes = `
 package abac/v1beta1
 

@@ -1,4 +1,4 @@
-/** The types of kubeconfig files. Syntax: schema/read-types.ts. */
+/** The types of kubeconfig files. Syntax: objects/schema/read-types.ts. */
 export const kubeconfigTypes = `
 package kubeconfig/v1
 

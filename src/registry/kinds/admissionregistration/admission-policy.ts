@@ -20,9 +20,9 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
-import { bool, nullType, string } from '../../../cel/types.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
+import { bool, nullType, string } from '../../../objects/cel/types.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'

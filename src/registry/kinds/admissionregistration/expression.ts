@@ -5,11 +5,11 @@ import {
   type AdmissionNames,
   admissionEnvironment,
   PolicyVariables,
-} from '../../../cel/admission.ts'
-import { type Compiled, compileInTurns } from '../../../cel/compile.ts'
-import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
-import { bool, isSame, outputNameOf, type Type } from '../../../cel/types.ts'
+} from '../../../objects/cel/admission.ts'
+import { type Compiled, compileInTurns } from '../../../objects/cel/compile.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
+import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
 
 /** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
 const CHARACTERS_MAX = 256 * 1024

@@ -13,7 +13,7 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { once } from '../../../lib/parts.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'

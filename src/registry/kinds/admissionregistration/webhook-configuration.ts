@@ -19,10 +19,10 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'

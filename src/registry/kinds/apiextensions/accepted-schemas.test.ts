@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Fields, fieldsOf } from '../../../api/object.ts'
-import { inTurns } from '../../../cel/turns.ts'
+import { inTurns } from '../../../objects/cel/turns.ts'
 import { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateSpec } from './definition-spec.ts'
 

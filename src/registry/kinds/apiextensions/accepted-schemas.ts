@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
-import { keyOfValue } from '../../../schema/structural/value.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
+import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 
 export const schemaOf = (holder: Fields[string]): Fields[string] =>
   fieldsOf(holder)['openAPIV3Schema']

@@ -18,8 +18,8 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { withoutDash } from '../../metadata.ts'
 import { definitionDeletion } from './definition-deletion.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs } from '../../../../test/harness/turns.ts'
-import { inTurns } from '../../../cel/turns.ts'
+import { inTurns } from '../../../objects/cel/turns.ts'
 import { hasDefaults } from './default-rules.ts'
 
 const TURN_MS_MAX = 50

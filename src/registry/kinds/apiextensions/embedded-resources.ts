@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { addAll } from '../../../lib/long-lists.ts'
-import type { Structural } from '../../../schema/structural/structural.ts'
+import type { Structural } from '../../../objects/schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './definition-names.ts'
 

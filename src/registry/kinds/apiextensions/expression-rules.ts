@@ -20,13 +20,17 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { UNBOUNDED } from '../../../cel/ranges.ts'
-import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
-import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
-import type { Type } from '../../../cel/types.ts'
-import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/structural/rules.ts'
-import { readRulePath } from '../../../schema/structural/rule-path.ts'
+import { UNBOUNDED } from '../../../objects/cel/ranges.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
+import { bytesMin, REQUEST_BYTES_MAX } from '../../../objects/cel/schema-type.ts'
+import type { Type } from '../../../objects/cel/types.ts'
+import {
+  compileRule,
+  type CompiledRule,
+  ruleTypeOf,
+} from '../../../objects/schema/structural/rules.ts'
+import { readRulePath } from '../../../objects/schema/structural/rule-path.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 
 const reasons = [

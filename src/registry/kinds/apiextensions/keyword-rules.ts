@@ -19,8 +19,8 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { inPartsOf, type Turns } from '../../../cel/turns.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
 import { once } from '../../../lib/parts.ts'
 import { isEmpty } from '../../rules/rule.ts'

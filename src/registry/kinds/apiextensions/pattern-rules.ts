@@ -1,11 +1,11 @@
 /** The patterns of a schema must be valid regular expressions. Compiling one takes time, and a schema may have thousands. */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'
-import { longPatternFault } from '../../../cel/long-pattern.ts'
-import { compilePattern, isLongPattern } from '../../../cel/regex.ts'
-import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
-import { CelError } from '../../../cel/values.ts'
+import { longPatternFault } from '../../../objects/cel/long-pattern.ts'
+import { compilePattern, isLongPattern } from '../../../objects/cel/regex.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
+import { CelError } from '../../../objects/cel/values.ts'
 
 export function* validatePatterns(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []

@@ -1,6 +1,6 @@
 /** The rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
-import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import type { Turns } from '../../../objects/cel/turns.ts'
 import {
   type FieldFault,
   forbiddenField,

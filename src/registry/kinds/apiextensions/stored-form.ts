@@ -11,8 +11,8 @@ import {
   present,
 } from '../../../api/object.ts'
 import { everyItem, mapEach } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
-import { keyOfValue } from '../../../schema/structural/value.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
+import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 
 /** The name of a part in a version, and above the versions. */
 const shared = [

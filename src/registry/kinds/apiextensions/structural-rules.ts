@@ -18,8 +18,8 @@ import {
   omit,
   textOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { atOnce, type Turns } from '../../../cel/turns.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { atOnce, type Turns } from '../../../objects/cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
 
 export function* validateStructural(

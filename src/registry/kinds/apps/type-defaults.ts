@@ -1,8 +1,8 @@
 /** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
 import { mapEach } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
-import type { TypeDefaults } from '../../../schema/schema.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
+import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
 /** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject } from '../../../api/object.ts'
-import { decodeStored, encodeStored } from '../../../codec/object.ts'
+import { decodeStored, encodeStored } from '../../../objects/codec/object.ts'
 import { builtInResources } from '../../built-in.ts'
 import type { Resource } from '../../resource.ts'
 

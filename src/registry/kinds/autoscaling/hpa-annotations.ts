@@ -12,8 +12,8 @@ import {
   type ObjectMeta,
   present,
 } from '../../../api/object.ts'
-import { decodeValue } from '../../../codec/decode.ts'
-import type { Schema, Struct } from '../../../schema/schema.ts'
+import { decodeValue } from '../../../objects/codec/decode.ts'
+import type { Schema, Struct } from '../../../objects/schema/schema.ts'
 import { typeOf } from '../../types.ts'
 import { toNewMetric } from './hpa-metrics.ts'
 

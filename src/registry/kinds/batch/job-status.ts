@@ -19,7 +19,7 @@ import {
   textsOf,
 } from '../../../api/object.ts'
 import { once } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { overlapOf, parseIndexes } from './indexes.ts'

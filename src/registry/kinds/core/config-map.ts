@@ -2,7 +2,7 @@ import { type FieldFault, forbiddenField, invalidValue, tooLong } from '../../..
 import { checkConfigKey } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { eachKey } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 

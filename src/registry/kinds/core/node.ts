@@ -26,7 +26,7 @@ import {
 } from '../../../api/object.ts'
 import { addKey } from '../../../lib/long-lists.ts'
 import { mapEach, once } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { checkAmount } from '../../rules/resources.ts'

@@ -19,7 +19,7 @@ import {
 import type { Gates } from '../../../api/gates.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { addAll } from '../../../lib/long-lists.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'
 import { isEqualAs } from '../../rules/equality.ts'

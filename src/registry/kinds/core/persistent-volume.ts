@@ -22,7 +22,7 @@ import {
 } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { once } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import type { Writer } from '../../resource.ts'

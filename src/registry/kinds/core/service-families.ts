@@ -11,7 +11,7 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { type IpFamily, parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import { validateAddresses } from './service-addresses.ts'
 import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 

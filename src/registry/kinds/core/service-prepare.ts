@@ -12,7 +12,7 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import {
   isExposed,
   needsClusterIp,

@@ -1,4 +1,4 @@
-/** The defaults of Services. Their rules are in the files beside; addresses and ports are allocated by src/allocators. */
+/** The defaults of Services. Their rules are in the files beside; addresses and ports are allocated by src/request/allocators. */
 import { parseIp } from '../../../api/ip.ts'
 import {
   type Fields,

@@ -1,6 +1,6 @@
 /** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, fieldsOf } from '../../../api/object.ts'
-import type { TypeDefaults } from '../../../schema/schema.ts'
+import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
 import { withPhase } from './namespace.ts'
 import { withAllocatable, withPodCidrs } from './node.ts'

@@ -7,7 +7,7 @@ import { goTime } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { fieldsOf, isNumber, type Json, type KubeObject } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 

@@ -9,7 +9,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSegment } from '../../rules/references.ts'
 

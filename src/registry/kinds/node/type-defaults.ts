@@ -1,4 +1,4 @@
-import type { TypeDefaults } from '../../../schema/schema.ts'
+import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
 /** By package and name. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [

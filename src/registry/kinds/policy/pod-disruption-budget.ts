@@ -1,6 +1,6 @@
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { labelSelector } from '../../rules/label-selector.ts'

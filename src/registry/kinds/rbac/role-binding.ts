@@ -10,7 +10,7 @@ import {
 import { checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const group = 'rbac.authorization.k8s.io'

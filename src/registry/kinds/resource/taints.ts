@@ -15,9 +15,9 @@ import {
   type KubeObject,
   textOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../cel/run.ts'
-import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
-import { isSame } from '../../../schema/equal.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateLabel, validatePoolName, validateSubdomain } from './names.ts'

@@ -1,6 +1,6 @@
 /** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
-import type { TypeDefaults } from '../../../schema/schema.ts'
+import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
 /** A request is for one device by default. */
 function withMode(request: Fields): Fields {

@@ -10,7 +10,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { mapEach } from '../../../lib/parts.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 

@@ -17,7 +17,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
-import { identityOf } from '../../../schema/equal.ts'
+import { identityOf } from '../../../objects/schema/equal.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 export const storageClassRules: KindRules = {

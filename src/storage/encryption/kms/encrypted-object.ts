@@ -8,8 +8,8 @@ import {
   NumberTooLarge,
   varintTag,
   WireReader,
-} from '../../../etcd/codec/reader.ts'
-import { WireWriter } from '../../../etcd/codec/writer.ts'
+} from '../../../net/grpc/codec/reader.ts'
+import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 import { unreadable } from '../cipher.ts'
 import {
   type Annotations,

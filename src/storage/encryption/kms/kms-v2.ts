@@ -6,7 +6,7 @@
  * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes (KEP-3299).
  */
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
-import { emptyRequest } from '../../../etcd/codec/header.ts'
+import { emptyRequest } from '../../etcd/codec/header.ts'
 import { ExpiringCache } from '../../../lib/expiring-cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'

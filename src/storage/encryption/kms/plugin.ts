@@ -1,8 +1,8 @@
 /** A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words. */
-import { Channel, type Method } from '../../../etcd/channel.ts'
-import { Endpoints } from '../../../etcd/endpoints.ts'
-import { type EtcdCode, EtcdError } from '../../../etcd/errors.ts'
-import { unixEndpoint } from '../../../etcd/unix-socket.ts'
+import { Channel, type Method } from '../../../net/grpc/channel.ts'
+import { Endpoints } from '../../../net/grpc/endpoints.ts'
+import { type EtcdCode, EtcdError } from '../../../net/grpc/errors.ts'
+import { unixEndpoint } from '../../../net/grpc/unix-socket.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Time } from '../../../lib/timers.ts'
 import { StorageError } from '../../errors.ts'

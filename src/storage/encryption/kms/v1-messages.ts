@@ -1,6 +1,6 @@
 /** Requests and answers of KMS plugins in their first version (k8s.io/kms, v1beta1 KeyManagementService), in protobuf. */
-import { bytesTag, type WireReader } from '../../../etcd/codec/reader.ts'
-import { WireWriter } from '../../../etcd/codec/writer.ts'
+import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
+import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 /** The version that requests carry, and that a plugin must have. */
 export const v1Version = 'v1beta1'

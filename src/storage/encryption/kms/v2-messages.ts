@@ -1,6 +1,6 @@
 /** Requests and answers of KMS plugins (k8s.io/kms, v2 KeyManagementService), in protobuf. */
-import { bytesTag, type WireReader } from '../../../etcd/codec/reader.ts'
-import { WireWriter } from '../../../etcd/codec/writer.ts'
+import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
+import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 export type PluginStatus = {
   readonly version: string

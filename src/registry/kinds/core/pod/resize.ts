@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
-import { isSame } from '../../../../schema/equal.ts'
+import { isSame } from '../../../../objects/schema/equal.ts'
 import { mirror } from './annotations.ts'
 import { currentWithVersion } from './ephemeral.ts'
 import { hasPodLevel } from './pod-level.ts'

@@ -24,7 +24,7 @@ import {
 } from '../../../../api/object.ts'
 import { keysOf } from '../../../../lib/long-lists.ts'
 import { everyItem, mapEach } from '../../../../lib/parts.ts'
-import { identityOf, isSame } from '../../../../schema/equal.ts'
+import { identityOf, isSame } from '../../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
 import { faultsOf } from '../../../rules/rule.ts'

@@ -1,0 +1,12 @@
+import type { JwtKey } from '../../lib/jwt.ts'
+
+/** The keys that verify service account tokens: of files, or of an external signer. */
+export interface AccountKeys {
+  /** '': all. A promise only if an external signer has to be asked. */
+  readonly find: (keyId: string) => readonly JwtKey[] | Promise<readonly JwtKey[]>
+}
+
+export function fixedKeys(keys: readonly JwtKey[]): AccountKeys {
+  const byId = Map.groupBy(keys, ({ id }) => id)
+  return { find: (keyId) => (keyId === '' ? keys : (byId.get(keyId) ?? [])) }
+}

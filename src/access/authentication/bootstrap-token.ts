@@ -1,0 +1,90 @@
+/**
+ * Bootstrap tokens, with which nodes join a cluster: `id.secret`, of a Secret bootstrap-token-<id> in kube-system. A token that cannot be
+ * used is like one that does not exist, whatever the reason, so that nobody learns which ids there are.
+ */
+import { hash, timingSafeEqual } from 'node:crypto'
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { parseTimestamp } from '../../objects/cel/time.ts'
+import type { Log } from '../../lib/log.ts'
+import { type TokenResult, unknownToken } from './token-authenticator.ts'
+
+const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
+const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+const NANOS_PER_MS = 1_000_000n
+
+export type BootstrapTokenParts = {
+  /** Reads a Secret of kube-system: from the cache, or the latest state. */
+  readonly readSecret: (
+    name: string,
+    at: 'any' | 'latest',
+  ) => KubeObject | undefined | Promise<KubeObject | undefined>
+  readonly wallMs: () => number
+  readonly log: Log
+}
+
+export function createBootstrapTokens(
+  parts: BootstrapTokenParts,
+): (token: string) => TokenResult | Promise<TokenResult> {
+  return (token) => {
+    const [, id = '', secret = ''] = form.exec(token) ?? []
+    return id === '' ? unknownToken : authenticate(id, secret, parts)
+  }
+}
+
+/** A refusal is decided on the latest state: the cache may lag behind the write of a Secret. It takes the same time for any reason. */
+async function authenticate(
+  id: string,
+  secret: string,
+  parts: BootstrapTokenParts,
+): Promise<TokenResult> {
+  const name = `bootstrap-token-${id}`
+  const readAt = async (at: 'any' | 'latest'): Promise<ReadToken | string> => {
+    const object = await parts.readSecret(name, at)
+    return object === undefined
+      ? 'does not exist'
+      : readToken(object, { id, secret, nowMs: parts.wallMs() })
+  }
+  const cached = await readAt('any')
+  const read = typeof cached === 'string' ? await readAt('latest') : cached
+  if (typeof read !== 'string') {
+    return {
+      kind: 'known',
+      user: { name: `system:bootstrap:${id}`, uid: '', groups: read.groups },
+      audiences: [],
+    }
+  }
+  parts.log('debug', 'a bootstrap token is refused', { secret: `kube-system/${name}`, why: read })
+  return unknownToken
+}
+
+type ReadToken = { readonly groups: readonly string[] }
+type Asked = { readonly id: string; readonly secret: string; readonly nowMs: number }
+
+/** The groups, or why the token cannot be used. */
+function readToken(object: KubeObject, { id, secret, nowMs }: Asked): ReadToken | string {
+  const data = fieldsOf(object['data'])
+  const valueOf = (key: string): string => Buffer.from(textOf(data[key]), 'base64').toString('utf8')
+  if (object.metadata.deletionTimestamp !== undefined) return 'is deleted and awaits its removal'
+  if (object['type'] !== 'bootstrap.kubernetes.io/token')
+    return 'has another type than bootstrap.kubernetes.io/token'
+  if (!isSame(valueOf('token-secret'), secret)) return 'has another token-secret'
+  if (valueOf('token-id') !== id) return 'has another token-id'
+  if (isExpired(valueOf('expiration'), nowMs)) return 'has expired'
+  if (valueOf('usage-bootstrap-authentication') !== 'true') return 'is not for authentication'
+  const extra = valueOf('auth-extra-groups')
+  const groups = extra === '' ? [] : extra.split(',')
+  if (!groups.every((group) => extraGroup.test(group)))
+    return 'has an invalid group in auth-extra-groups'
+  return { groups: [...new Set(['system:bootstrappers', ...groups])].toSorted() }
+}
+
+/** In constant time: of digests, since the lengths may differ. */
+const isSame = (one: string, other: string): boolean =>
+  timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+
+/** Without a time it does not expire; one that cannot be parsed counts as over. Go's RFC 3339 has capital letters alone. */
+function isExpired(expiration: string, nowMs: number): boolean {
+  if (expiration === '') return false
+  const end = /[tz]/.test(expiration) ? undefined : parseTimestamp(expiration)
+  return end === undefined || Number(end.nanos / NANOS_PER_MS) <= nowMs
+}

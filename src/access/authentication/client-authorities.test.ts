@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import type { PeerCertificate } from '../../api/request.ts'
+import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
+import { ClientAuthorities } from './client-authorities.ts'
+
+const nowMs = Date.parse('2026-06-01T00:00:00Z')
+const [one, other, third] = ['one', 'other', 'third'].map((name) => createAuthority(name, nowMs))
+assert.ok(one !== undefined && other !== undefined && third !== undefined)
+
+const peer = (by: Certificate, isVerified = true): PeerCertificate => {
+  const { certificatePem } = issue(by, { commonName: 'x', usage: 'client', hosts: [], nowMs })
+  return { certificate: new X509Certificate(certificatePem), isVerified }
+}
+
+test('a certificate counts for the authorities that issued it, not for the others', () => {
+  const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
+  const authorities = new ClientAuthorities(pems, () => nowMs)
+  const [ofOne, ofOther] = [peer(one), peer(other)]
+  for (let times = 0; times < 2; times++) {
+    assert.equal(authorities.faultOf(ofOne, 'client'), undefined)
+    assert.match(
+      authorities.faultOf(ofOne, 'requestHeader') ?? '',
+      /not in --requestheader-client-ca-file/,
+    )
+    assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
+    assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
+  }
+  // OpenSSL may have found a path through an intermediate that Node does not show: nobody knows to which authority.
+  assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
+  assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
+})
+
+test('what OpenSSL has not verified counts for none', () => {
+  for (const requestHeader of [null, other.certificatePem]) {
+    const authorities = new ClientAuthorities(
+      { client: one.certificatePem, requestHeader },
+      () => nowMs,
+    )
+    assert.ok(authorities.faultOf(peer(one, false), 'client') !== undefined)
+    assert.ok(authorities.faultOf(peer(other, false), 'requestHeader') !== undefined)
+  }
+})
+
+test('authorities of one kind alone: what OpenSSL says counts, for that kind', () => {
+  const authorities = new ClientAuthorities(
+    { client: one.certificatePem, requestHeader: null },
+    () => nowMs,
+  )
+  assert.equal(authorities.faultOf(peer(third), 'client'), undefined)
+  assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
+})
+
+test('a certificate that was verified by authorities of before counts if one of now issued it', () => {
+  const authorities = new ClientAuthorities(
+    { client: one.certificatePem, requestHeader: null },
+    () => nowMs,
+  )
+  assert.equal(authorities.faultOf({ ...peer(one), isOutdated: true }, 'client'), undefined)
+  assert.match(
+    authorities.faultOf({ ...peer(other), isOutdated: true }, 'client') ?? '',
+    /not in --client-ca-file/,
+  )
+  assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
+})
+
+test('one authority may be of both kinds', () => {
+  const pems = {
+    client: one.certificatePem,
+    requestHeader: other.certificatePem + one.certificatePem,
+  }
+  const authorities = new ClientAuthorities(pems, () => nowMs)
+  assert.equal(authorities.faultOf(peer(one), 'client'), undefined)
+  assert.equal(authorities.faultOf(peer(one), 'requestHeader'), undefined)
+})
+
+test('new authorities count at once, and bad ones change nothing', () => {
+  const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
+  const authorities = new ClientAuthorities(pems, () => nowMs)
+  const ofOne = peer(one)
+  assert.equal(authorities.faultOf(ofOne, 'client'), undefined)
+  assert.throws(() => authorities.set({ ...pems, client: 'nothing' }))
+  assert.equal(authorities.faultOf(ofOne, 'client'), undefined)
+  authorities.set({ ...pems, client: third.certificatePem })
+  assert.ok(authorities.faultOf(ofOne, 'client') !== undefined)
+})
+
+test('an authority that has run out issues nothing', () => {
+  const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
+  const later = nowMs + 100 * 365 * 86_400_000
+  assert.ok(new ClientAuthorities(pems, () => later).faultOf(peer(one), 'client') !== undefined)
+})

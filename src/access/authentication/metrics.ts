@@ -1,0 +1,166 @@
+/** The metrics of authentication, under upstream's names. */
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+
+const FIRST_BOUND = 0.001
+/** In seconds, from a millisecond to 16 seconds. */
+const attemptBounds = Array.from({ length: 15 }, (_, at) => FIRST_BOUND * 2 ** at)
+/** The default ones of Prometheus' clients. */
+const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+const lifetimeBounds = [
+  0,
+  HOUR / 2,
+  HOUR,
+  2 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  DAY,
+  2 * DAY,
+  4 * DAY,
+  7 * DAY,
+  30 * DAY,
+  90 * DAY,
+  180 * DAY,
+  360 * DAY,
+]
+
+/** `failure`: no credentials, where nobody may be anonymous. `error`: credentials that are not valid, or an authenticator failed. */
+type Result = 'success' | 'failure' | 'error'
+
+type Series = { readonly attempts: Count; readonly seconds: Distribution }
+
+export class AuthenticationMetrics {
+  readonly cache: TokenCacheMetrics
+  /** The remaining lifetime of the client certificates of requests. */
+  readonly certificateSeconds: Distribution
+  readonly #users: Counter
+  readonly #attempts: Counter
+  readonly #seconds: Histogram
+  /** By the names that are shown. */
+  readonly #ofUsers = new Map<string, Count>()
+  readonly #results = new Map<Result, Series>()
+
+  constructor(metrics: Metrics) {
+    this.cache = new TokenCacheMetrics(metrics)
+    this.certificateSeconds = metrics
+      .histogram(
+        {
+          name: 'apiserver_client_certificate_expiration_seconds',
+          help: 'Distribution of the remaining lifetime on the certificate used to authenticate a request.',
+        },
+        lifetimeBounds,
+      )
+      .with()
+    this.#users = metrics.counter({
+      name: 'authenticated_user_requests',
+      help: 'Counter of authenticated requests broken out by username.',
+      labels: ['username'],
+    })
+    this.#attempts = metrics.counter({
+      name: 'authentication_attempts',
+      help: 'Counter of authenticated attempts.',
+      labels: ['result'],
+    })
+    this.#seconds = metrics.histogram(
+      {
+        name: 'authentication_duration_seconds',
+        help: 'Authentication duration in seconds broken out by result.',
+        labels: ['result'],
+      },
+      attemptBounds,
+    )
+    this.#ofUsers.set('other', this.#users.with('other'))
+  }
+
+  succeed(userName: string, ms: number): void {
+    const shown = shownName(userName)
+    const known = this.#ofUsers.get(shown)
+    const count = known ?? this.#users.with(shown)
+    if (known === undefined) this.#ofUsers.set(shown, count)
+    count.add()
+    this.#end('success', ms)
+  }
+
+  refuse(result: 'failure' | 'error', ms: number): void {
+    this.#end(result, ms)
+  }
+
+  #end(result: Result, ms: number): void {
+    const known = this.#results.get(result)
+    const series = known ?? {
+      attempts: this.#attempts.with(result),
+      seconds: this.#seconds.with(result),
+    }
+    if (known === undefined) this.#results.set(result, series)
+    series.attempts.add()
+    series.seconds.observe(ms / 1000)
+  }
+}
+
+const shownNames: ReadonlySet<string> = new Set([
+  'admin',
+  'client',
+  'kube_proxy',
+  'kubelet',
+  'system:serviceaccount:kube-system:default',
+])
+
+/** A few names for all users: their number is not bounded, and metrics are read by many. */
+const shownName = (name: string): string =>
+  shownNames.has(name) ? name : name.includes('@') ? 'email_id' : 'other'
+
+const aboutCache = (name: string, help: string) => ({
+  name: `authentication_token_cache_${name}`,
+  help,
+  labels: ['status'],
+})
+
+/** Of the caches of token authenticators. */
+export class TokenCacheMetrics {
+  readonly #requests: Counter
+  readonly #seconds: Histogram
+  readonly #fetches: Counter
+  readonly #waiting: Count
+  readonly #fetching: Count
+
+  constructor(metrics: Metrics) {
+    this.#requests = metrics.counter(
+      aboutCache('request_total', 'Tokens that were looked for in the cache.'),
+    )
+    this.#seconds = metrics.histogram(
+      aboutCache('request_duration_seconds', 'How long it took until a token was decided on.'),
+      requestBounds,
+    )
+    this.#fetches = metrics.counter(
+      aboutCache('fetch_total', 'Lookups of tokens that were not in the cache.'),
+    )
+    const active = metrics.gauge(
+      aboutCache('active_fetch_count', 'Lookups under way, and requests that wait for one.'),
+    )
+    this.#waiting = active.with('blocked')
+    this.#fetching = active.with('in_flight')
+  }
+
+  end(status: 'hit' | 'miss', ms: number): void {
+    this.#requests.with(status).add()
+    this.#seconds.with(status).observe(ms / 1000)
+  }
+
+  /** A request waits for a lookup, or no longer: 1 or -1. */
+  wait(change: 1 | -1): void {
+    this.#waiting.add(change)
+  }
+
+  /** A lookup begins. */
+  begin(): void {
+    this.#fetching.add()
+  }
+
+  /** A lookup ends. */
+  finish(status: 'ok' | 'error'): void {
+    this.#fetching.add(-1)
+    this.#fetches.with(status).add()
+  }
+}

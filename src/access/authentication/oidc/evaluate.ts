@@ -1,0 +1,40 @@
+/** CEL expressions over claims and users. An expression that fails, or costs too much, refuses the token. */
+import { valueOf } from '../../../objects/cel/json-values.ts'
+import type { AnswerPattern } from '../../../objects/cel/pattern-thread.ts'
+import { inTurns } from '../../../objects/cel/turns.ts'
+import type { Type } from '../../../objects/cel/types.ts'
+import { isList, type Value } from '../../../objects/cel/values.ts'
+import type { Fields } from '../../../api/object.ts'
+import type { Expression } from '../../../config/files/expressions.ts'
+import { TokenFault } from './claim-values.ts'
+
+/** The limit of one expression elsewhere in Kubernetes. Upstream has none here. */
+const COST_MAX = 1_000_000
+
+export type Variable = { readonly name: string; readonly value: Fields; readonly type: Type }
+
+/** `answer`: matches patterns that take long. */
+export async function evaluate(
+  { text, program }: Expression,
+  { name, value, type }: Variable,
+  answer: AnswerPattern,
+): Promise<Value> {
+  const activation = { [name]: valueOf(value, type) }
+  const result = await inTurns((slice) => program.inTurns(activation, COST_MAX, slice), { answer })
+  if (!('error' in result)) return result.value
+  throw new TokenFault(`expression '${text}' resulted in error: ${result.error}`)
+}
+
+const notTexts = 'expression must return a string or a list of strings'
+
+/** Empty texts count as absent. */
+export function textsOfValue(value: Value): readonly string[] {
+  if (value === null || value === '') return []
+  if (typeof value === 'string') return [value]
+  if (!isList(value)) throw new TokenFault(notTexts)
+  const items = Array.from({ length: value.size }, (_, at) => value.at(at))
+  return items.flatMap((item) => {
+    if (typeof item !== 'string') throw new TokenFault(notTexts)
+    return item === '' ? [] : [item]
+  })
+}

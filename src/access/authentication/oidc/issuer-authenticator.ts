@@ -1,0 +1,151 @@
+/** Authenticates the tokens of one issuer: verifies them with its keys, and maps their claims to a user. */
+import { hash } from 'node:crypto'
+import { parseJson } from '../../../api/json-value.ts'
+import { type Fields, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { User } from '../../../api/user.ts'
+import type { AnswerPattern } from '../../../objects/cel/pattern-thread.ts'
+import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
+import { type Jwt, parseJwt } from '../../../lib/jwt.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Time } from '../../../lib/timers.ts'
+import { TokenFault } from './claim-values.ts'
+import { expandClaim } from './distributed-claims.ts'
+import { checkAudiences, checkUnverified, type IdTokenRules, isIssuer } from './id-token.ts'
+import { IssuerClient } from './issuer-client.ts'
+import { mapClaims } from './map-claims.ts'
+import { Provider } from './provider.ts'
+
+/** Of the token of a distributed claim; one that is longer is not parsed. It may list more groups than a header could. */
+const TOKEN_CHARACTERS_MAX = 64 * 1024
+/** Issuers of distributed claims, of one authenticator; upstream keeps any number. */
+const CLAIM_ISSUERS_MAX = 16
+
+export type IssuerParts = {
+  readonly algorithms: readonly string[]
+  readonly time: Time
+  readonly log: Log
+  /** Matches patterns of expressions that take long. */
+  readonly answer: AnswerPattern
+}
+
+/** Undefined if the text is no token. Its claims must not be trusted, but for finding who can verify it. */
+const parseToken = (token: string): Jwt | undefined =>
+  token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
+
+export class IssuerAuthenticator implements Disposable {
+  /** A label of metrics. */
+  readonly issuerHash: string
+  readonly #config: JwtAuthenticator
+  readonly #parts: IssuerParts
+  readonly #client: IssuerClient
+  readonly #provider: Provider
+  readonly #claimProviders = new Map<string, Provider>()
+
+  constructor(config: JwtAuthenticator, parts: IssuerParts) {
+    const { url, certificateAuthority } = config.issuer
+    this.#config = config
+    this.#parts = parts
+    this.#client = new IssuerClient(certificateAuthority, parts.time)
+    this.issuerHash = `sha256:${hash('sha256', url)}`
+    this.#provider = this.#discover(url, config.issuer.discoveryUrl)
+  }
+
+  /** When the issuer's keys can be fetched. */
+  get discovered(): Promise<void> {
+    return this.#provider.discovered
+  }
+
+  /** Why tokens cannot be verified yet; undefined if they can. */
+  get fault(): string | undefined {
+    const { keys, fault } = this.#provider
+    if (keys !== undefined) return undefined
+    return `oidc: authenticator for issuer ${quote(this.#config.issuer.url)} is not healthy: ${fault}`
+  }
+
+  /** By a claim that is not verified. */
+  isIssuerOf({ claims }: Jwt): boolean {
+    return isIssuer(textOf(claims['iss']), this.#config.issuer.url)
+  }
+
+  /** Fails with a TokenFault. */
+  async authenticate(token: string, jwt: Jwt): Promise<User> {
+    if (this.#provider.keys === undefined)
+      throw new TokenFault('oidc: authenticator not initialized')
+    const { url } = this.#config.issuer
+    const verified = await within(
+      'oidc: verify token',
+      this.#verify(token, jwt, url, this.#provider),
+    )
+    const claims = await within('oidc: could not expand distributed claims', this.#expand(verified))
+    return mapClaims(claims, this.#config, this.#parts.answer)
+  }
+
+  async #verify(token: string, jwt: Jwt, issuer: string, { keys }: Provider): Promise<Fields> {
+    const { algorithms, time } = this.#parts
+    const rules: IdTokenRules = { issuer, audiences: this.#config.issuer.audiences, algorithms }
+    checkUnverified(jwt, rules, time.wallMs())
+    const { keyId, algorithm } = jwt
+    const why = jwt.hasCritical
+      ? 'failed to verify id token signature'
+      : await keys?.verify({ token, keyId, algorithm })
+    if (why !== undefined) throw new TokenFault(`failed to verify signature: ${why}`)
+    checkAudiences(jwt, rules)
+    return jwt.claims
+  }
+
+  async #expand(claims: Fields): Promise<Fields> {
+    const { groups } = this.#config
+    if (groups?.kind !== 'claim') return claims
+    const verify = (token: string): Promise<Fields> => this.#verifyClaim(token)
+    return expandClaim(claims, groups.claim, { get: this.#client.get, verify })
+  }
+
+  /** The token of a distributed claim, which may have an issuer of its own. */
+  async #verifyClaim(token: string): Promise<Fields> {
+    const jwt = parseToken(token)
+    if (jwt === undefined) throw new TokenFault('getting untrusted issuer failed: malformed token')
+    const issuer = textOf(jwt.claims['iss'])
+    const provider = this.#claimProviders.get(issuer) ?? this.#discoverClaims(issuer)
+    await provider.tried
+    if (provider.keys === undefined) {
+      const why = `verifier not initialized for issuer: ${quote(issuer)}`
+      throw new TokenFault(`verifying untrusted issuer ${issuer} failed: ${why}`)
+    }
+    return within('verify distributed claim token', this.#verify(token, jwt, issuer, provider))
+  }
+
+  #discoverClaims(issuer: string): Provider {
+    const [oldest] = this.#claimProviders
+    if (oldest !== undefined && this.#claimProviders.size >= CLAIM_ISSUERS_MAX) {
+      oldest[1][Symbol.dispose]()
+      this.#claimProviders.delete(oldest[0])
+    }
+    const provider = this.#discover(issuer, '')
+    this.#claimProviders.set(issuer, provider)
+    return provider
+  }
+
+  #discover(issuer: string, discoveryUrl: string): Provider {
+    const { time, log } = this.#parts
+    const onFault = (error: string): void =>
+      log('error', 'oidc authenticator: initializing plugin', { issuer, error })
+    return new Provider({ issuer, discoveryUrl }, { get: this.#client.get, time, onFault })
+  }
+
+  [Symbol.dispose](): void {
+    for (const provider of [this.#provider, ...this.#claimProviders.values()])
+      provider[Symbol.dispose]()
+    this.#client[Symbol.dispose]()
+  }
+}
+
+/** Adds to a fault what failed. */
+async function within<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof TokenFault)) throw error
+    throw new TokenFault(`${what}: ${error.message}`)
+  }
+}

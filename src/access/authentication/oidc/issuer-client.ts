@@ -1,0 +1,122 @@
+/**
+ * GET requests to an issuer: its discovery document, its keys, and distributed claims. Only over TLS, also where a redirect or a document
+ * of the issuer leads elsewhere; upstream follows them to plain HTTP, too.
+ */
+import { STATUS_CODES } from 'node:http'
+import { Agent, request } from 'node:https'
+import { quote } from '../../../api/quote.ts'
+import { GrowingBuffer } from '../../../lib/growing-buffer.ts'
+import { deadline, type Timers } from '../../../lib/timers.ts'
+import { systemContext } from '../../../lib/x509/system-roots.ts'
+import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
+import { reasonOf } from '../../../net/outbound/send.ts'
+
+/** For a request with all its redirects, as upstream. */
+const GET_MS_MAX = 30_000
+/** A set of some hundred keys. Upstream reads answers of any length. */
+const ANSWER_BYTES_MAX = 1 << 20
+/** As Go's client. */
+const REDIRECTS_MAX = 10
+const SOCKETS_MAX = 8
+
+export type Answer = {
+  readonly status: number
+  /** `404 Not Found` */
+  readonly statusText: string
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+  readonly body: Buffer
+}
+
+/** Fails with an Error whose message is that of Go's client. */
+export type Get = (url: string, bearer?: string) => Promise<Answer>
+
+export class IssuerClient implements Disposable {
+  readonly #agent: Agent
+  readonly #timers: Pick<Timers, 'after'>
+  readonly #ended = new AbortController()
+
+  /** `certificateAuthority`: PEM; '': the system's trust store. */
+  constructor(certificateAuthority: string, timers: Pick<Timers, 'after'>) {
+    const ca =
+      certificateAuthority === ''
+        ? { secureContext: systemContext() }
+        : serverTrustAnchors(certificateAuthority)
+    // Requests are rare: a connection that is kept may be closed by the issuer just as it is used again.
+    this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
+    this.#timers = timers
+  }
+
+  readonly get: Get = async (url, bearer) => {
+    using limit = deadline(this.#timers, GET_MS_MAX)
+    const signal = AbortSignal.any([limit.signal, this.#ended.signal])
+    let target = urlOf(url)
+    for (let redirects = 0; ; redirects++) {
+      const isSameHost = target.host === urlOf(url).host
+      const answer = await this.#send(target, isSameHost ? bearer : undefined, signal)
+      const { location } = answer.headers
+      if (!redirecting.has(answer.status) || typeof location !== 'string') return answer
+      if (redirects === REDIRECTS_MAX)
+        throw failure(target, `stopped after ${REDIRECTS_MAX} redirects`)
+      target = urlOf(location, target)
+    }
+  }
+
+  #send(url: URL, bearer: string | undefined, signal: AbortSignal): Promise<Answer> {
+    const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const fail = (error: Error): void => reject(failure(url, reasonOf(error)))
+    const sent = request(url, { agent: this.#agent, signal, headers }, (response) => {
+      const collected = new GrowingBuffer()
+      let bytes = 0
+      response.on('data', (piece: Buffer) => {
+        bytes += piece.length
+        if (bytes > ANSWER_BYTES_MAX)
+          sent.destroy(new Error(`the response has more than ${ANSWER_BYTES_MAX} bytes`))
+        else collected.append(piece)
+      })
+      response.on('error', fail)
+      response.on('end', () => {
+        const { statusCode: status = 0 } = response
+        const statusText = `${status} ${STATUS_CODES[status] ?? ''}`
+        resolve({ status, statusText, headers: response.headers, body: collected.take() })
+      })
+    })
+    sent.on('error', fail)
+    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    sent.once('upgrade', (_response, socket) => {
+      socket.on('error', () => undefined).destroy()
+      fail(new Error('unexpected response: 101 Switching Protocols'))
+    })
+    // Whatever closed it, the request is over; after an answer, or an error, this changes nothing.
+    sent.once('close', () => fail(new Error('unexpected EOF')))
+    sent.end()
+    return promise
+  }
+
+  /** Requests under way fail. */
+  [Symbol.dispose](): void {
+    this.#ended.abort()
+    this.#agent.destroy()
+  }
+}
+
+const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const failure = (url: URL, why: string): Error =>
+  new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
+
+/** The URL to be shown, as Go shows it. Also of a text that is none. */
+export function withoutPassword(text: string): string {
+  const url = URL.parse(text)
+  if (url === null) return text.replace(/\/\/[^/@]*@/, '//***@')
+  if (url.password === '') return text
+  url.password = '***'
+  return url.href
+}
+
+function urlOf(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url === null) throw new Error(`parse ${quote(withoutPassword(text))}: invalid URL`)
+  if (url.protocol !== 'https:') throw failure(url, 'URL scheme must be https')
+  return url
+}

@@ -1,0 +1,109 @@
+/**
+ * JWT authenticators, of --oidc-* or of --authentication-config. A token is looked at by the authenticator of its issuer alone. When the
+ * file changes, the new authenticators replace the old ones together, as soon as all of them know their keys.
+ */
+import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
+import type { Histogram, Metrics } from '../../../lib/metrics.ts'
+import { inTime, type Timer } from '../../../lib/timers.ts'
+import type { ParseToken } from '../parse-token.ts'
+import { badToken, type TokenResult, unknownToken } from '../token-authenticator.ts'
+import { TokenFault } from './claim-values.ts'
+import { IssuerAuthenticator, type IssuerParts } from './issuer-authenticator.ts'
+
+/** How long new authenticators may take until they are used, as upstream. */
+const REPLACE_MS_MAX = 60_000
+/** Tokens that are being verified by an authenticator that was replaced have this time, as upstream. */
+const REPLACED_MS = 60_000
+
+const latencyBuckets: readonly number[] = [
+  0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+export type JwtParts = IssuerParts & { readonly metrics: Metrics; readonly parse: ParseToken }
+
+export class JwtAuthenticators implements Disposable {
+  readonly #parts: IssuerParts
+  readonly #latency: Histogram
+  readonly #parse: ParseToken
+  /** All that were not ended: those in use, those that are to replace them, and those that were replaced. */
+  readonly #alive = new Set<IssuerAuthenticator>()
+  readonly #endings = new Set<Timer>()
+  #current: readonly IssuerAuthenticator[]
+
+  constructor(configs: readonly JwtAuthenticator[], parts: JwtParts) {
+    this.#parts = parts
+    this.#parse = parts.parse
+    this.#latency = parts.metrics.histogram(
+      {
+        name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
+        help: 'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for cache miss only (i.e. when the token is not found in the cache).',
+        labels: ['jwt_issuer_hash', 'result'],
+      },
+      latencyBuckets,
+    )
+    this.#current = this.#create(configs)
+  }
+
+  readonly authenticate = (token: string): TokenResult | Promise<TokenResult> => {
+    if (this.#current.length === 0) return unknownToken
+    const jwt = this.#parse(token)
+    if (jwt === undefined) return unknownToken
+    const issuer = this.#current.find((authenticator) => authenticator.isIssuerOf(jwt))
+    if (issuer === undefined) return unknownToken
+    const startMs = this.#parts.time.monotonicMs()
+    const observe = (result: 'success' | 'failure'): void => {
+      const seconds = (this.#parts.time.monotonicMs() - startMs) / 1000
+      this.#latency.with(issuer.issuerHash, result).observe(seconds)
+    }
+    return issuer.authenticate(token, jwt).then(
+      (user): TokenResult => {
+        observe('success')
+        return { kind: 'known', user, audiences: [] }
+      },
+      (error: unknown): TokenResult => {
+        observe('failure')
+        if (!(error instanceof TokenFault)) throw error
+        return badToken(error.message)
+      },
+    )
+  }
+
+  /** Fails, and leaves everything as it is, if an issuer cannot be asked for its keys in time. */
+  async replace(configs: readonly JwtAuthenticator[]): Promise<void> {
+    const next = this.#create(configs)
+    const { time } = this.#parts
+    const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(
+      () => true,
+    )
+    if (!(await inTime(discovered, REPLACE_MS_MAX, { late: () => false, timers: time }))) {
+      const faults = next.flatMap(({ fault }) => fault ?? [])
+      this.#end(next)
+      throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
+    }
+    const replaced = this.#current
+    this.#current = next
+    const ending = time.after(REPLACED_MS, () => {
+      this.#endings.delete(ending)
+      this.#end(replaced)
+    })
+    this.#endings.add(ending)
+  }
+
+  #create(configs: readonly JwtAuthenticator[]): readonly IssuerAuthenticator[] {
+    const created = configs.map((config) => new IssuerAuthenticator(config, this.#parts))
+    for (const authenticator of created) this.#alive.add(authenticator)
+    return created
+  }
+
+  #end(authenticators: Iterable<IssuerAuthenticator>): void {
+    for (const authenticator of authenticators) {
+      this.#alive.delete(authenticator)
+      authenticator[Symbol.dispose]()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const ending of this.#endings) ending.close()
+    this.#end([...this.#alive])
+  }
+}

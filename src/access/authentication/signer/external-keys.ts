@@ -1,0 +1,164 @@
+/**
+ * The keys of an external signer: fetched at startup, again when the signer said so, and when a token has a key that is not known. If that
+ * fails, the keys stay as they are.
+ */
+import type { JwtKey } from '../../../lib/jwt.ts'
+import { publicJwtKey } from '../../../lib/jwt.ts'
+import type { Log } from '../../../lib/log.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { type Time, type Timer } from '../../../lib/timers.ts'
+import type { AccountKeys } from '../account-keys.ts'
+import type { SignerKeys } from './messages.ts'
+
+/** After a failure, as upstream. */
+const RETRY_MS = 10_000
+/** Tokens with unknown keys make the signer be asked this often at the most: anybody can make them. Upstream has no limit. */
+const ASK_EVERY_MS = 1_000
+const KEY_ID_CHARACTERS_MAX = 1024
+
+type ExternalKey = JwtKey & { readonly der: Buffer; readonly isExcludedFromDiscovery: boolean }
+
+type Fetched = {
+  readonly keys: readonly ExternalKey[]
+  readonly dataSeconds: number
+  readonly refreshSeconds: number
+}
+
+export type ExternalKeysParts = {
+  readonly fetch: () => Promise<SignerKeys>
+  readonly time: Time
+  readonly log: Log
+  /** Called with each set of keys. */
+  readonly onFetched: (dataSeconds: number) => void
+}
+
+export class ExternalKeys implements AccountKeys, Disposable {
+  readonly #parts: ExternalKeysParts
+  #keys: readonly ExternalKey[] = []
+  #refreshAtMs = 0
+  #askedAtMs = Number.NEGATIVE_INFINITY
+  #fetching: Promise<void> | undefined
+  #timer: Timer | undefined
+  #isEnded = false
+
+  constructor(parts: ExternalKeysParts) {
+    this.#parts = parts
+  }
+
+  /** Fails if the signer has no valid keys. */
+  async start(): Promise<void> {
+    await this.#fetch()
+    this.#schedule(this.#refreshAtMs - this.#parts.time.monotonicMs())
+  }
+
+  /** For the discovery document. */
+  get published(): readonly JwtKey[] {
+    return this.#keys.filter(({ isExcludedFromDiscovery }) => !isExcludedFromDiscovery)
+  }
+
+  /** For how long the published keys may be cached. */
+  get cacheSeconds(): number {
+    return Math.max(0, Math.floor((this.#refreshAtMs - this.#parts.time.monotonicMs()) / 1000))
+  }
+
+  /**
+   * Whether new tokens must not be signed by this key, since others could not verify them. The signer itself names the key: one that is not
+   * known yet is asked for at once.
+   */
+  async isExcluded(keyId: string): Promise<boolean> {
+    if (this.#known(keyId).length === 0) {
+      await this.#fetch().catch((error: Error) =>
+        this.#parts.log('error', 'Error while syncing keys', { error: error.message }),
+      )
+    }
+    return this.#keys.some(
+      ({ id, isExcludedFromDiscovery }) => id === keyId && isExcludedFromDiscovery,
+    )
+  }
+
+  find(keyId: string): readonly JwtKey[] | Promise<readonly JwtKey[]> {
+    const found = this.#known(keyId)
+    if (found.length > 0) return found
+    const isAsked = this.#fetching !== undefined
+    const { time, log } = this.#parts
+    if (!isAsked) {
+      if (time.monotonicMs() - this.#askedAtMs < ASK_EVERY_MS) return found
+      this.#askedAtMs = time.monotonicMs()
+    }
+    return this.#fetch().then(
+      () => this.#known(keyId),
+      (error: Error) => {
+        if (!isAsked) log('error', 'Error while syncing keys', { error: error.message })
+        return []
+      },
+    )
+  }
+
+  #known(keyId: string): readonly JwtKey[] {
+    return keyId === '' ? this.#keys : this.#keys.filter(({ id }) => id === keyId)
+  }
+
+  #fetch(): Promise<void> {
+    this.#fetching ??= this.#fetchOnce().finally(() => {
+      this.#fetching = undefined
+    })
+    return this.#fetching
+  }
+
+  async #fetchOnce(): Promise<void> {
+    const { fetch, time, onFetched } = this.#parts
+    const { keys, dataSeconds, refreshSeconds } = checked(await fetch(), this.#keys)
+    this.#keys = keys
+    this.#refreshAtMs = time.monotonicMs() + refreshSeconds * 1000
+    onFetched(dataSeconds)
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isEnded) return
+    this.#timer = this.#parts.time.after(Math.max(0, ms), () => void this.#refresh())
+  }
+
+  async #refresh(): Promise<void> {
+    const { time, log } = this.#parts
+    try {
+      await this.#fetch()
+      this.#schedule(this.#refreshAtMs - time.monotonicMs())
+    } catch (error) {
+      const why = messageOf(error)
+      log('error', 'when syncing supported public keys(Stale set of keys will be supported)', {
+        error: why,
+      })
+      this.#schedule(RETRY_MS)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isEnded = true
+    this.#timer?.close()
+  }
+}
+
+/** Fails with upstream's messages. */
+function checked(
+  { keys, dataSeconds, refreshSeconds }: SignerKeys,
+  before: readonly ExternalKey[],
+): Fetched {
+  if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`)
+  if (keys.length === 0) throw new Error('found no keys')
+  if (dataSeconds === null) throw new Error('invalid data timestamp: proto: invalid nil Timestamp')
+  const read = keys.map(({ id, der, isExcludedFromDiscovery }): ExternalKey => {
+    if (id === '' || id.length > KEY_ID_CHARACTERS_MAX) {
+      throw new Error(`found invalid public key id ${JSON.stringify(id)}`)
+    }
+    if (der.length === 0) throw new Error('found empty public key')
+    // The same object for the same key: signatures that it has verified count for as long as it is one of the keys.
+    // limit: an external signer has a few keys
+    const same = before.find((one) => one.id === id && one.der.equals(der))
+    if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
+    const key = publicJwtKey(der, id)
+    if (key === undefined)
+      throw new Error(`while parsing external public keys: ${id} is no RSA or ECDSA public key`)
+    return { ...key, der, isExcludedFromDiscovery }
+  })
+  return { keys: read, dataSeconds, refreshSeconds }
+}

@@ -1,0 +1,166 @@
+/**
+ * An external signer of service account tokens, behind a Unix domain socket (KEP-740): it has the private keys, this server makes the
+ * claims.
+ */
+import { parseText } from '../../../api/json-value.ts'
+import { isFields } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { Channel, type Method } from '../../../net/grpc/channel.ts'
+import { emptyRequest } from '../../../storage/etcd/codec/header.ts'
+import { Endpoints } from '../../../net/grpc/endpoints.ts'
+import { EtcdError } from '../../../net/grpc/errors.ts'
+import { unixEndpoint } from '../../../net/grpc/unix-socket.ts'
+import type { Log } from '../../../lib/log.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import type { Metrics } from '../../../lib/metrics.ts'
+import { sleep, type Time } from '../../../lib/timers.ts'
+import { ExternalKeys } from './external-keys.ts'
+import { encodeSign, readKeys, readMetadata, readSigned, type SignedParts } from './messages.ts'
+import { SignerMetrics } from './signer-metrics.ts'
+
+/** Of one call. */
+const CALL_MS_MAX = 10_000
+/** How long the server waits for the signer when it starts, as upstream. */
+const START_MS_MAX = 60_000
+const START_RETRY_MS = 1_000
+const KEY_ID_CHARACTERS_MAX = 1024
+/** The shortest lifetime that a token may have. */
+const SECONDS_MIN = 600
+
+export type ExternalSignerParts = {
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+export class ExternalSigner implements Disposable {
+  readonly keys: ExternalKeys
+  /** The maximum lifetime of the tokens that it signs. Known after `start`. */
+  secondsMax = 0
+  readonly #endpoints: Endpoints
+  readonly #channel: Channel
+  readonly #time: Time
+  readonly #metrics: SignerMetrics
+
+  /** `path`: of the socket; `@name`: in the abstract namespace. */
+  constructor(path: string, { time, log, metrics }: ExternalSignerParts) {
+    this.#time = time
+    this.#metrics = new SignerMetrics(metrics, time)
+    this.#endpoints = new Endpoints({
+      urls: [unixEndpoint(path)],
+      tls: undefined,
+      clock: time,
+      log,
+    })
+    this.#channel = new Channel({ endpoints: this.#endpoints, clock: time, timeoutMs: CALL_MS_MAX })
+    this.keys = new ExternalKeys({
+      fetch: () => this.#metrics.countFetch(this.#call(fetchKeys, emptyRequest())),
+      time,
+      log,
+      onFetched: (dataSeconds) => this.#metrics.dataTimestamp(dataSeconds),
+    })
+  }
+
+  /** Waits for a signer that is not there yet. Fails if it does not come, or has no valid keys. */
+  async start(): Promise<void> {
+    const untilMs = this.#time.monotonicMs() + START_MS_MAX
+    for (;;) {
+      try {
+        await this.keys.start()
+        break
+      } catch (error) {
+        const isAbsent = error instanceof EtcdError && error.code === 'Unavailable'
+        if (!isAbsent || this.#time.monotonicMs() >= untilMs) throw startFault(error)
+      }
+      await sleep(this.#time, START_RETRY_MS)
+    }
+    this.secondsMax = await this.#call(metadata, emptyRequest()).catch((error: unknown) => {
+      throw startFault(error)
+    })
+    if (this.secondsMax < SECONDS_MIN) {
+      const told = `max token life supported by external-jwt-signer (${this.secondsMax}s)`
+      throw new Error(`${told} is less than acceptable (min ${SECONDS_MIN}s)`)
+    }
+  }
+
+  /** The token with these claims. */
+  sign(claims: object): Promise<string> {
+    return this.#metrics.countSign(
+      this.#sign(Buffer.from(JSON.stringify(claims)).toString('base64url')),
+    )
+  }
+
+  async #sign(payload: string): Promise<string> {
+    const signed = await this.#call(sign, encodeSign(payload)).catch((cause: Error) => {
+      throw new Error(`while signing jwt: ${cause.message}`, { cause })
+    })
+    const why = await this.#headerFault(signed)
+    if (why !== undefined) throw new Error(`while validating header: ${why}`)
+    if (!isBase64Url(signed.signature)) throw new Error('empty signature returned')
+    return `${signed.header}.${payload}.${signed.signature}`
+  }
+
+  /** The header must have a type, a key and an algorithm, and nothing else. */
+  async #headerFault({ header }: SignedParts): Promise<string | undefined> {
+    const fields = headerFields(header)
+    if (fields === undefined) return 'while parsing header JSON: it is no object'
+    const { alg, kid, typ, ...others } = fields
+    const [unknown] = Object.keys(others)
+    if (unknown !== undefined)
+      return `while parsing header JSON: json: unknown field ${quote(unknown)}`
+    if (typ !== 'JWT') return 'bad type'
+    if (typeof kid !== 'string' || kid === '') return 'key id missing'
+    if (kid.length > KEY_ID_CHARACTERS_MAX) return 'key id longer than 1 kb'
+    const algorithm = typeof alg === 'string' ? alg : ''
+    if (!algorithms.includes(algorithm)) return `bad signing algorithm ${quote(algorithm)}`
+    if (!(await this.keys.isExcluded(kid))) return undefined
+    return `key used for signing JWT (kid: ${kid}) is excluded from OIDC discovery docs`
+  }
+
+  #call<T>(method: Method<T>, frame: Buffer): Promise<T> {
+    return this.#metrics.measure(method.path, this.#channel.unary(method, frame))
+  }
+
+  [Symbol.dispose](): void {
+    this.keys[Symbol.dispose]()
+    this.#endpoints.close()
+  }
+}
+
+const algorithms: readonly string[] = ['RS256', 'ES256', 'ES384', 'ES512']
+
+const isBase64Url = (text: string): boolean => /^[A-Za-z0-9_-]+$/.test(text)
+
+function headerFields(header: string): { readonly [name: string]: unknown } | undefined {
+  if (!isBase64Url(header)) return undefined
+  try {
+    const fields = parseText(Buffer.from(header, 'base64url').toString('utf8'))
+    return isFields(fields) ? fields : undefined
+  } catch {
+    // The caller says what is wrong.
+    return undefined
+  }
+}
+
+const startFault = (cause: unknown): Error => {
+  const why = messageOf(cause)
+  return new Error(
+    `while setting up external-jwt-signer: ${why}: check --service-account-signing-endpoint`,
+    { cause },
+  )
+}
+
+const service = '/v1alpha1.ExternalJWTSigner'
+const sign = { path: `${service}/Sign`, read: readSigned, isRead: true, requireLeader: false }
+const fetchKeys = {
+  path: `${service}/FetchKeys`,
+  read: readKeys,
+  isRead: true,
+  requireLeader: false,
+}
+const metadata = {
+  path: `${service}/Metadata`,
+  read: readMetadata,
+  isRead: true,
+  requireLeader: false,
+}

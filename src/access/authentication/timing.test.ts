@@ -1,0 +1,73 @@
+/** The time that a refusal takes tells nothing about a secret: how much of it was right, or how long it is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { silent } from '../../lib/log.ts'
+import { createBootstrapTokens } from './bootstrap-token.ts'
+import { createStaticTokens } from './static-tokens.ts'
+
+const ROUNDS = 3000
+const ATTEMPTS = 5
+/** Medians of alternating measurements differ by some percent on a busy machine; a comparison that stops early by far more. */
+const RATIO_MAX = 1.5
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0
+}
+
+/** A busy machine may disturb a measurement, but not each of some; what a secret tells is seen in all. */
+async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < ATTEMPTS && least >= RATIO_MAX; attempt++)
+    least = Math.min(least, await measureRatio(one, other))
+  return least
+}
+
+/** How much longer one of two takes, at least 1. */
+async function measureRatio(one: () => unknown, other: () => unknown): Promise<number> {
+  const times: readonly [number[], number[]] = [[], []]
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, run] of [one, other].entries()) {
+      const startMs = performance.now()
+      await run()
+      times[at]?.push(performance.now() - startMs)
+    }
+  }
+  const [first, second] = [median(times[0]), median(times[1])]
+  return Math.max(first, second) / Math.min(first, second)
+}
+
+test('static tokens', async () => {
+  const secret = 'x'.repeat(4096)
+  const user = { name: 'u', uid: '', groups: [] }
+  const authenticate = createStaticTokens([{ token: secret, user }], [])
+  const atStart = `y${secret.slice(1)}`
+  const atEnd = `${secret.slice(1)}y`
+  const ratio = await ratioOf(
+    () => authenticate(atStart, []),
+    () => authenticate(atEnd, []),
+  )
+  assert.ok(ratio < RATIO_MAX, `${ratio}`)
+})
+
+const encode = (text: string): string => Buffer.from(text).toString('base64')
+
+test('bootstrap tokens', async () => {
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'bootstrap-token-abcdef' },
+    type: 'bootstrap.kubernetes.io/token',
+    data: { 'token-id': encode('abcdef'), 'token-secret': encode('0123456789abcdef') },
+  }
+  const authenticate = createBootstrapTokens({
+    readSecret: () => object,
+    wallMs: () => 0,
+    log: silent,
+  })
+  const ratio = await ratioOf(
+    () => authenticate('abcdef.x123456789abcdef'),
+    () => authenticate('abcdef.0123456789abcdex'),
+  )
+  assert.ok(ratio < RATIO_MAX, `${ratio}`)
+})

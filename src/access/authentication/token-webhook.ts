@@ -1,0 +1,152 @@
+/** The webhook token authenticator: asks another server, with a TokenReview, whose a token is. */
+import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../../api/object.ts'
+import { tooManyRequests } from '../../api/errors.ts'
+import { quote } from '../../api/quote.ts'
+import type { User } from '../../api/user.ts'
+import { createBoundedLog } from '../../lib/bounded-log.ts'
+import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { ownText } from '../../lib/own-text.ts'
+import { deadline, systemTime, type Time } from '../../lib/timers.ts'
+import { fieldsIn } from '../../net/outbound/body.ts'
+import { CallError } from '../../net/outbound/call-error.ts'
+import type { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { type Backoff, retry, webhookBackoff } from '../../net/outbound/retry.ts'
+import {
+  type AuthenticateToken,
+  badToken,
+  type TokenResult,
+  unknownToken,
+} from './token-authenticator.ts'
+
+/** Of each call, as upstream. */
+export const CALL_MS_MAX = 30_000
+/** Of a lookup with all its calls, as upstream. */
+const LOOKUP_MS_MAX = 30_000
+/** As upstream. */
+const BACKOFF = webhookBackoff(500)
+/** Anybody's tokens are reviewed: if there are too many, a good one is not refused as a bad one. As for other requests that are too many. */
+const RETRY_SECONDS = 1
+const tooManyReviews = 'too many tokens are being reviewed, please try again later'
+
+export type ReviewVersion = 'v1' | 'v1beta1'
+
+export type TokenWebhookParts = {
+  readonly client: Pick<KubeconfigClient, 'post'>
+  readonly reviewVersion: ReviewVersion
+  /** The audiences of the server, for webhooks that know nothing of audiences. */
+  readonly served: readonly string[]
+  readonly log: Log
+  readonly random: () => number
+  readonly time?: Time
+  readonly backoff?: Backoff
+}
+
+export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken {
+  const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = parts
+  // Anybody can send tokens while the webhook is away.
+  const logFailure = createBoundedLog(parts.log, time)
+  return async (token, audiences) => {
+    const body = printReview(token, audiences, reviewVersion)
+    using limit = deadline(time, LOOKUP_MS_MAX)
+    const { signal } = limit
+    try {
+      const text = await retry(() => client.post(body, signal), {
+        backoff,
+        timers: time,
+        random,
+        signal,
+      })
+      return resultOf(readStatus(text, reviewVersion), audiences, parts)
+    } catch (error) {
+      const why = messageOf(error)
+      logFailure('error', 'Failed to make webhook authenticator request', () => ({ error: why }))
+      if (error instanceof CallError && error.failure === 'busy')
+        throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
+      return badToken(why)
+    }
+  }
+}
+
+const apiVersionOf = (version: ReviewVersion): string => `authentication.k8s.io/${version}`
+
+function printReview(token: string, audiences: readonly string[], version: ReviewVersion): string {
+  return JSON.stringify({
+    kind: 'TokenReview',
+    apiVersion: apiVersionOf(version),
+    metadata: { creationTimestamp: null },
+    spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
+    status: { user: {} },
+  })
+}
+
+type ReviewStatus = {
+  readonly isAuthenticated: boolean
+  readonly user: User
+  readonly audiences: readonly string[]
+  readonly error: string
+}
+
+/** A body without kind and apiVersion is taken for the review that was asked for. Fails if it is another one, or none. */
+function readStatus(text: string, version: ReviewVersion): ReviewStatus {
+  const fields = fieldsIn(text)
+  if (fields === undefined) {
+    throw new Error("couldn't get version/kind; json parse error: the answer is not a JSON object")
+  }
+  const kind = textOf(fields['kind']) || 'TokenReview'
+  const apiVersion = textOf(fields['apiVersion']) || apiVersionOf(version)
+  if (kind !== 'TokenReview' || apiVersion !== apiVersionOf(version)) {
+    throw new Error(
+      `the answer is a ${quote(kind)} of ${quote(apiVersion)}, not the review that was sent`,
+    )
+  }
+  const { status } = fields
+  const { authenticated, user, audiences, error } = fieldsOf(status)
+  const { username, uid, groups, extra } = fieldsOf(user)
+  const isReadable =
+    isA(status, isFields) &&
+    isA(authenticated, (value) => typeof value === 'boolean') &&
+    isA(user, isFields) &&
+    isA(extra, isFields) &&
+    [error, username, uid].every((one) => isA(one, isText)) &&
+    [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
+  if (!isReadable)
+    throw new Error('the status of the answer has fields of other types than a TokenReview has')
+  // A user is kept for minutes, the rest of the answer is not.
+  const known = {
+    name: ownText(textOf(username)),
+    uid: ownText(textOf(uid)),
+    groups: textsOf(groups).map(ownText),
+  }
+  const more = extraOf(fieldsOf(extra))
+  return {
+    isAuthenticated: authenticated === true,
+    user: Object.keys(more).length === 0 ? known : { ...known, extra: more },
+    audiences: textsOf(audiences).map(ownText),
+    error: textOf(error),
+  }
+}
+
+const isText = (value: Json): boolean => typeof value === 'string'
+const isTexts = (value: Json): boolean => Array.isArray(value) && value.every(isText)
+const isA = (value: Json | undefined, is: (value: Json) => boolean): boolean =>
+  value === undefined || value === null || is(value)
+
+const extraOf = (extra: Fields): { readonly [key: string]: readonly string[] } =>
+  Object.fromEntries(
+    Object.entries(extra).map(([key, values]) => [key, textsOf(values).map(ownText)]),
+  )
+
+function resultOf(
+  { isAuthenticated, user, audiences: told, error }: ReviewStatus,
+  audiences: readonly string[],
+  { served }: TokenWebhookParts,
+): TokenResult {
+  // limit: AUDIENCES_MAX of a TokenReview, or those of the server
+  const shared = (told.length === 0 ? served : told).filter((audience) =>
+    audiences.includes(audience),
+  )
+  if (audiences.length > 0 && shared.length === 0) return unknownToken
+  if (isAuthenticated) return { kind: 'known', user, audiences: shared }
+  return error === '' ? unknownToken : badToken(error)
+}

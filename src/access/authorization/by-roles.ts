@@ -1,0 +1,42 @@
+/** RBAC as one authorizer of the chain. */
+import { present } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { inSlices } from '../../lib/slices.ts'
+import { authorizeByRoles, heldRules } from '../rbac/authorizer.ts'
+import { explainByRoles } from '../rbac/explain.ts'
+import type { RoleIndex } from '../rbac/role-index.ts'
+import type { Authorizer, Rights } from './authorizer.ts'
+
+export const createRoleAuthorizer = (index: RoleIndex): Authorizer => ({
+  authorize: (user, attributes) => authorizeByRoles(index, user, attributes),
+  rightsOf: (user, namespace) => rightsByRoles(index, user, namespace),
+  explain: (user, attributes) => inSlices(explainByRoles(index, user, attributes)),
+})
+
+function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights {
+  const { rules, isComplete, error } = heldRules(index, user, { namespace, each: 'binding' })
+  const errors = [
+    error,
+    isComplete ? '' : 'the user has too many rules to list all of them',
+  ].filter(Boolean)
+  return {
+    resourceRules: rules
+      .filter(({ resources }) => resources.length > 0)
+      .map(({ verbs, apiGroups, resources, resourceNames }) =>
+        present({
+          verbs,
+          apiGroups: orNone(apiGroups),
+          resources,
+          resourceNames: orNone(resourceNames),
+        }),
+      ),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: !isComplete,
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
+  }
+}
+
+const orNone = (list: readonly string[]): readonly string[] | undefined =>
+  list.length === 0 ? undefined : list

@@ -1,0 +1,96 @@
+/**
+ * The variables `authorizer` and `authorizer.requestResource` of expressions, answered by the chain of authorizers. A check that an
+ * expression, or the next one for the same request, repeats is made once.
+ */
+import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
+import { accessSelectors } from '../../api/access-selectors.ts'
+import type { User } from '../../api/user.ts'
+import {
+  type AccessCheck,
+  authorizerValue,
+  type CheckDecision,
+  type CheckedResource,
+  requestResourceValue,
+} from '../../objects/cel/library/authorizer.ts'
+import type { Value } from '../../objects/cel/values.ts'
+import type { Authorize, Waiting } from './authorizer.ts'
+
+/** Checks of one request that are kept. Costs allow some dozen checks in an expression. */
+const KEPT_MAX = 1_000
+
+export type CelAuthorizerParts = {
+  readonly authorize: Authorize
+  /** Whose request it is. */
+  readonly user: User
+  readonly requestResource: CheckedResource
+  readonly waiting?: Waiting
+}
+
+export type CelAuthorizer = {
+  readonly authorizer: Value
+  readonly 'authorizer.requestResource': Value
+}
+
+/** For all expressions of one request. */
+export function celAuthorizer({
+  authorize,
+  user,
+  requestResource,
+  waiting,
+}: CelAuthorizerParts): CelAuthorizer {
+  const kept = new Map<string, CheckDecision | Promise<CheckDecision>>()
+  const checkAccess = (check: AccessCheck): CheckDecision | Promise<CheckDecision> => {
+    const key = JSON.stringify(check)
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const decision = authorize(checkedUser(check, user), attributesOf(check), waiting)
+    const told = decision instanceof Promise ? decision.then(toldOf) : toldOf(decision)
+    if (kept.size < KEPT_MAX) kept.set(key, told)
+    return told
+  }
+  return {
+    authorizer: authorizerValue(checkAccess),
+    'authorizer.requestResource': requestResourceValue(checkAccess, requestResource),
+  }
+}
+
+const toldOf = ({ verdict, reason, error }: AccessDecision): CheckDecision => ({
+  isAllowed: verdict === 'allow',
+  reason,
+  ...(error === undefined ? {} : { error }),
+})
+
+/** The groups of a service account are those that its tokens have. */
+function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
+  if (serviceAccount === undefined) return user
+  const { namespace, name } = serviceAccount
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid: '',
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+  }
+}
+
+function attributesOf(check: AccessCheck): AccessAttributes {
+  const {
+    verb,
+    path,
+    group = '',
+    resource = '',
+    subresource = '',
+    namespace = '',
+    name = '',
+  } = check
+  if (path !== undefined) return { kind: 'path', verb, path }
+  return {
+    kind: 'resource',
+    verb,
+    group,
+    version: '*',
+    plural: resource,
+    subresource,
+    namespace,
+    name,
+    selectors: accessSelectors(check.fieldSelector ?? '', check.labelSelector ?? ''),
+  }
+}

@@ -1,0 +1,88 @@
+/** The chain that the configuration names, with the clients of its webhooks. It can be replaced while the server runs. */
+import type { Gates } from '../../api/gates.ts'
+import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
+import type { AuthorizerConfig, WebhookConfig } from '../../config/authorization.ts'
+import type { Dial } from '../../lib/dial.ts'
+import type { Log } from '../../lib/log.ts'
+import type { RoleIndex } from '../rbac/role-index.ts'
+import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import type { Authorizer } from './authorizer.ts'
+import { buildAuthorizers } from './build.ts'
+import { AuthorizerChain, type Link } from './chain.ts'
+import type { AuthorizationMetrics } from './metrics.ts'
+import type { NodeAuthorizerParts } from './node/authorize-node.ts'
+import { createWebhookAuthorizer } from './webhook.ts'
+
+/** A decision may still need a webhook that is no longer configured, with all its retries: as long as a request may take by default. */
+const LAST_CALLS_MS = 60_000
+
+export type ConfiguredParts = {
+  readonly roles: RoleIndex
+  readonly nodes: NodeAuthorizerParts
+  readonly metrics: AuthorizationMetrics
+  readonly gates: Gates
+  readonly log: Log
+  /** Whether each decision is logged. */
+  readonly logsDecisions: () => boolean
+  readonly random: () => number
+  readonly answerPattern: AnswerPattern
+  /** How webhooks are connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
+}
+
+export class ConfiguredAuthorizers implements Disposable {
+  readonly chain: AuthorizerChain
+  readonly #parts: ConfiguredParts
+  #clients: KubeconfigClient[] = []
+
+  constructor(authorizers: readonly AuthorizerConfig[], parts: ConfiguredParts) {
+    this.#parts = parts
+    this.chain = new AuthorizerChain(this.#build(authorizers), parts.metrics, () =>
+      parts.logsDecisions() ? parts.log : undefined,
+    )
+  }
+
+  replace(authorizers: readonly AuthorizerConfig[]): void {
+    const old = this.#clients
+    this.#clients = []
+    try {
+      this.chain.replace(this.#build(authorizers))
+    } catch (error) {
+      // The old chain stays, and needs its clients.
+      disposeAll(this.#clients)
+      this.#clients = old
+      throw error
+    }
+    setTimeout(() => disposeAll(old), LAST_CALLS_MS).unref()
+  }
+
+  [Symbol.dispose](): void {
+    disposeAll(this.#clients)
+  }
+
+  #build(authorizers: readonly AuthorizerConfig[]): Link[] {
+    const { roles, nodes } = this.#parts
+    return buildAuthorizers(authorizers, { roles, nodes, webhookOf: (one) => this.#webhookOf(one) })
+  }
+
+  #webhookOf({ name, webhook, kubeconfig }: WebhookConfig): Authorizer {
+    const { metrics, log, random, gates, answerPattern, dial } = this.#parts
+    const client = new KubeconfigClient(kubeconfig, { timeoutMs: webhook.timeoutMs, dial })
+    this.#clients.push(client)
+    const hasSelectors = gates.isOn('AuthorizeWithSelectors')
+    return createWebhookAuthorizer({
+      name,
+      webhook,
+      client,
+      metrics,
+      log,
+      random,
+      hasSelectors,
+      answerPattern,
+    })
+  }
+}
+
+function disposeAll(clients: readonly KubeconfigClient[]): void {
+  for (const client of clients) client[Symbol.dispose]()
+}

@@ -1,0 +1,53 @@
+/** The CEL conditions of a webhook: it is asked only if all of them are true. */
+import { accessReviewType } from '../../objects/cel/access.ts'
+import { valueOf } from '../../objects/cel/json-values.ts'
+import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
+import type { Slice } from '../../objects/cel/run.ts'
+import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
+import type { Expression } from '../../config/files/expressions.ts'
+import type { ReviewSpec } from './review-spec.ts'
+
+/** In CEL cost units, of one condition: upstream's limit of an evaluation. */
+const CONDITION_COST_MAX = 1_000_000
+
+/** A condition that is false decides, whatever errors others have. */
+export type Matched = { readonly isMatch: boolean; readonly error?: string }
+
+export type MatchConditions = {
+  readonly conditions: readonly Expression[]
+  readonly hasSelectors: boolean
+  /** Answers questions about patterns that take long to match. */
+  readonly answerPattern?: AnswerPattern | undefined
+}
+
+/** A promise only if the evaluation takes long. */
+export function matchConditions(
+  spec: ReviewSpec,
+  parts: MatchConditions,
+): Matched | Promise<Matched> {
+  const { conditions, hasSelectors, answerPattern: answer } = parts
+  const request = valueOf({ ...spec }, accessReviewType({ hasSelectors }))
+  return nowOrInTurns(
+    (slice) => evaluateAll(conditions, { request }, slice),
+    answer === undefined ? {} : { answer },
+  )
+}
+
+function* evaluateAll(
+  conditions: readonly Expression[],
+  variables: { readonly request: ReturnType<typeof valueOf> },
+  slice: Slice,
+): Turns<Matched> {
+  const errors: string[] = []
+  for (const { text, program } of conditions) {
+    const result = yield* program.inTurns(variables, CONDITION_COST_MAX, slice)
+    if ('error' in result)
+      errors.push(`cel evaluation error: expression '${text}' resulted in error: ${result.error}`)
+    else if (result.value !== true) return { isMatch: false }
+  }
+  if (errors.length === 0) return { isMatch: true }
+  return {
+    isMatch: false,
+    error: errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`,
+  }
+}

@@ -1,0 +1,119 @@
+/** The metrics of authorizers, by their type and name. */
+import type { AccessDecision } from '../../api/access.ts'
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+
+/** In seconds: the default ones of Prometheus' clients, and upstream's for conditions. */
+const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** From a millisecond to 16 seconds, and from 0.1 ms to 0.2 s. */
+const attemptBounds = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at)
+const graphBounds = Array.from({ length: 12 }, (_, at) => 0.0001 * 2 ** at)
+const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
+
+type Series = { readonly attempts: Count; readonly seconds: Distribution }
+
+export class AuthorizationMetrics {
+  /** Changes of the node authorizer's graph, by upstream's names: `AddPod`. */
+  readonly graphSeconds: Histogram
+  /** Of decisions that end the chain. */
+  readonly decisions: Counter
+  readonly webhookCalls: Counter
+  readonly webhookSeconds: Histogram
+  readonly webhookFailOpen: Counter
+  readonly conditionErrors: Counter
+  readonly conditionExclusions: Counter
+  readonly conditionSeconds: Histogram
+
+  readonly #attempts: { readonly [result in 'allowed' | 'denied' | 'no-opinion' | 'error']: Series }
+
+  constructor(metrics: Metrics) {
+    const attempts = metrics.counter({
+      name: 'authorization_attempts_total',
+      help: 'Requests that were authorized or refused, by result.',
+      labels: ['result'],
+    })
+    const seconds = metrics.histogram(
+      {
+        name: 'authorization_duration_seconds',
+        help: 'How long authorization took.',
+        labels: ['result'],
+      },
+      attemptBounds,
+    )
+    const series = (result: string): Series => ({
+      attempts: attempts.with(result),
+      seconds: seconds.with(result),
+    })
+    this.#attempts = {
+      allowed: series('allowed'),
+      denied: series('denied'),
+      'no-opinion': series('no-opinion'),
+      error: series('error'),
+    }
+    this.graphSeconds = metrics.histogram(
+      {
+        name: 'node_authorizer_graph_actions_duration_seconds',
+        help: "How long changes of the node authorizer's graph took.",
+        labels: ['operation'],
+      },
+      graphBounds,
+    )
+    this.decisions = metrics.counter({
+      name: 'apiserver_authorization_decisions_total',
+      help: 'Decisions that ended the chain of authorizers, by the type and the name of the authorizer.',
+      labels: ['decision', 'name', 'type'],
+    })
+    const ofCall = ['name', 'result']
+    this.webhookCalls = metrics.counter({
+      name: 'apiserver_authorization_webhook_evaluations_total',
+      help: 'Calls of authorization webhooks.',
+      labels: ofCall,
+    })
+    this.webhookSeconds = metrics.histogram(
+      {
+        name: 'apiserver_authorization_webhook_duration_seconds',
+        help: 'How long calls of authorization webhooks took.',
+        labels: ofCall,
+      },
+      callBounds,
+    )
+    this.webhookFailOpen = metrics.counter({
+      name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
+      help: 'Requests on which an authorization webhook had no opinion because it could not be asked.',
+      labels: ofCall,
+    })
+    const ofAuthorizer = ['name', 'type']
+    this.conditionErrors = metrics.counter({
+      name: 'apiserver_authorization_match_condition_evaluation_errors_total',
+      help: 'Requests on which match conditions of a webhook failed.',
+      labels: ofAuthorizer,
+    })
+    this.conditionExclusions = metrics.counter({
+      name: 'apiserver_authorization_match_condition_exclusions_total',
+      help: 'Requests that match conditions kept from a webhook.',
+      labels: ofAuthorizer,
+    })
+    this.conditionSeconds = metrics.histogram(
+      {
+        name: 'apiserver_authorization_match_condition_evaluation_seconds',
+        help: 'How long match conditions of a webhook took.',
+        labels: ofAuthorizer,
+      },
+      conditionBounds,
+    )
+  }
+
+  /** A request was decided on. */
+  decided({ verdict, error }: AccessDecision, ms: number): void {
+    const result =
+      verdict === 'allow'
+        ? 'allowed'
+        : error !== undefined
+          ? 'error'
+          : verdict === 'deny'
+            ? 'denied'
+            : verdict
+    const { attempts, seconds } = this.#attempts[result]
+    attempts.add()
+    seconds.observe(ms / 1000)
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Which objects are related to which node: a pod that is bound to it, what that pod refers to, the volume that is bound to a claim of the
+ * pod, the secrets of that volume; attachments and ResourceSlices of the node. Each node counts the references of its pods, so that a
+ * decision takes one or two lookups, however many pods there are, and an update costs as much as the pod has references.
+ *
+ * Names of objects are `namespace/name`; those of cluster-scoped ones have no slash.
+ */
+import { ownText } from '../../../lib/own-text.ts'
+
+/** What a pod refers to, by resource. */
+export type Related = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
+
+/** A reference of a pod. Namespaces have no slash, so no two objects have the same. */
+export const referenceTo = (
+  resource: Related | 'persistentvolumeclaims',
+  namespace: string,
+  name: string,
+): string => `${resource}/${namespace}/${name}`
+
+const claimPrefix = 'persistentvolumeclaims/'
+
+export type PodContent = {
+  readonly node: string
+  /** From `referenceTo`, none of them twice, in memory of their own. */
+  readonly references: readonly string[]
+}
+
+export type VolumeContent = {
+  /** A reference to the claim that it is bound to. */
+  readonly claim: string
+  /** References to secrets. */
+  readonly secrets: readonly string[]
+}
+
+type Pod = { readonly node: Node; readonly references: readonly string[] }
+
+/** How many pods of the node have a reference, by reference. Claims stand alone, since they lead to volumes. */
+type Node = {
+  readonly name: string
+  pods: number
+  readonly references: Map<string, number>
+  readonly claims: Map<string, number>
+}
+
+const none: readonly string[] = []
+
+export class NodeGraph {
+  readonly #nodes = new Map<string, Node>()
+  readonly #pods = new Map<string, Pod>()
+  readonly #volumes = new Map<string, VolumeContent>()
+  /** The names of the volumes that are bound to a claim: more than one only if some of them are left over. */
+  readonly #volumesOfClaim = new Map<string, readonly string[]>()
+  readonly #attachments = new Map<string, string>()
+  readonly #slices = new Map<string, string>()
+
+  /** Undefined: there is no such pod, or it is not bound to a node. */
+  setPod(name: string, content: PodContent | undefined): void {
+    const known = this.#pods.get(name)
+    // Most events of a pod are about its status.
+    if (known !== undefined && content !== undefined && isSamePod(known, content)) return
+    if (known !== undefined) this.#release(known)
+    if (content === undefined) {
+      this.#pods.delete(name)
+      return
+    }
+    const node = this.#nodeOf(content.node)
+    node.pods++
+    for (const reference of content.references) count(node, reference, 1)
+    this.#pods.set(known === undefined ? ownText(name) : name, {
+      node,
+      references: content.references,
+    })
+  }
+
+  /** Undefined: there is no such volume, or it is not bound to a claim. */
+  setVolume(name: string, content: VolumeContent | undefined): void {
+    const known = this.#volumes.get(name)
+    if (known !== undefined) {
+      const others = (this.#volumesOfClaim.get(known.claim) ?? none).filter(
+        (other) => other !== name,
+      )
+      if (others.length === 0) this.#volumesOfClaim.delete(known.claim)
+      else this.#volumesOfClaim.set(known.claim, others)
+    }
+    if (content === undefined) {
+      this.#volumes.delete(name)
+      return
+    }
+    const own = ownText(name)
+    this.#volumes.set(own, content)
+    this.#volumesOfClaim.set(content.claim, [
+      ...(this.#volumesOfClaim.get(content.claim) ?? none),
+      own,
+    ])
+  }
+
+  /** `node` undefined: there is no such attachment. */
+  setAttachment(name: string, node: string | undefined): void {
+    setOrDelete(this.#attachments, name, node)
+  }
+
+  /** `node` undefined: there is no such slice, or it is not that of a node. */
+  setSlice(name: string, node: string | undefined): void {
+    setOrDelete(this.#slices, name, node)
+  }
+
+  /** The names of all objects that are in the graph. */
+  names(what: 'pods' | 'volumes' | 'attachments' | 'slices'): Iterable<string> {
+    switch (what) {
+      case 'pods':
+        return this.#pods.keys()
+      case 'volumes':
+        return this.#volumes.keys()
+      case 'attachments':
+        return this.#attachments.keys()
+      case 'slices':
+        return this.#slices.keys()
+    }
+  }
+
+  hasPod(node: string, namespace: string, name: string): boolean {
+    return this.#pods.get(`${namespace}/${name}`)?.node.name === node
+  }
+
+  refersTo(nodeName: string, resource: Related, { namespace, name }: NamespacedName): boolean {
+    const node = this.#nodes.get(nodeName)
+    if (node === undefined || namespace.includes('/')) return false
+    const reference = referenceTo(resource, namespace, name)
+    return (
+      node.references.has(reference) || (resource === 'secrets' && this.#mounts(node, reference))
+    )
+  }
+
+  hasClaim(node: string, { namespace, name }: NamespacedName): boolean {
+    if (namespace.includes('/')) return false
+    return (
+      this.#nodes.get(node)?.claims.has(referenceTo('persistentvolumeclaims', namespace, name)) ??
+      false
+    )
+  }
+
+  hasVolume(node: string, name: string): boolean {
+    const claim = this.#volumes.get(name)?.claim
+    return claim !== undefined && (this.#nodes.get(node)?.claims.has(claim) ?? false)
+  }
+
+  hasAttachment(node: string, name: string): boolean {
+    return this.#attachments.get(name) === node
+  }
+
+  hasSlice(node: string, name: string): boolean {
+    return this.#slices.get(name) === node
+  }
+
+  /** Whether a volume of one of the node's claims needs the secret. A node has few claims; a secret may be that of all volumes. */
+  #mounts({ claims }: Node, secret: string): boolean {
+    for (const claim of claims.keys()) {
+      for (const name of this.#volumesOfClaim.get(claim) ?? none) {
+        if (this.#volumes.get(name)?.secrets.includes(secret) === true) return true
+      }
+    }
+    return false
+  }
+
+  #nodeOf(name: string): Node {
+    const known = this.#nodes.get(name)
+    if (known !== undefined) return known
+    const node: Node = { name, pods: 0, references: new Map(), claims: new Map() }
+    this.#nodes.set(name, node)
+    return node
+  }
+
+  #release({ node, references }: Pod): void {
+    for (const reference of references) count(node, reference, -1)
+    node.pods--
+    if (node.pods === 0) this.#nodes.delete(node.name)
+  }
+}
+
+const isSamePod = ({ node, references }: Pod, content: PodContent): boolean =>
+  node.name === content.node &&
+  references.length === content.references.length &&
+  references.every((reference, at) => reference === content.references[at])
+
+type NamespacedName = { readonly namespace: string; readonly name: string }
+
+function count({ references, claims }: Node, reference: string, change: 1 | -1): void {
+  const counts = reference.startsWith(claimPrefix) ? claims : references
+  const after = (counts.get(reference) ?? 0) + change
+  if (after === 0) counts.delete(reference)
+  else counts.set(reference, after)
+}
+
+function setOrDelete<T>(map: Map<string, T>, name: string, value: T | undefined): void {
+  if (value === undefined) map.delete(name)
+  else map.set(ownText(name), value)
+}

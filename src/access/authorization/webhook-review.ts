@@ -1,0 +1,67 @@
+/** The SubjectAccessReview that a webhook is sent, and what its answer says. */
+import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
+import { ownText } from '../../lib/own-text.ts'
+import { readReview, typeFault } from '../../net/outbound/review-answer.ts'
+import type { ReviewSpec } from './review-spec.ts'
+
+export type ReviewVersion = 'v1' | 'v1beta1'
+
+const apiVersionOf = (version: ReviewVersion): string => `authorization.k8s.io/${version}`
+
+/** Empty fields are left out; the field of the groups is called `group` in v1beta1. */
+export function printReview(spec: ReviewSpec, version: ReviewVersion): string {
+  const { resourceAttributes, nonResourceAttributes, user, groups, extra, uid } = spec
+  return JSON.stringify({
+    kind: 'SubjectAccessReview',
+    apiVersion: apiVersionOf(version),
+    metadata: { creationTimestamp: null },
+    spec: {
+      resourceAttributes: resourceAttributes && filled(resourceAttributes),
+      nonResourceAttributes: nonResourceAttributes && filled(nonResourceAttributes),
+      ...(user === '' ? {} : { user }),
+      ...(groups.length === 0 ? {} : { [version === 'v1' ? 'groups' : 'group']: groups }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+      ...(uid === '' ? {} : { uid }),
+    },
+    status: { allowed: false },
+  })
+}
+
+const filled = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+
+export type ReviewStatus = {
+  readonly isAllowed: boolean
+  readonly isDenied: boolean
+  readonly reason: string
+}
+
+/** Errors have the messages of Go's decoder. */
+export function readReviewStatus(
+  text: string,
+  version: ReviewVersion,
+): ReviewStatus | { readonly fault: string } {
+  const review = readReview(text, {
+    kind: 'SubjectAccessReview',
+    group: 'authorization.k8s.io',
+    version,
+  })
+  if ('fault' in review) return review
+  const { status } = review.fields
+  const { allowed, denied, reason } = fieldsOf(status)
+  const fault =
+    typeFault(
+      status,
+      'object',
+      'SubjectAccessReview.status',
+      `${version}.SubjectAccessReviewStatus`,
+    ) ??
+    typeFault(allowed, 'bool', `${statusField}.allowed`) ??
+    typeFault(denied, 'bool', `${statusField}.denied`) ??
+    typeFault(reason, 'string', `${statusField}.reason`)
+  if (fault !== undefined) return { fault }
+  // It is kept for minutes, the rest of the answer is not.
+  return { isAllowed: allowed === true, isDenied: denied === true, reason: ownText(textOf(reason)) }
+}
+
+const statusField = 'SubjectAccessReviewStatus.status'

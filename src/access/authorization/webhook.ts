@@ -1,0 +1,225 @@
+/**
+ * The webhook authorizer: asks another server with a SubjectAccessReview and keeps its answers for a while. Answers from the cache, and
+ * requests that its conditions exclude, need no promise.
+ */
+import { hash } from 'node:crypto'
+import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
+import { tooManyRequests } from '../../api/errors.ts'
+import type { User } from '../../api/user.ts'
+import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
+import type { AuthorizationWebhook } from '../../config/files/authorization-webhook.ts'
+import { ExpiringCache } from '../../lib/expiring-cache.ts'
+import { type BoundedLog, createBoundedLog } from '../../lib/bounded-log.ts'
+import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
+import { CallError, type CallFailure } from '../../net/outbound/call-error.ts'
+import type { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { type Backoff, retry, webhookBackoff } from '../../net/outbound/retry.ts'
+import { type Authorizer, noOpinion, noRights, type Rights, type Waiting } from './authorizer.ts'
+import { type Matched, matchConditions } from './match-conditions.ts'
+import type { AuthorizationMetrics } from './metrics.ts'
+import { type ReviewSpec, reviewSpecOf } from './review-spec.ts'
+import { printReview, readReviewStatus, type ReviewStatus } from './webhook-review.ts'
+
+/** As upstream. */
+const CACHE_ENTRIES_MAX = 8192
+/** Attributes that a client chooses: longer ones are not kept, as upstream. */
+const ATTRIBUTES_LENGTH_MAX = 10_000
+/** A reason that is longer is not kept: all of them together may take 80 MB. */
+const REASON_LENGTH_MAX = 10_000
+/** As upstream. */
+const BACKOFF = webhookBackoff(500)
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
+const tooManyCalls = 'too many requests are being authorized, please try again later'
+
+export type WebhookParts = {
+  readonly name: string
+  readonly webhook: AuthorizationWebhook
+  readonly client: Pick<KubeconfigClient, 'post'>
+  readonly metrics: AuthorizationMetrics
+  readonly log: Log
+  readonly random: () => number
+  /** The gate AuthorizeWithSelectors. */
+  readonly hasSelectors: boolean
+  readonly answerPattern?: AnswerPattern | undefined
+  readonly time?: Time
+  readonly backoff?: Backoff
+}
+
+export function createWebhookAuthorizer(parts: WebhookParts): Authorizer {
+  const webhook = new WebhookAuthorizer(parts)
+  return {
+    authorize: (user, attributes, waiting) => webhook.authorize(user, attributes, waiting),
+    rightsOf: () => unknownRights,
+  }
+}
+
+const unknownRights: Rights = {
+  ...noRights,
+  incomplete: true,
+  evaluationError: 'webhook authorizer does not support user rule resolution',
+}
+
+class WebhookAuthorizer {
+  readonly #parts: WebhookParts
+  readonly #time: Time
+  readonly #answers: ExpiringCache<ReviewStatus>
+  /** Anybody can cause calls while the webhook is away. */
+  readonly #logFailure: BoundedLog
+
+  constructor(parts: WebhookParts) {
+    this.#parts = parts
+    this.#time = parts.time ?? systemTime
+    this.#logFailure = createBoundedLog(parts.log, this.#time)
+    this.#answers = new ExpiringCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
+  }
+
+  authorize(
+    user: User,
+    attributes: AccessAttributes,
+    waiting?: Waiting,
+  ): AccessDecision | Promise<AccessDecision> {
+    const { webhook, hasSelectors } = this.#parts
+    const spec = reviewSpecOf(user, attributes, hasSelectors)
+    const keep = isShort(attributes)
+    if (webhook.conditions.length === 0) return this.#ask(spec, keep, waiting)
+    const matched = this.#match(spec)
+    if (!(matched instanceof Promise)) return this.#askIf(matched, spec, keep, waiting)
+    return matched.then((later) => this.#askIf(later, spec, keep, waiting))
+  }
+
+  #match(spec: ReviewSpec): Matched | Promise<Matched> {
+    const { webhook, hasSelectors, answerPattern, metrics, name } = this.#parts
+    const { conditions } = webhook
+    const startMs = this.#time.monotonicMs()
+    const told = (matched: Matched): Matched => {
+      metrics.conditionSeconds
+        .with(name, 'Webhook')
+        .observe((this.#time.monotonicMs() - startMs) / 1000)
+      if (matched.error !== undefined) metrics.conditionErrors.with(name, 'Webhook').add()
+      else if (!matched.isMatch) metrics.conditionExclusions.with(name, 'Webhook').add()
+      return matched
+    }
+    const matched = matchConditions(spec, { conditions, hasSelectors, answerPattern })
+    return matched instanceof Promise ? matched.then(told) : told(matched)
+  }
+
+  #askIf(
+    { isMatch, error }: Matched,
+    spec: ReviewSpec,
+    keep: boolean,
+    waiting: Waiting | undefined,
+  ): AccessDecision | Promise<AccessDecision> {
+    if (error !== undefined) return this.#onError(error)
+    return isMatch ? this.#ask(spec, keep, waiting) : noOpinion
+  }
+
+  #ask(
+    spec: ReviewSpec,
+    keep: boolean,
+    waiting: Waiting | undefined,
+  ): AccessDecision | Promise<AccessDecision> {
+    const body = printReview(spec, this.#parts.webhook.reviewVersion)
+    const key = hash('sha256', body, 'base64')
+    const known = this.#answers.get(key)
+    return known === undefined
+      ? this.#call(body, keep ? key : undefined, waiting)
+      : decisionOf(known)
+  }
+
+  /** `key`: of the cache; undefined: the answer is not kept. */
+  async #call(
+    body: string,
+    key: string | undefined,
+    waiting: Waiting | undefined,
+  ): Promise<AccessDecision> {
+    const { webhook, random, metrics, name, backoff = BACKOFF } = this.#parts
+    const signal = waiting?.signal
+    let result = ''
+    try {
+      const call = async (): Promise<ReviewStatus> => {
+        const called = await this.#callOnce(body, signal)
+        result = called.result
+        if (called.result !== 'success') throw called.error
+        return called.status
+      }
+      const status = await retry(call, { backoff, timers: this.#time, random, signal })
+      if (key !== undefined && status.reason.length <= REASON_LENGTH_MAX) {
+        this.#answers.set(key, status, {
+          ttlMs: status.isAllowed ? webhook.authorizedMs : webhook.unauthorizedMs,
+        })
+      }
+      return decisionOf(status)
+    } catch (error) {
+      const message = messageOf(error)
+      this.#logFailure('error', 'an authorization webhook could not be asked', () => ({
+        webhook: name,
+        error: message,
+      }))
+      // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
+      if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
+      // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.
+      if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
+      if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
+      if (webhook.failurePolicy === 'NoOpinion') metrics.webhookFailOpen.with(name, result).add()
+      return this.#onError(message)
+    }
+  }
+
+  async #callOnce(body: string, signal: AbortSignal | undefined): Promise<Called> {
+    const { client, webhook, metrics, name } = this.#parts
+    const startMs = this.#time.monotonicMs()
+    let called: Called
+    try {
+      const status = readReviewStatus(await client.post(body, signal), webhook.reviewVersion)
+      called =
+        'fault' in status
+          ? failed(new CallError(status.fault, 'other'))
+          : { result: 'success', status }
+    } catch (error) {
+      called = failed(error, signal)
+    }
+    metrics.webhookCalls.with(name, called.result).add()
+    metrics.webhookSeconds
+      .with(name, called.result)
+      .observe((this.#time.monotonicMs() - startMs) / 1000)
+    return called
+  }
+
+  #onError(error: string): AccessDecision {
+    const verdict = this.#parts.webhook.failurePolicy === 'Deny' ? 'deny' : 'no-opinion'
+    return { verdict, reason: '', error }
+  }
+}
+
+/** `result`: the label of metrics. */
+type Called =
+  | { readonly result: 'success'; readonly status: ReviewStatus }
+  | { readonly result: 'canceled' | 'timeout' | 'error'; readonly error: unknown }
+
+function failed(error: unknown, signal?: AbortSignal): Called {
+  if (signal?.aborted === true) return { result: 'canceled', error }
+  const isLate = error instanceof CallError && (error.failure === 'timeout' || error.status === 504)
+  return { result: isLate ? 'timeout' : 'error', error }
+}
+
+const failedBy = (error: unknown, failure: CallFailure): boolean =>
+  error instanceof CallError && error.failure === failure
+
+function decisionOf({ isAllowed, isDenied, reason }: ReviewStatus): AccessDecision {
+  if (isDenied && isAllowed) {
+    const error = 'webhook subject access review returned both allow and deny response'
+    return { verdict: 'deny', reason, error }
+  }
+  return { verdict: isDenied ? 'deny' : isAllowed ? 'allow' : 'no-opinion', reason }
+}
+
+function isShort(attributes: AccessAttributes): boolean {
+  if (attributes.kind === 'path')
+    return attributes.path.length + attributes.verb.length < ATTRIBUTES_LENGTH_MAX
+  const { namespace, verb, group, version, plural, subresource, name } = attributes
+  const texts = [namespace, verb, group, version, plural, subresource, name]
+  return texts.reduce((length, text) => length + text.length, 0) < ATTRIBUTES_LENGTH_MAX
+}

@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AccessAttributes } from '../../api/access.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { cpuMsOf } from '../../../test/harness/turns.ts'
+import { authorizeByRoles, heldRules } from './authorizer.ts'
+import { keptBinding, keptRules } from './read-objects.ts'
+import { RoleIndex } from './role-index.ts'
+import { SharedLists } from '../../lib/shared-lists.ts'
+
+const shared = new SharedLists()
+const apiVersion = 'rbac.authorization.k8s.io/v1'
+
+function role(index: RoleIndex, place: string, ...rules: readonly Fields[]): void {
+  const [namespace = '', name = ''] = place.split('/')
+  const object: KubeObject = { apiVersion, kind: 'Role', metadata: { name, namespace }, rules }
+  index.setRole({ namespace, name }, keptRules(object, shared))
+}
+
+function bind(
+  index: RoleIndex,
+  place: string,
+  roleRef: string,
+  ...subjects: readonly Fields[]
+): void {
+  const [namespace = '', name = ''] = place.split('/')
+  const [kind = '', roleName = ''] = roleRef.split('/')
+  const object: KubeObject = {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata: { name, namespace },
+    roleRef: { kind, name: roleName },
+    subjects,
+  }
+  index.setBinding({ namespace, name }, keptBinding(object, namespace, shared))
+}
+
+const may = (verbs: string, resources: string, more: Fields = {}): Fields => ({
+  verbs: verbs.split(','),
+  resources: resources.split(','),
+  apiGroups: [''],
+  ...more,
+})
+const alice: User = { name: 'alice', uid: '', groups: ['dev', 'system:authenticated'] }
+const person = (name = 'alice'): Fields => ({ kind: 'User', name })
+const group = (name: string): Fields => ({ kind: 'Group', name })
+
+type Asked = { readonly group?: string; readonly name?: string; readonly namespace?: string }
+
+function asks(
+  verb: string,
+  what: string,
+  { group: apiGroup = '', name = '', namespace = 'n' }: Asked = {},
+) {
+  if (what.startsWith('/')) return { kind: 'path', verb, path: what } as const
+  const [plural = '', subresource = ''] = what.split('/')
+  const resource = { kind: 'resource', version: 'v1', plural, subresource } as const
+  return { ...resource, verb, group: apiGroup, name, namespace } satisfies AccessAttributes
+}
+
+function verdictOf(rules: readonly Fields[], attributes: AccessAttributes): boolean {
+  const index = new RoleIndex()
+  role(index, '/r', ...rules)
+  bind(index, '/b', 'ClusterRole/r', person())
+  const short = authorizeByRoles(index, alice, attributes).verdict === 'allow'
+  // The same of a role that is so long that its rules are looked up.
+  const others = Array.from({ length: 40 }, (_, at) => may('dance', `others${at}`))
+  role(index, '/r', ...others, ...rules, ...others)
+  assert.equal(authorizeByRoles(index, alice, attributes).verdict === 'allow', short)
+  return short
+}
+
+const cases: readonly (readonly [
+  string,
+  Fields,
+  readonly AccessAttributes[],
+  readonly AccessAttributes[],
+])[] = [
+  [
+    'a verb is itself',
+    may('get', 'pods'),
+    [asks('get', 'pods')],
+    [asks('GET', 'pods'), asks('list', 'pods')],
+  ],
+  ['any verb', may('*', 'pods'), [asks('get', 'pods'), asks('', 'pods')], [asks('get', 'nodes')]],
+  ['no verb is a pattern', may('get*', 'pods'), [asks('get*', 'pods')], [asks('get', 'pods')]],
+  [
+    'a resource is not its parts',
+    may('get', 'pods'),
+    [asks('get', 'pods')],
+    [asks('get', 'pods/log')],
+  ],
+  [
+    'any resource, parts too',
+    may('get', '*'),
+    [asks('get', 'pods/log')],
+    [asks('get', 'x', { group: 'apps' })],
+  ],
+  [
+    'a part is itself',
+    may('get', 'pods/log'),
+    [asks('get', 'pods/log')],
+    [asks('get', 'pods'), asks('get', 'x/log')],
+  ],
+  [
+    'a part of any',
+    may('get', '*/scale'),
+    [asks('get', 'x/scale')],
+    [asks('get', 'scale'), asks('get', 'x/status')],
+  ],
+  [
+    'pods/* is no pattern',
+    may('get', 'pods/*'),
+    [asks('get', 'pods/*')],
+    [asks('get', 'pods/log')],
+  ],
+  ['*/* is no pattern', may('get', '*/*'), [asks('get', 'x/*')], [asks('get', 'pods/log')]],
+  [
+    'any group',
+    may('get', 'pods', { apiGroups: ['*'] }),
+    [asks('get', 'pods', { group: 'x' })],
+    [],
+  ],
+  [
+    'no group is a pattern',
+    may('get', 'pods', { apiGroups: ['*.x'] }),
+    [],
+    [asks('get', 'pods', { group: 'a.x' })],
+  ],
+  [
+    'names',
+    may('get,create,list', 'pods', { resourceNames: ['a', '*'] }),
+    [
+      asks('get', 'pods', { name: 'a' }),
+      asks('get', 'pods', { name: '*' }),
+      asks('create', 'pods', { name: 'a' }),
+    ],
+    [asks('get', 'pods', { name: 'b' }), asks('create', 'pods'), asks('list', 'pods')],
+  ],
+  ['no name is a name', may('list', 'pods', { resourceNames: [''] }), [asks('list', 'pods')], []],
+  [
+    'rules of paths are none of resources',
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+    [],
+    [asks('get', 'pods')],
+  ],
+  [
+    'rules of resources are none of paths',
+    may('*', '*', { apiGroups: ['*'] }),
+    [],
+    [asks('get', '/metrics')],
+  ],
+  [
+    'a path with stars at its end',
+    { verbs: ['get'], nonResourceURLs: ['/x/**', '/y', '/z/*/z'] },
+    [asks('get', '/x/'), asks('get', '/x/a/b'), asks('get', '/y'), asks('get', '/z/*/z')],
+    [asks('get', '/x'), asks('get', '/y/'), asks('get', '/z/a/z'), asks('post', '/y')],
+  ],
+  [
+    'any path',
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+    [asks('post', '/'), asks('get', '/a')],
+    [],
+  ],
+]
+for (const [name, rule, covered, others] of cases) {
+  test(`a rule: ${name}`, () => {
+    for (const attributes of covered)
+      assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
+    for (const attributes of others)
+      assert.ok(!verdictOf([rule], attributes), JSON.stringify(attributes))
+  })
+}
+
+test('two rules are not joined', () => {
+  assert.ok(!verdictOf([may('get', 'pods'), may('list', 'services')], asks('list', 'pods')))
+})
+
+test('reasons name the binding, the role and the first subject that fits', () => {
+  const index = new RoleIndex()
+  role(index, '/view', may('get', 'pods'))
+  role(index, 'n/edit', may('update', 'pods'))
+  bind(index, '/b', 'ClusterRole/view', group('dev'), person())
+  const account = {
+    name: 'system:serviceaccount:n:sa',
+    uid: '',
+    groups: ['system:serviceaccounts'],
+  }
+  bind(index, 'n/b', 'Role/edit', { kind: 'ServiceAccount', name: 'sa' })
+  assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
+    verdict: 'allow',
+    reason: 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "view" to Group "dev"',
+  })
+  assert.deepEqual(authorizeByRoles(index, account, asks('update', 'pods')), {
+    verdict: 'allow',
+    reason: 'RBAC: allowed by RoleBinding "b/n" of Role "edit" to ServiceAccount "sa/n"',
+  })
+  assert.equal(
+    authorizeByRoles(index, account, asks('update', 'pods', { namespace: 'm' })).verdict,
+    'no-opinion',
+  )
+})
+
+test('a role of a namespace is asked in that namespace alone, and of no path', () => {
+  const index = new RoleIndex()
+  role(index, '/all', may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] })
+  bind(index, 'n/b', 'ClusterRole/all', person())
+  const verdict = (attributes: AccessAttributes): string =>
+    authorizeByRoles(index, alice, attributes).verdict
+  assert.equal(verdict(asks('get', 'pods')), 'allow')
+  assert.equal(verdict(asks('get', 'pods', { namespace: 'm' })), 'no-opinion')
+  assert.equal(verdict(asks('get', 'pods', { namespace: '' })), 'no-opinion')
+  assert.equal(verdict(asks('get', '/metrics')), 'no-opinion')
+})
+
+test('users, groups and service accounts are matched by their whole names', () => {
+  const index = new RoleIndex()
+  role(index, '/r', may('get', 'pods'))
+  bind(
+    index,
+    '/b',
+    'ClusterRole/r',
+    person('x'),
+    group('y'),
+    { kind: 'ServiceAccount', name: 's' },
+    person('*'),
+  )
+  const verdict = (name: string, groups: readonly string[] = []): string =>
+    authorizeByRoles(index, { name, uid: '', groups }, asks('get', 'pods')).verdict
+  assert.equal(verdict('x'), 'allow')
+  assert.equal(verdict('z', ['a', 'y']), 'allow')
+  for (const name of ['y', 'X', '', 's', 'system:serviceaccount::s', 'z'])
+    assert.equal(verdict(name), 'no-opinion', name)
+  assert.equal(verdict('z', ['x', '*']), 'no-opinion', 'a group of the name of a user')
+})
+
+test('the same of a binding with many subjects', () => {
+  const index = new RoleIndex()
+  role(index, '/r', may('get', 'pods'))
+  const many = Array.from({ length: 100 }, (_, at) =>
+    at % 2 === 0 ? person(`u${at}`) : group(`u${at}`),
+  )
+  bind(index, '/b', 'ClusterRole/r', ...many)
+  const ask = (name: string, groups: readonly string[]) =>
+    authorizeByRoles(index, { name, uid: '', groups }, asks('get', 'pods'))
+  assert.match(ask('u98', ['u97']).reason, /to Group "u97"$/)
+  assert.match(ask('u96', ['u97']).reason, /to User "u96"$/)
+  assert.equal(ask('u97', ['u98']).verdict, 'no-opinion')
+})
+
+test('what a binding names and is not there is told, once', () => {
+  const index = new RoleIndex()
+  bind(index, '/a', 'ClusterRole/gone', person(), group('dev'))
+  assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
+    verdict: 'no-opinion',
+    reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+  })
+  bind(index, '/b', 'ClusterRole/gone', person())
+  bind(index, 'n/c', 'Role/lost', person())
+  bind(index, 'n/d', 'Thing/x', person())
+  assert.equal(
+    authorizeByRoles(index, alice, asks('get', 'pods')).reason,
+    'RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "lost" not found, ' +
+      'unsupported role reference kind: "Thing"]',
+  )
+  role(index, '/gone', may('get', 'pods'))
+  assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
+})
+
+test('what changes and goes is followed, and nothing of it stays', () => {
+  const index = new RoleIndex()
+  const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
+  bind(index, 'n/b', 'Role/r', group('dev'), person())
+  role(index, 'n/r', may('list', 'pods'))
+  assert.equal(verdict(), 'no-opinion')
+  role(index, 'n/r', may('get', 'pods'))
+  assert.equal(verdict(), 'allow')
+  index.setRole({ namespace: 'n', name: 'r' }, undefined)
+  assert.equal(verdict(), 'no-opinion')
+  // The binding changes while the role is not there: it is the same role that comes back.
+  bind(index, 'n/b', 'Role/r', person())
+  role(index, 'n/r', may('get', 'pods'))
+  assert.equal(verdict(), 'allow')
+  bind(index, 'n/b', 'Role/r', person('bob'))
+  assert.equal(verdict(), 'no-opinion')
+  bind(index, 'n/c', 'Role/r', person())
+  index.setBinding({ namespace: 'n', name: 'b' }, undefined)
+  assert.equal(verdict(), 'allow')
+  index.setBinding({ namespace: 'n', name: 'c' }, undefined)
+  index.setRole({ namespace: 'n', name: 'r' }, undefined)
+  assert.equal(verdict(), 'no-opinion')
+  assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
+})
+
+test('all rules of a user, each binding once', () => {
+  const index = new RoleIndex()
+  role(index, '/r', may('get', 'pods'), may('list', 'pods'))
+  bind(index, '/b', 'ClusterRole/r', group('dev'), person())
+  bind(index, 'n/b', 'ClusterRole/r', person())
+  bind(index, 'm/b', 'ClusterRole/r', person())
+  bind(index, 'n/c', 'Role/none', person())
+  const twice = { ...alice, groups: ['dev', 'dev', 'alice'] }
+  const { rules, error } = heldRules(index, twice, { namespace: 'n', each: 'binding' })
+  assert.deepEqual(
+    rules.map(({ verbs }) => verbs.join()),
+    ['get', 'list', 'get', 'list'],
+  )
+  assert.equal(error, 'role.rbac.authorization.k8s.io "none" not found')
+  const once = heldRules(index, twice, { namespace: 'n', each: 'role' })
+  assert.equal(once.rules.length, 2)
+  assert.equal(once.error, 'roles.rbac.authorization.k8s.io "none" not found')
+})
+
+test('a role of many bindings is asked once, and its rules are collected up to a limit', () => {
+  const index = new RoleIndex()
+  role(
+    index,
+    '/long',
+    ...Array.from({ length: 20_000 }, (_, at) => may('get', 'pods', { resourceNames: [`p${at}`] })),
+  )
+  for (let at = 0; at < 300; at++) bind(index, `/b${at}`, 'ClusterRole/long', person())
+  const tookMs = cpuMsOf(() => {
+    for (let round = 0; round < 10; round++) {
+      assert.equal(
+        authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict,
+        'no-opinion',
+      )
+    }
+  })
+  assert.ok(tookMs < 1000, `${tookMs} ms`)
+  const { rules, isComplete } = heldRules(index, alice, { namespace: '', each: 'binding' })
+  assert.deepEqual([rules.length, isComplete], [100_000, false])
+  assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)
+})
+
+test('at most a hundred missing roles are named', () => {
+  const index = new RoleIndex()
+  for (let at = 0; at < 150; at++) bind(index, `/b${at}`, `ClusterRole/gone${at}`, person())
+  const { reason } = authorizeByRoles(index, alice, asks('get', 'pods'))
+  assert.equal(reason.split('not found').length, 101)
+  assert.match(reason, /, and 50 more\]$/)
+})
+
+test('a ClusterRoleBinding to a Role, as only etcd can hold it, leaves the ClusterRole of that name alone', () => {
+  const index = new RoleIndex()
+  role(index, '/r', may('get', 'pods'))
+  bind(index, '/good', 'ClusterRole/r', person())
+  bind(index, '/odd', 'Role/r', group('dev'))
+  index.setBinding({ namespace: '', name: 'odd' }, undefined)
+  assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
+  index.setRole({ namespace: '', name: 'r' }, undefined)
+  role(index, '/r', may('get', 'pods'))
+  assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
+})
+
+test('of the roles only those that exist have a place', () => {
+  const index = new RoleIndex()
+  bind(index, '/b', 'ClusterRole/missing', person())
+  role(index, '/there')
+  assert.deepEqual([...index.places('roles', true)], [{ namespace: '', name: 'there' }])
+})

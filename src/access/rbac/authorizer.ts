@@ -1,0 +1,108 @@
+/**
+ * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything else, so that another authorizer
+ * may still allow it. Decisions are synchronous, from memory.
+ */
+import { aggregate } from '../../api/aggregate.ts'
+import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
+import { quote } from '../../api/quote.ts'
+import type { User } from '../../api/user.ts'
+import type { Binding } from './binding.ts'
+import { Role } from './role.ts'
+import type { RoleIndex } from './role-index.ts'
+import { questionOf, type Rule } from './rule.ts'
+
+/** Rules that are collected for one user, at the most; a list of more is larger than an object can be. */
+const RULES_MAX = 100_000
+/** Unresolved references that are listed in one text. */
+const ERRORS_MAX = 100
+
+const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
+
+export function authorizeByRoles(
+  index: RoleIndex,
+  user: User,
+  attributes: AccessAttributes,
+): AccessDecision {
+  const question = questionOf(attributes)
+  let allowed: AccessDecision | undefined
+  let errors: ResolutionErrors | undefined
+  const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+  index.visit(user, namespace, (binding, subject) => {
+    const { role } = binding
+    if (!(role instanceof Role) || role.rules === undefined) {
+      errors ??= new ResolutionErrors()
+      errors.add(unresolved(binding, 'singular'))
+      return false
+    }
+    if (!role.covers(question)) return false
+    allowed = index.allowed.of(binding, role, subject)
+    return true
+  })
+  if (allowed !== undefined) return allowed
+  return errors === undefined
+    ? noOpinion
+    : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
+}
+
+export type HeldRules = {
+  readonly rules: readonly Rule[]
+  /** False: the user has more than RULES_MAX rules; the others are missing. */
+  readonly isComplete: boolean
+  /** The references of the user's bindings that could not be resolved, as one text; empty if there are none. */
+  readonly error: string
+}
+
+export type HeldOptions = {
+  /** Empty: the rules that apply cluster-wide. */
+  readonly namespace: string
+  /** Whether a role that several bindings reference counts once, or once for each, as a SelfSubjectRulesReview lists it. */
+  readonly each: 'role' | 'binding'
+}
+
+/** All rules that apply to the user in a namespace. */
+export function heldRules(
+  index: RoleIndex,
+  user: User,
+  { namespace, each }: HeldOptions,
+): HeldRules {
+  const rules: Rule[] = []
+  const errors = new ResolutionErrors()
+  const seen = new Set<Binding | Role>()
+  let isComplete = true
+  index.visit(user, namespace, (binding) => {
+    const { role } = binding
+    const counted = each === 'role' && role instanceof Role ? role : binding
+    if (seen.has(counted)) return false
+    seen.add(counted)
+    if (!(role instanceof Role) || role.rules === undefined) {
+      // The text of kube-apiserver's lister, or of its storage, which the escalation check reads.
+      errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
+      return false
+    }
+    isComplete = rules.length + role.rules.length <= RULES_MAX
+    if (isComplete) for (const rule of role.rules) rules.push(rule)
+    return !isComplete
+  })
+  return { rules, isComplete, error: errors.text() }
+}
+
+class ResolutionErrors {
+  readonly #texts = new Set<string>()
+  #more = 0
+
+  add(text: string): void {
+    if (this.#texts.size < ERRORS_MAX || this.#texts.has(text)) this.#texts.add(text)
+    else this.#more++
+  }
+
+  /** Empty if there are none. */
+  text(): string {
+    return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
+  }
+}
+
+function unresolved({ role }: Binding, names: 'singular' | 'plural'): string {
+  if (!(role instanceof Role)) return `unsupported role reference kind: ${quote(role.unknownKind)}`
+  const ending = names === 'singular' ? '' : 's'
+  return `${role.kind.toLowerCase()}${ending}.rbac.authorization.k8s.io ${quote(role.name)} not found`
+}

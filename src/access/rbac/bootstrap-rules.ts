@@ -1,0 +1,13 @@
+/** The rules of a ClusterRole that every cluster begins with, whatever has become of the stored one. */
+import type { Gates } from '../../api/gates.ts'
+import { bootstrapPolicy } from './bootstrap-policy.ts'
+import { readRules } from './read-objects.ts'
+import { readPolicy } from './read-policy.ts'
+import type { Rule } from './rule.ts'
+
+export function bootstrapRules(name: string, { isOn }: Gates): readonly Rule[] {
+  const roles = readPolicy(bootstrapPolicy, isOn).filter(
+    ({ resource }) => resource === 'clusterroles',
+  )
+  return readRules(roles.find(({ object }) => object.metadata.name === name)?.object['rules'])
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../../api/errors.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { authorizeByRoles } from './authorizer.ts'
+import { confirmGrant, type Grant } from './confirm-grant.ts'
+import { readRules } from './read-objects.ts'
+import { RoleIndex } from './role-index.ts'
+
+const group = 'rbac.authorization.k8s.io'
+const apiVersion = `${group}/v1`
+const may = (verbs: string, resources: string, more: Fields = {}): Fields => ({
+  verbs: verbs.split(','),
+  resources: resources.split(','),
+  apiGroups: [''],
+  ...more,
+})
+const mallory: User = { name: 'mallory', uid: '', groups: ['system:authenticated'] }
+const everything = [may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] }]
+
+/** Mallory has these rights in the namespace n, or in the cluster. */
+function world(held: readonly Fields[], namespace = 'n'): RoleIndex {
+  const index = new RoleIndex()
+  const name = 'own'
+  index.setRole({ namespace, name }, readRules(held))
+  const subject = { kind: 'User', name: 'mallory', namespace: '', matches: 'mallory' } as const
+  const roleKind = namespace === '' ? 'ClusterRole' : 'Role'
+  index.setBinding({ namespace, name }, { roleKind, roleName: name, subjects: [subject] })
+  index.setRole({ namespace: '', name: 'cluster-admin' }, readRules(everything))
+  index.setRole({ namespace: 'n', name: 'pods' }, readRules([may('get', 'pods')]))
+  return index
+}
+
+const roleOf = (rules: readonly Fields[], more: Fields = {}): KubeObject => ({
+  apiVersion,
+  kind: 'Role',
+  metadata: { name: 'r' },
+  rules,
+  ...more,
+})
+const bindingOf = (role: string): KubeObject => {
+  const [kind = '', name = ''] = role.split('/')
+  const subjects = [{ kind: 'User', name: 'mallory' }]
+  return {
+    apiVersion,
+    kind: 'X',
+    metadata: { name: 'b' },
+    roleRef: { apiGroup: group, kind, name },
+    subjects,
+  }
+}
+
+/** The first line of the refusal; undefined: it may be written. */
+async function refusalOf(
+  index: RoleIndex,
+  grant: Partial<Grant> & Pick<Grant, 'resource' | 'object'>,
+) {
+  const parts = {
+    index,
+    latest: async () => undefined,
+    authorize: (user: User, attributes: Parameters<typeof authorizeByRoles>[2]) =>
+      authorizeByRoles(index, user, attributes),
+  }
+  const namespace = grant.resource.startsWith('cluster') ? '' : 'n'
+  const { signal } = new AbortController()
+  try {
+    await confirmGrant(parts, {
+      user: mallory,
+      namespace,
+      name: '',
+      current: undefined,
+      signal,
+      ...grant,
+    })
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof ApiError)
+    return error.message
+  }
+}
+
+const writes = may(
+  'create,update,patch,delete',
+  'roles,rolebindings,clusterroles,clusterrolebindings',
+  {
+    apiGroups: [group],
+  },
+)
+const notHeld = /is attempting to grant RBAC permissions not currently held/
+
+test('a role with what one has may be written, one with more may not', async () => {
+  const index = world([writes, may('get', 'services')])
+  const resource = 'roles'
+  assert.equal(
+    await refusalOf(index, { resource, object: roleOf([may('get', 'services')]) }),
+    undefined,
+  )
+  assert.equal(
+    await refusalOf(index, {
+      resource,
+      object: roleOf([may('get,list', 'services'), may('get', 'pods')]),
+    }),
+    'roles.rbac.authorization.k8s.io "r" is forbidden: user "mallory" (groups=["system:authenticated"]) is attempting to grant RBAC ' +
+      'permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}\n{APIGroups:[""], Resources:["services"], Verbs:["list"]}',
+  )
+})
+
+test('attacks by roles', async () => {
+  const index = world([
+    writes,
+    may('get', 'services'),
+    may('get', 'secrets', { resourceNames: ['mine'] }),
+  ])
+  const attacks: readonly (readonly [string, Grant['resource'], KubeObject])[] = [
+    ['everything', 'roles', roleOf(everything)],
+    ['all verbs', 'roles', roleOf([may('*', 'services')])],
+    ['all resources', 'roles', roleOf([may('get', '*')])],
+    ['all groups', 'roles', roleOf([may('get', 'services', { apiGroups: ['*'] })])],
+    ['a part', 'roles', roleOf([may('get', 'services/proxy')])],
+    ['any part', 'roles', roleOf([may('get', '*/status')])],
+    ['all names', 'roles', roleOf([may('get', 'secrets')])],
+    [
+      'another name',
+      'roles',
+      roleOf([may('get', 'secrets', { resourceNames: ['mine', 'yours'] })]),
+    ],
+    ['the verb escalate', 'roles', roleOf([may('escalate', 'roles', { apiGroups: [group] })])],
+    ['the verb bind', 'roles', roleOf([may('bind', 'clusterroles', { apiGroups: [group] })])],
+    ['the verb impersonate', 'roles', roleOf([may('impersonate', 'users,groups')])],
+    [
+      'in the cluster what is held in a namespace',
+      'clusterroles',
+      roleOf([may('get', 'services')]),
+    ],
+    ['paths', 'clusterroles', roleOf([{ verbs: ['get'], nonResourceURLs: ['/metrics'] }])],
+  ]
+  for (const [name, resource, object] of attacks) {
+    assert.match((await refusalOf(index, { resource, object })) ?? '', notHeld, name)
+  }
+})
+
+test('attacks by bindings', async () => {
+  const index = world([writes])
+  for (const [resource, role] of [
+    ['rolebindings', 'ClusterRole/cluster-admin'],
+    ['clusterrolebindings', 'ClusterRole/cluster-admin'],
+    ['rolebindings', 'Role/pods'],
+  ] as const) {
+    assert.match(
+      (await refusalOf(index, { resource, object: bindingOf(role) })) ?? '',
+      notHeld,
+      role,
+    )
+  }
+  assert.equal(
+    await refusalOf(index, { resource: 'rolebindings', object: bindingOf('Role/none') }),
+    'rolebindings.rbac.authorization.k8s.io "none" not found',
+    'one that is written later would be bound already',
+  )
+  assert.equal(
+    await refusalOf(index, { resource: 'rolebindings', object: bindingOf('Group/x') }),
+    'unsupported role reference kind: "Group"',
+  )
+})
+
+test('an aggregation rule needs everything, and so does the change of a role that has or had one', async () => {
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] }
+  const refused = /must have cluster-admin privileges to use the aggregationRule/
+  const index = world([writes], '')
+  const resource = 'clusterroles'
+  const aggregated = roleOf([], { aggregationRule })
+  assert.match((await refusalOf(index, { resource, object: aggregated })) ?? '', refused)
+  assert.match(
+    (await refusalOf(index, { resource, object: roleOf([]), current: aggregated })) ?? '',
+    refused,
+  )
+  const labelled = { ...aggregated, metadata: { name: 'r', labels: { a: 'b' } } }
+  assert.match(
+    (await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '',
+    refused,
+  )
+  // With every right on resources and on paths, but without the verb escalate, which `*` would include.
+  assert.equal(await refusalOf(world(everything, ''), { resource, object: aggregated }), undefined)
+})
+
+test('a label that an aggregated role selects by gives no more rights than one has', async () => {
+  const index = world([writes], '')
+  const labels = { 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' }
+  const object = { ...roleOf(everything), metadata: { name: 'r', labels } }
+  assert.match((await refusalOf(index, { resource: 'clusterroles', object })) ?? '', notHeld)
+  const current = roleOf(everything)
+  assert.match(
+    (await refusalOf(index, { resource: 'clusterroles', object, current })) ?? '',
+    notHeld,
+    'to label another',
+  )
+})
+
+test('every change is looked at but those of owners and finalizers', async () => {
+  const index = world([writes])
+  const current = roleOf([may('get', 'pods')])
+  const resource = 'roles'
+  const change = (metadata: KubeObject['metadata']) =>
+    ({ resource, object: { ...current, metadata }, current }) as const
+  assert.equal(await refusalOf(index, change({ name: 'r' })), undefined)
+  assert.equal(
+    await refusalOf(index, change({ name: 'r', finalizers: ['x/y'], ownerReferences: [{}] })),
+    undefined,
+  )
+  assert.match(
+    (await refusalOf(index, change({ name: 'r', annotations: { a: 'b' } }))) ?? '',
+    notHeld,
+  )
+  assert.equal(
+    await refusalOf(index, { resource, object: roleOf([]), current }),
+    undefined,
+    'taking away',
+  )
+})
+
+test('the verb escalate is for roles, by the name in the path; the verb bind for bindings, by that of the role', async () => {
+  const escalate = may('escalate', 'roles', { apiGroups: [group], resourceNames: ['r'] })
+  const bind = may('bind', 'roles', { apiGroups: [group], resourceNames: ['pods'] })
+  const object = roleOf([may('get', 'pods')])
+  const first = world([writes, escalate])
+  const current = roleOf([])
+  assert.equal(await refusalOf(first, { resource: 'roles', object, current, name: 'r' }), undefined)
+  assert.match(
+    (await refusalOf(first, { resource: 'roles', object })) ?? '',
+    notHeld,
+    'a create has no name',
+  )
+  assert.match(
+    (await refusalOf(first, { resource: 'roles', object, current, name: 'other' })) ?? '',
+    notHeld,
+  )
+  assert.match(
+    (await refusalOf(first, { resource: 'rolebindings', object: bindingOf('Role/pods') })) ?? '',
+    notHeld,
+  )
+  const second = world([writes, bind])
+  assert.equal(
+    await refusalOf(second, { resource: 'rolebindings', object: bindingOf('Role/pods') }),
+    undefined,
+  )
+  const all = bindingOf('ClusterRole/cluster-admin')
+  assert.match((await refusalOf(second, { resource: 'rolebindings', object: all })) ?? '', notHeld)
+  assert.match(
+    (await refusalOf(second, { resource: 'roles', object, current, name: 'r' })) ?? '',
+    notHeld,
+  )
+})
+
+test('members of system:masters are not asked', async () => {
+  const user = { name: 'root', uid: '', groups: ['system:masters'] }
+  const index = world([])
+  assert.equal(
+    await refusalOf(index, { user, resource: 'roles', object: roleOf(everything) }),
+    undefined,
+  )
+  assert.equal(
+    await refusalOf(index, { user, resource: 'rolebindings', object: bindingOf('Role/none') }),
+    undefined,
+  )
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inSlices } from '../../lib/slices.ts'
+import { cpuMsOf } from '../../../test/harness/turns.ts'
+import { describeRule, joinVerbs, missingRights } from './covers.ts'
+import type { Rule } from './rule.ts'
+
+const none = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
+const may = (verbs: string, resources: string, more: Partial<Rule> = {}): Rule => ({
+  ...none,
+  verbs: verbs.split(','),
+  apiGroups: [''],
+  resources: resources.split(','),
+  ...more,
+})
+const visits = (verbs: string, ...nonResourceURLs: readonly string[]): Rule => ({
+  ...none,
+  verbs: verbs.split(','),
+  nonResourceURLs,
+})
+
+async function lacks(held: readonly Rule[], ...wanted: readonly Rule[]): Promise<string[]> {
+  const { rights, isAll } = await inSlices(missingRights(held, wanted))
+  assert.ok(isAll)
+  return joinVerbs(rights).map(describeRule)
+}
+
+const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[]])[] = [
+  ['as it is held', [may('get,list', 'pods')], may('list,get', 'pods'), []],
+  ['by several rules', [may('get', 'pods'), may('list', 'pods')], may('get,list', 'pods'), []],
+  [
+    'verbs in their order, twice where they stand twice',
+    [may('list', 'pods')],
+    may('watch,get,list,get', 'pods'),
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["watch" "get" "get"]}'],
+  ],
+  [
+    'a star gives all',
+    [may('*', '*', { apiGroups: ['*'] })],
+    may('get', 'pods/log', { apiGroups: ['x'] }),
+    [],
+  ],
+  [
+    'all single ones are no star',
+    [may('get,list,watch,create,update,patch,delete', 'pods')],
+    may('*', 'pods'),
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
+  ],
+  ['a part of any', [may('get', '*/log')], may('get', 'pods/log'), []],
+  [
+    'any part is no pattern',
+    [may('get', 'pods/*')],
+    may('get', 'pods/log'),
+    ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],
+  ],
+  [
+    'names do not give all',
+    [may('get', 'pods', { resourceNames: ['a'] })],
+    may('get', 'pods'),
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'one name of two',
+    [may('get', 'pods', { resourceNames: ['a'] })],
+    may('get', 'pods', { resourceNames: ['a', 'b'] }),
+    ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
+  ],
+  ['all give names', [may('get', 'pods')], may('get', 'pods', { resourceNames: ['a'] }), []],
+  [
+    'paths by their beginning',
+    [visits('get', '/x/*')],
+    visits('get', '/x/a', '/x/a/*', '/x/*'),
+    [],
+  ],
+  [
+    'and not beyond',
+    [visits('get', '/x/*')],
+    visits('get,post', '/x', '/x/a'),
+    [
+      '{NonResourceURLs:["/x"], Verbs:["get"]}',
+      '{NonResourceURLs:["/x"], Verbs:["post"]}',
+      '{NonResourceURLs:["/x/a"], Verbs:["post"]}',
+    ],
+  ],
+  [
+    'resources give no paths',
+    [may('*', '*')],
+    visits('get', '/x'),
+    ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
+  ],
+  ['what has no verbs gives nothing', [], may('get', 'pods', { verbs: [] }), []],
+]
+for (const [name, held, wanted, expected] of cases) {
+  test(`what is lacking: ${name}`, async () =>
+    assert.deepEqual(await lacks(held, wanted), expected))
+}
+
+test('a rule is not given by two that give a half each', async () => {
+  const held = [
+    may('get', 'pods', { apiGroups: ['a'] }),
+    may('get', 'services', { apiGroups: ['b'] }),
+  ]
+  assert.equal(
+    (await lacks(held, may('get', 'pods,services', { apiGroups: ['a', 'b'] }))).length,
+    2,
+  )
+})
+
+test('lists that multiply to billions are given up on', async () => {
+  const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`)
+  const wanted = may('get', 'pods', { verbs: many, resources: many, apiGroups: many })
+  const beforeMs = performance.now()
+  const { isAll } = await inSlices(missingRights([may('*', '*', { apiGroups: ['*'] })], [wanted]))
+  assert.ok(!isAll)
+  assert.ok(performance.now() - beforeMs < 60_000)
+})
+
+test('many rules are compared in short steps', () => {
+  const held = Array.from({ length: 6_000 }, (_, at) => may('get', `x${at}`))
+  const steps = missingRights(held, [...held.toReversed(), may('get', 'y')])
+  let longestMs = 0
+  for (;;) {
+    let isDone = false
+    const tookMs = cpuMsOf(() => {
+      isDone = steps.next().done === true
+    })
+    longestMs = Math.max(longestMs, tookMs)
+    if (isDone) break
+  }
+  // All of it takes a second or two.
+  assert.ok(longestMs < 500, `${longestMs} ms`)
+})
+
+test('a thousand missing permissions are enough', async () => {
+  const many = Array.from({ length: 50 }, (_, at) => `x${at}`)
+  const { rights, isAll } = await inSlices(
+    missingRights([], [may('get', 'x', { verbs: many, resources: many, apiGroups: many })]),
+  )
+  assert.deepEqual([rights.length, isAll], [1_000, false])
+})
+
+test('a rule without verbs grants nothing, however long its lists are', async () => {
+  const many = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
+  assert.deepEqual(
+    await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })),
+    [],
+  )
+})

@@ -1,0 +1,220 @@
+/**
+ * Which permissions some rules lack of those that other rules grant: for the escalation check, and for the reconciliation of default roles.
+ * A rule is broken down into single permissions: verb, group, resource and, if the rule has names, name; or verb and path.
+ */
+import { shownValue } from '../../api/field-fault.ts'
+import { shownItems } from '../../api/go-value.ts'
+import { addAll } from '../../lib/long-lists.ts'
+import type { Steps } from '../../lib/slices.ts'
+import { type Rule, urlCovers } from './rule.ts'
+
+/** Comparisons of a permission with a rule, about half a second of work: lists of a few hundred entries multiply to billions. */
+const LOOKS_MAX = 10_000_000
+/** Enough for any message; the rest would not be read. */
+const MISSING_MAX = 1_000
+/** Entries of a rule that is compared as a whole. */
+const WHOLE_MAX = 1_000
+/** Comparisons in one step: some tens of microseconds. */
+const STEP_LOOKS = 64
+/** A longer list is looked up in a Set. */
+const SCAN_MAX = 16
+
+export type Missing = {
+  /** Each grants a single permission. */
+  readonly rights: readonly Rule[]
+  /** False if a limit was reached: there may be more. */
+  readonly isAll: boolean
+}
+
+export type CoversLimits = { readonly looksMax: number; readonly missingMax: number }
+
+const checkLimits: CoversLimits = { looksMax: LOOKS_MAX, missingMax: MISSING_MAX }
+
+export function* missingRights(
+  held: readonly Rule[],
+  wanted: readonly Rule[],
+  { looksMax, missingMax }: CoversLimits = checkLimits,
+): Steps<Missing> {
+  const lists = new Lists()
+  const rights: Rule[] = []
+  let looks = 0
+  let yieldAt = STEP_LOOKS
+  for (const rule of wanted) {
+    let isCovered = false
+    if (isShort(rule)) {
+      // Most rules are held in the form in which they are granted.
+      for (const owner of held) {
+        if (++looks >= yieldAt) {
+          yieldAt = looks + STEP_LOOKS
+          yield
+        }
+        isCovered = coversWhole(owner, rule, lists)
+        if (isCovered || looks > looksMax) break
+      }
+    }
+    if (isCovered) continue
+    for (const right of rightsOf(rule)) {
+      let isHeld = false
+      looks++
+      for (const owner of held) {
+        looks += 'url' in right ? 1 + owner.nonResourceURLs.length : 1
+        if (looks >= yieldAt) {
+          yieldAt = looks + STEP_LOOKS
+          yield
+        }
+        isHeld = covers(owner, right, lists)
+        if (isHeld || looks > looksMax) break
+      }
+      if (looks > looksMax || rights.length >= missingMax) return { rights, isAll: false }
+      if (!isHeld) rights.push(ruleOf(right))
+    }
+  }
+  return { rights, isAll: looks <= looksMax }
+}
+
+/** Joins single permissions on the same group, resource and name to one rule, with their verbs in order. Those on paths stay single. */
+export function joinVerbs(rights: readonly Rule[]): Rule[] {
+  const joined = new Map<string, Rule & { readonly verbs: string[] }>()
+  const ofPaths: Rule[] = []
+  for (const right of rights) {
+    const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = right
+    const key = JSON.stringify([apiGroups, resources, resourceNames])
+    const known = joined.get(key)
+    if (nonResourceURLs.length > 0) ofPaths.push(right)
+    else if (known === undefined) joined.set(key, { ...right, verbs: [...verbs] })
+    else addAll(known.verbs, verbs)
+  }
+  return [...ofPaths, ...joined.values()]
+}
+
+/** `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}` */
+export function describeRule({
+  apiGroups,
+  resources,
+  nonResourceURLs,
+  resourceNames,
+  verbs,
+}: Rule): string {
+  const parts = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ] as const
+  const shown = parts
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${quoteList(list)}`)
+  return `{${shown.join(', ')}}`
+}
+
+/** As Go's %q prints a slice of strings. */
+export const quoteList = (list: readonly string[]): string =>
+  `[${shownItems(list, shownValue, ' ')}]`
+
+type Right =
+  | {
+      readonly verb: string
+      readonly group: string
+      readonly resource: string
+      readonly name: string | undefined
+    }
+  | { readonly verb: string; readonly url: string }
+
+function* rightsOf({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+}: Rule): Generator<Right> {
+  // Also for the cost: a rule without verbs grants nothing, however long its other lists are.
+  if (verbs.length === 0) return
+  const names = resourceNames.length === 0 ? [undefined] : resourceNames
+  for (const group of apiGroups) {
+    for (const resource of resources) {
+      for (const verb of verbs) for (const name of names) yield { verb, group, resource, name }
+    }
+  }
+  for (const url of nonResourceURLs) for (const verb of verbs) yield { verb, url }
+}
+
+function covers(owner: Rule, right: Right, lists: Lists): boolean {
+  if (!lists.hasOrAll(owner.verbs, right.verb)) return false
+  if ('url' in right) {
+    return (
+      owner.resourceNames.length === 0 &&
+      owner.nonResourceURLs.some((url) => urlCovers(url, right.url))
+    )
+  }
+  return (
+    lists.hasOrAll(owner.apiGroups, right.group) &&
+    lists.hasResource(owner.resources, right.resource) &&
+    (owner.resourceNames.length === 0 ||
+      (right.name !== undefined && lists.has(owner.resourceNames, right.name)))
+  )
+}
+
+function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule
+  return (
+    verbs.every((verb) => lists.hasOrAll(owner.verbs, verb)) &&
+    apiGroups.every((group) => lists.hasOrAll(owner.apiGroups, group)) &&
+    resources.every((resource) => lists.hasResource(owner.resources, resource)) &&
+    (owner.resourceNames.length === 0 ||
+      (resourceNames.length > 0 &&
+        resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
+    // Rules on paths are compared permission by permission, unless both lists are short.
+    nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
+    // limit: WHOLE_MAX comparisons
+    nonResourceURLs.every((path) => owner.nonResourceURLs.some((url) => urlCovers(url, path)))
+  )
+}
+
+/** Looks up values in lists that are asked for many values. */
+class Lists {
+  readonly #sets = new Map<readonly string[], ReadonlySet<string>>()
+
+  has(list: readonly string[], value: string): boolean {
+    if (list.length <= SCAN_MAX) return list.includes(value)
+    let set = this.#sets.get(list)
+    if (set === undefined) {
+      set = new Set(list)
+      this.#sets.set(list, set)
+    }
+    return set.has(value)
+  }
+
+  hasOrAll(list: readonly string[], value: string): boolean {
+    return this.has(list, value) || this.has(list, '*')
+  }
+
+  /** A resource is covered by itself, by `*`, and a subresource (`pods/log`) by the same subresource of any resource (`*\/log`). */
+  hasResource(list: readonly string[], resource: string): boolean {
+    if (this.hasOrAll(list, resource)) return true
+    const slash = resource.indexOf('/')
+    return slash !== -1 && this.has(list, `*${resource.slice(slash)}`)
+  }
+}
+
+const isShort = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): boolean =>
+  verbs.length +
+    apiGroups.length +
+    resources.length +
+    resourceNames.length +
+    nonResourceURLs.length <=
+  WHOLE_MAX
+
+function ruleOf(right: Right): Rule {
+  const none = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
+  const verbs = [right.verb]
+  if ('url' in right) return { ...none, verbs, nonResourceURLs: [right.url] }
+  const { group, resource, name } = right
+  return {
+    ...none,
+    verbs,
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: name === undefined ? [] : [name],
+  }
+}

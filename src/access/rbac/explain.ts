@@ -1,0 +1,164 @@
+/**
+ * Why RBAC allows something, or which bindings of the user come nearest: those that would allow it in another namespace, with another verb,
+ * of another name or resource. The work yields, and all that is listed is bounded.
+ */
+import type { AccessAttributes } from '../../api/access.ts'
+import type { Fields } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import type { Steps } from '../../lib/slices.ts'
+import type { Binding, Subject } from './binding.ts'
+import { Role } from './role.ts'
+import type { RoleIndex } from './role-index.ts'
+import {
+  coversResource,
+  hasOrAll,
+  type Question,
+  questionOf,
+  type Rule,
+  ruleCovers,
+  urlCovers,
+} from './rule.ts'
+
+/** Bindings of the user in one namespace that are looked at, and rules in all. */
+const BINDINGS_MAX = 10_000
+const RULES_MAX = 1_000_000
+/** Of each kind of difference; the list of all has as many. */
+const NEAREST_MAX = 10
+/** Entries of a list of a rule that are shown, and characters of one. */
+const ENTRIES_MAX = 20
+const ENTRY_CHARACTERS_MAX = 256
+
+/** The nearest first. */
+const differences = ['namespace', 'verb', 'name', 'resource', 'path'] as const
+type Difference = (typeof differences)[number]
+
+export function* explainByRoles(
+  index: RoleIndex,
+  user: User,
+  attributes: AccessAttributes,
+): Steps<Fields> {
+  const question = questionOf(attributes)
+  const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+  const granted = grantOf(index, user, { namespace, question })
+  if (granted !== undefined) return { grantedBy: granted }
+  const near = new Map<Difference, Fields[]>()
+  const missing: Fields[] = []
+  let rules = 0
+  for (const bounds of index.bindingsOf(user, BINDINGS_MAX)) {
+    for (const { binding, subject } of bounds) {
+      const { role } = binding
+      if (!(role instanceof Role) || role.rules === undefined) {
+        if (missing.length < NEAREST_MAX) missing.push(grantFields(binding, subject))
+        continue
+      }
+      for (const rule of role.rules) {
+        if (++rules > RULES_MAX) return explanationOf(near, missing)
+        const difference = differenceOf(rule, question, isElsewhere(binding, namespace))
+        if (difference !== undefined) add(near, difference, grantFields(binding, subject, rule))
+      }
+      yield
+    }
+    yield
+  }
+  return explanationOf(near, missing)
+}
+
+type Asked = { readonly namespace: string; readonly question: Question }
+
+/** As the decision is made: the first binding that covers it. */
+function grantOf(index: RoleIndex, user: User, { namespace, question }: Asked): Fields | undefined {
+  let granted: Fields | undefined
+  index.visit(user, namespace, (binding, subject) => {
+    const { role } = binding
+    if (!(role instanceof Role) || !role.covers(question)) return false
+    granted = grantFields(
+      binding,
+      subject,
+      role.rules?.find((rule) => ruleCovers(rule, question)),
+    )
+    return true
+  })
+  return granted
+}
+
+function explanationOf(
+  near: ReadonlyMap<Difference, readonly Fields[]>,
+  missing: readonly Fields[],
+): Fields {
+  const nearest = differences.flatMap((differs) =>
+    (near.get(differs) ?? []).map((grant) => ({ differs, ...grant })),
+  )
+  return {
+    nearest: nearest.slice(0, NEAREST_MAX),
+    ...(missing.length === 0 ? {} : { missingRoles: missing }),
+  }
+}
+
+function add(near: Map<Difference, Fields[]>, difference: Difference, grant: Fields): void {
+  const list = near.get(difference) ?? []
+  if (list.length < NEAREST_MAX) list.push(grant)
+  near.set(difference, list)
+}
+
+/** A RoleBinding of another namespace. */
+const isElsewhere = (binding: Binding, namespace: string): boolean =>
+  binding.namespace !== '' && binding.namespace !== namespace
+
+/** The one thing in which the rule and the question differ; undefined: there are more. */
+function differenceOf(rule: Rule, question: Question, isInOther: boolean): Difference | undefined {
+  const hasVerb = hasOrAll(rule.verbs, question.verb)
+  if (question.kind === 'path') {
+    // Rules of RoleBindings do not apply to paths.
+    if (isInOther) return undefined
+    const hasPath = rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
+    if (hasPath) return 'verb'
+    return hasVerb && rule.nonResourceURLs.some((url) => isBeside(url, question.path))
+      ? 'path'
+      : undefined
+  }
+  const { group, resource, ofAny, name } = question
+  const hasGroup = hasOrAll(rule.apiGroups, group)
+  const hasResource = coversResource(rule.resources, resource, ofAny)
+  const hasName = rule.resourceNames.length === 0 || rule.resourceNames.includes(name)
+  const faults: Difference[] = []
+  if (isInOther) faults.push('namespace')
+  if (!hasVerb) faults.push('verb')
+  if (!hasName) faults.push('name')
+  if (!hasGroup || !hasResource) {
+    // Another resource of another group is not near.
+    if (!hasGroup && !hasResource) return undefined
+    faults.push('resource')
+  }
+  return faults.length === 1 ? faults[0] : undefined
+}
+
+/** Paths that begin with the same segment. */
+const isBeside = (url: string, path: string): boolean => url.split('/')[1] === path.split('/')[1]
+
+function grantFields({ name, namespace, role }: Binding, subject: Subject, rule?: Rule): Fields {
+  const isRole = role instanceof Role
+  return {
+    binding: {
+      kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
+      ...(namespace === '' ? {} : { namespace }),
+      name,
+    },
+    role: { kind: isRole ? role.kind : role.unknownKind, name: isRole ? role.name : '' },
+    subject: {
+      kind: subject.kind,
+      ...(subject.namespace === '' ? {} : { namespace: subject.namespace }),
+      name: subject.name,
+    },
+    ...(rule === undefined ? {} : { rule: ruleFields(rule) }),
+  }
+}
+
+function ruleFields(rule: Rule): Fields {
+  const lists = Object.entries(rule).filter(([, list]) => list.length > 0)
+  return Object.fromEntries(lists.map(([field, list]) => [field, shortened(list)]))
+}
+
+function shortened(list: readonly string[]): string[] {
+  const shown = list.slice(0, ENTRIES_MAX).map((entry) => entry.slice(0, ENTRY_CHARACTERS_MAX))
+  return list.length <= ENTRIES_MAX ? shown : [...shown, `… ${list.length - ENTRIES_MAX} more`]
+}

@@ -1,0 +1,56 @@
+/** Whether stored metadata is plainly as this server writes it: fields that it knows, of their types. */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { parseTime } from '../../api/time.ts'
+
+type IsOfType = (value: Json | undefined) => boolean
+type Types = ReadonlyMap<string, IsOfType>
+
+export const isText: IsOfType = (value) => typeof value === 'string'
+
+/** Metadata with fields that few roles and bindings have is not plain: it costs only time. */
+export function isPlainMetadata(json: string): boolean {
+  try {
+    const metadata: Json = JSON.parse(json)
+    return isFields(metadata) && hasTypes(metadata, metadataTypes)
+  } catch {
+    // The decoder will say what is wrong.
+    return false
+  }
+}
+
+function hasTypes(fields: Fields, types: Types): boolean {
+  for (const name in fields) if (types.get(name)?.(fields[name]) !== true) return false
+  return true
+}
+
+const isTime: IsOfType = (value) => typeof value === 'string' && 'text' in parseTime(value)
+const isTexts: IsOfType = (value) => isFields(value) && Object.values(value).every(isText)
+const isListOf =
+  (types: Types): IsOfType =>
+  (value) =>
+    Array.isArray(value) && value.every((one) => isFields(one) && hasTypes(one, types))
+const isBoolean: IsOfType = (value) => typeof value === 'boolean'
+
+const textNames = (...names: readonly string[]): [string, IsOfType][] =>
+  names.map((name) => [name, isText])
+
+const ownerTypes: Types = new Map([
+  ...textNames('apiVersion', 'kind', 'name', 'uid'),
+  ['controller', isBoolean],
+  ['blockOwnerDeletion', isBoolean],
+])
+
+const managedTypes: Types = new Map([
+  ...textNames('manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'),
+  ['time', isTime],
+  ['fieldsV1', isFields],
+])
+
+const metadataTypes: Types = new Map([
+  ...textNames('name', 'generateName', 'namespace', 'uid', 'resourceVersion'),
+  ['creationTimestamp', isTime],
+  ['labels', isTexts],
+  ['annotations', isTexts],
+  ['ownerReferences', isListOf(ownerTypes)],
+  ['managedFields', isListOf(managedTypes)],
+])

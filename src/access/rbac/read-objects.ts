@@ -1,0 +1,125 @@
+/** Roles and bindings, from the objects that say so to what the index holds of them. */
+import {
+  type Fields,
+  fieldsOf,
+  hasNoKeys,
+  itemsOf,
+  type Json,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
+import { ownText } from '../../lib/own-text.ts'
+import { mapEach } from '../../lib/parts.ts'
+import type { SharedLists } from '../../lib/shared-lists.ts'
+import type { Steps } from '../../lib/slices.ts'
+import type { Subject } from './binding.ts'
+import type { BindingContent } from './role-index.ts'
+import type { Rule } from './rule.ts'
+
+/** In the form that rules have everywhere in here, without copying anything. Can be divided. */
+export const readRules = (list: Json | undefined): Rule[] =>
+  mapEach('rules of a role', itemsOf(list), readRule)
+
+function readRule(rule: Fields): Rule {
+  if (hasNoKeys(rule)) return emptyRule
+  return {
+    verbs: textsOf(rule['verbs']),
+    apiGroups: textsOf(rule['apiGroups']),
+    resources: textsOf(rule['resources']),
+    resourceNames: textsOf(rule['resourceNames']),
+    nonResourceURLs: textsOf(rule['nonResourceURLs']),
+  }
+}
+
+/** Shared: a role may have a million empty rules. */
+const emptyRule: Rule = {
+  verbs: [],
+  apiGroups: [],
+  resources: [],
+  resourceNames: [],
+  nonResourceURLs: [],
+}
+
+/** What is kept of the rules of a role. */
+export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
+  readRules(role['rules']).map(
+    ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
+      verbs: shared.list(verbs),
+      apiGroups: shared.list(apiGroups),
+      resources: shared.list(resources),
+      // Of most roles these are nobody else's.
+      resourceNames:
+        resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
+      nonResourceURLs: shared.list(nonResourceURLs),
+    }),
+  )
+
+/** Like `keptRules`, for a large role, in steps. */
+export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
+  const kept: Rule[] = []
+  for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(
+    role['rules'],
+  )) {
+    kept.push({
+      verbs: yield* keptList(verbs, shared),
+      apiGroups: yield* keptList(apiGroups, shared),
+      resources: yield* keptList(resources, shared),
+      // As in `keptRules`, the names of objects do not displace texts that roles share.
+      resourceNames:
+        resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
+      nonResourceURLs: yield* keptList(nonResourceURLs, shared),
+    })
+    if (kept.length % ITEMS_PER_STEP === 0) yield undefined
+  }
+  return kept
+}
+
+/** Rules, or items of one of their lists, between two yields. */
+const ITEMS_PER_STEP = 256
+
+function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
+  return list.length <= ITEMS_PER_STEP ? shared.list(list) : yield* ownTexts(list)
+}
+
+function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
+  const own: string[] = []
+  for (const text of list) if (own.push(ownText(text)) % ITEMS_PER_STEP === 0) yield undefined
+  return own
+}
+
+/** What is kept of a binding. */
+export function keptBinding(
+  binding: Fields,
+  namespace: string,
+  shared: SharedLists,
+): BindingContent {
+  const roleRef = fieldsOf(binding['roleRef'])
+  return {
+    roleKind: shared.text(textOf(roleRef['kind'])),
+    roleName: shared.text(textOf(roleRef['name'])),
+    subjects: itemsOf(binding['subjects']).flatMap(
+      (subject) => readSubject(subject, namespace, shared) ?? [],
+    ),
+  }
+}
+
+/** Undefined: nobody can be it. */
+function readSubject(
+  subject: Fields,
+  bindingNamespace: string,
+  shared: SharedLists,
+): Subject | undefined {
+  const kind = textOf(subject['kind'])
+  const name = shared.text(textOf(subject['name']))
+  if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
+  if (kind !== 'ServiceAccount') return undefined
+  // One without a namespace is of that of its binding; there is none in that of a ClusterRoleBinding.
+  const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
+  if (namespace === '') return undefined
+  return {
+    kind,
+    name,
+    namespace,
+    matches: shared.text(`system:serviceaccount:${namespace}:${name}`),
+  }
+}

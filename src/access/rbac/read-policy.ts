@@ -1,0 +1,81 @@
+/** The text of bootstrap-policy.ts, as objects. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { rbacGroup } from './role.ts'
+
+export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
+
+/** Roles before bindings, each in the order of the text; without what depends on gates that are off. */
+export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
+  const paragraphs: string[][] = []
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const [content = '', gates = ''] = line.split(' ? ')
+    const isThere = isMet(gates, isOn)
+    if (!line.startsWith(' ')) paragraphs.push(isThere ? [content] : [])
+    else if (isThere && paragraphs.at(-1)?.length !== 0) paragraphs.at(-1)?.push(content.trim())
+  }
+  return paragraphs
+    .filter(({ length }) => length > 0)
+    .map(([head = '', ...lines]) => {
+      const [kind = '', place = '', ...binding] = head.split(' ')
+      const [name = '', namespace] = place.split('/').toReversed()
+      const labels = lines.flatMap((line) => pairAfter('label ', line))
+      const metadata = {
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        labels: Object.fromEntries([['kubernetes.io/bootstrapping', 'rbac-defaults'], ...labels]),
+        annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+      }
+      const content = kind.endsWith('Binding') ? bindingOf(binding) : roleOf(lines)
+      const object = { apiVersion: `${rbacGroup}/v1`, kind, metadata, ...content }
+      return { resource: `${kind.toLowerCase()}s`, object }
+    })
+}
+
+/** `Gate,!Other` */
+const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
+  gates === '' ||
+  gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
+
+/** `label key=value` */
+function pairAfter(word: string, line: string): (readonly [string, string])[] {
+  if (!line.startsWith(word)) return []
+  const [key = '', value = ''] = line.slice(word.length).split('=')
+  return [[key, value]]
+}
+
+function roleOf(lines: readonly string[]): Fields {
+  const selected = lines.flatMap((line) => pairAfter('selects ', line))
+  const rules = lines.filter((line) => line.includes(' | ')).map(ruleOf)
+  if (selected.length === 0) return { rules }
+  return {
+    aggregationRule: {
+      clusterRoleSelectors: selected.map((pair) => ({ matchLabels: Object.fromEntries([pair]) })),
+    },
+    rules: rules.length === 0 ? null : rules,
+  }
+}
+
+function ruleOf(line: string): Fields {
+  const [verbs = [], second = [], resources, resourceNames] = line
+    .split(' | ')
+    .map((column) => column.split(','))
+  if (resources === undefined) return { verbs, nonResourceURLs: second }
+  const apiGroups = second.map((group) => (group === '-' ? '' : group))
+  return { verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }
+}
+
+/** `= Kind/role: Kind/subject …` */
+function bindingOf([, role = '', ...subjects]: readonly string[]): Fields {
+  const [kind = '', name = ''] = role.replace(/:$/, '').split('/')
+  return {
+    roleRef: { apiGroup: rbacGroup, kind, name },
+    ...(subjects.length === 0 ? {} : { subjects: subjects.map(subjectOf) }),
+  }
+}
+
+function subjectOf(text: string): Fields {
+  const [kind = '', ...place] = text.split('/')
+  const [name = '', namespace = ''] = place.toReversed()
+  return kind === 'ServiceAccount' ? { kind, name, namespace } : { apiGroup: rbacGroup, kind, name }
+}

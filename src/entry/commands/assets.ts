@@ -1,0 +1,40 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { assetsHelp, writeAssets } from '../envtest/assets.ts'
+import { readCommandFlags } from '../../lib/command-flags.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { serveHelp } from './serve.ts'
+
+export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(assetsHelp)
+  const { values, rest } = readCommandFlags(args, { values: ['dir'] })
+  const given = values.get('dir')
+  if (rest.length > 0 || given === '') {
+    return parts.fail(USAGE_FAULT, [
+      `keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`,
+    ])
+  }
+  const folder = given === undefined ? ownFolder(parts) : resolve(given)
+  try {
+    writeAssets({
+      folder,
+      program: parts.ownCommand,
+      standIn: parts.standInCommand,
+      version: parts.version,
+      serveHelp: serveHelp(),
+      path: parts.env['PATH'] ?? '',
+    })
+    parts.print(`${folder}\n`)
+  } catch (error) {
+    parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+/** The same for the same program on the same Node. */
+function ownFolder({ cache, version, ownCommand }: CommandParts): string {
+  if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
+  return join(cache, `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`)
+}

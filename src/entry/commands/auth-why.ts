@@ -1,0 +1,157 @@
+/** `keelson auth why`: asks a server why somebody may do something, or not. Written as `kubectl auth can-i`. */
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { fieldsOf } from '../../api/object.ts'
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../../api/user.ts'
+import { readKubeconfig } from '../../config/files/kubeconfig.ts'
+import type { Kubeconfig } from '../../net/outbound/kubeconfig.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { printWhy } from './why-tree.ts'
+
+/** A webhook may be asked on the way, with retries. */
+const TIMEOUT_MS = 60_000
+
+export const whyHelp = `Usage: keelson auth why --as USER VERB TYPE[.GROUP][/NAME] [flags]
+       keelson auth why --as USER VERB /PATH [flags]
+
+Shows which authorizer lets a user do something, and by which binding and rule; or, if none does, which bindings of the user
+come nearest. Who asks needs the verb get on the path /debug/authorization.
+
+  keelson auth why --as alice get pods -n shop
+  keelson auth why --as alice --as-group ops delete deployments.apps/web -n shop
+  keelson auth why --as system:serviceaccount:shop:bot get /metrics
+
+  --as=user
+        Whose access is explained. system:authenticated and the groups of a service account need not be named.
+  --as-group=group, --as-uid=uid, --as-extra=key=value
+        More about the user; groups and extras may be repeated.
+  -n, --namespace=namespace
+        Without one, all namespaces are meant.
+  --subresource=name
+        As in pods/log.
+  --kubeconfig=file
+        How to reach the server. Default: the first file of KUBECONFIG, or ~/.kube/config.
+  --server=url, --token=token, --certificate-authority=file, --insecure-skip-tls-verify
+        Instead of a kubeconfig.
+  -o, --output=json
+        The whole answer.
+`
+
+export class WhyUsageError extends Error {}
+
+export type WhyParts = {
+  /** The kubeconfig where none is named. */
+  readonly defaultKubeconfig: string
+}
+
+/** The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says what to do. */
+export async function authWhy(
+  args: readonly string[],
+  { defaultKubeconfig }: WhyParts,
+): Promise<string> {
+  const { values, positionals } = parseWhy(args)
+  const query = queryOf(values, positionals)
+  const config = configOf(values, defaultKubeconfig)
+  const server = `${config.server.replace(/\/+$/, '')}/debug/authorization?${query.toString()}`
+  using client = new KubeconfigClient({ ...config, server }, { timeoutMs: TIMEOUT_MS })
+  const text = await client.get()
+  return values.output === 'json' ? text : printWhy(fieldsOf(JSON.parse(text)))
+}
+
+type Flags = ReturnType<typeof parseWhy>['values']
+
+function parseWhy(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        as: { type: 'string' },
+        'as-group': { type: 'string', multiple: true },
+        'as-uid': { type: 'string' },
+        'as-extra': { type: 'string', multiple: true },
+        namespace: { type: 'string', short: 'n' },
+        subresource: { type: 'string' },
+        kubeconfig: { type: 'string' },
+        server: { type: 'string' },
+        token: { type: 'string' },
+        'certificate-authority': { type: 'string' },
+        'insecure-skip-tls-verify': { type: 'boolean' },
+        output: { type: 'string', short: 'o' },
+      },
+    })
+  } catch (error) {
+    throw new WhyUsageError(messageOf(error))
+  }
+}
+
+function queryOf(values: Flags, positionals: readonly string[]): URLSearchParams {
+  const [verb, what, ...rest] = positionals
+  if (values.as === undefined || values.as === '')
+    throw new WhyUsageError('--as is missing: --as alice')
+  if (verb === undefined || what === undefined || rest.length > 0) {
+    throw new WhyUsageError(
+      'a verb and a resource or a path are needed: keelson auth why --as alice get pods',
+    )
+  }
+  if (values.output !== undefined && values.output !== 'json')
+    throw new WhyUsageError('--output can be json alone')
+  const query = new URLSearchParams({ user: values.as, verb })
+  for (const group of groupsOf(values.as, values['as-group'] ?? [])) query.append('group', group)
+  for (const pair of values['as-extra'] ?? []) query.append('extra', pair)
+  setIf(query, 'uid', values['as-uid'])
+  if (what.startsWith('/')) {
+    query.set('path', what)
+    return query
+  }
+  const [type = '', ...name] = what.split('/')
+  const [plural = '', ...group] = type.split('.')
+  query.set('resource', plural)
+  setIf(query, 'apiGroup', group.length === 0 ? undefined : group.join('.'))
+  setIf(query, 'name', name.length === 0 ? undefined : name.join('/'))
+  setIf(query, 'namespace', values.namespace)
+  setIf(query, 'subresource', values.subresource)
+  return query
+}
+
+function setIf(query: URLSearchParams, name: string, value: string | undefined): void {
+  if (value !== undefined) query.set(name, value)
+}
+
+/** As impersonation adds them. */
+function groupsOf(user: string, groups: readonly string[]): readonly string[] {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
+  const own =
+    namespace === undefined || groups.length > 0
+      ? groups
+      : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  if (own.includes(unauthenticatedGroup) || own.includes(authenticatedGroup)) return own
+  return [...own, user === anonymousUser.name ? unauthenticatedGroup : authenticatedGroup]
+}
+
+function configOf(values: Flags, defaultKubeconfig: string): Kubeconfig {
+  const {
+    server,
+    token,
+    'certificate-authority': authority,
+    'insecure-skip-tls-verify': isInsecure = false,
+  } = values
+  if (server === undefined) {
+    const read = readKubeconfig(values.kubeconfig ?? defaultKubeconfig)
+    if ('fault' in read) throw new Error(read.fault)
+    return read
+  }
+  if (URL.parse(server) === null)
+    throw new WhyUsageError(`--server ${server} is no URL such as https://127.0.0.1:6443`)
+  return {
+    server,
+    tlsServerName: '',
+    isInsecure,
+    certificateAuthority: authority === undefined ? '' : readFileSync(authority, 'utf8'),
+    proxyUrl: '',
+    credentials: token === undefined ? { kind: 'none' } : { kind: 'token', token, path: null },
+    clientCertificate: null,
+    impersonate: null,
+  }
+}

@@ -1,0 +1,19 @@
+import { messageOf } from '../../lib/message-of.ts'
+import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
+import { defaultKubeconfig } from './own-files.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+
+export async function auth(args: readonly string[], parts: CommandParts): Promise<void> {
+  const [command, ...rest] = args
+  if (command !== 'why') {
+    return parts.fail(USAGE_FAULT, [
+      'there is one command: keelson auth why --help says what it does',
+    ])
+  }
+  if (asksForHelp(rest)) return parts.print(whyHelp)
+  try {
+    parts.print(await authWhy(rest, { defaultKubeconfig: defaultKubeconfig(parts.env) }))
+  } catch (error) {
+    parts.fail(error instanceof WhyUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
+  }
+}

@@ -1,0 +1,58 @@
+import { tmpdir } from 'node:os'
+import { devHelp, UsageError } from '../dev/dev-flags.ts'
+import { startDev } from '../dev/dev.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { collectWhenIdle } from '../../lib/collect-when-idle.ts'
+import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { defaultKubeconfig, runningIndex } from './own-files.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { Verbosity } from '../../lib/verbosity.ts'
+
+export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(devHelp)
+  const verbosity = new Verbosity(0)
+  const line = parts.startProgress()
+  let sink = parts.createSink({ format: 'auto', verbosity })
+  const log: Log = (...entry) => {
+    line.end()
+    sink.log(...entry)
+  }
+  const signals = parts.onSignals(log)
+  signals.stopOnHangup()
+  try {
+    line.show?.('keelson: starting …')
+    const running = await startDev(args, {
+      log,
+      verbosity,
+      configureLog: ({ format, verbosity: level, modules }) => {
+        verbosity.level = level
+        verbosity.setModules(modules)
+        sink = parts.createSink({ format, verbosity })
+      },
+      path: parts.env['PATH'] ?? '',
+      ownEtcd: parts.fileOf('../.cache/tools/etcd'),
+      nowMs: systemClock.wallMs(),
+      storeThread: parts.storeThread,
+      temporary: tmpdir(),
+      index: runningIndex(parts),
+      defaultKubeconfig: defaultKubeconfig(parts.env),
+      print: (text) => parts.print(`${text}\n`),
+      progress: (text) => {
+        line.end()
+        parts.tell(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)
+      },
+    })
+    signals.stopWith(running.stop)
+    collectWhenIdle()
+    const why = await running.failed
+    if (signals.isStopping) return
+    // Its etcd, its folder and its entry in the index would stay.
+    await running.stop()
+    parts.fail(FAILURE, [why])
+  } catch (error) {
+    line.end()
+    if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
+    else parts.fail(FAILURE, [messageOf(error)])
+  }
+}

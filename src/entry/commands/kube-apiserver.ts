@@ -1,0 +1,14 @@
+/** What the `kube-apiserver` of `keelson assets` runs. */
+import { exitWithParent, parentVariable } from '../envtest/parent.ts'
+import { replaceStandIn } from '../envtest/stand-in.ts'
+import { collectWhenIdle } from '../../lib/collect-when-idle.ts'
+import type { CommandParts } from './parts.ts'
+import { serve } from './serve.ts'
+
+export async function kubeApiServer(args: readonly string[], parts: CommandParts): Promise<void> {
+  const given = parts.env[parentVariable]
+  // As a signal would.
+  exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
+  await serve(await replaceStandIn(args), parts)
+  collectWhenIdle()
+}

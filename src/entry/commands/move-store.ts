@@ -1,0 +1,213 @@
+/** `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a file, or is encrypted. */
+import { parseArgs } from 'node:util'
+import { messageOf } from '../../lib/message-of.ts'
+import { rootOf } from '../../storage/keys.ts'
+import { loginOf } from '../../storage/open-engine.ts'
+import { DumpFile, writeDump } from '../../storage/transfer/dump-file.ts'
+import type { Source } from '../../storage/transfer/entry.ts'
+import { EtcdSource, EtcdTarget } from '../../storage/transfer/etcd-transfer.ts'
+import { existingSource, SqliteTarget } from '../../storage/transfer/sqlite-transfer.ts'
+import type { Target } from '../../storage/transfer/target.ts'
+import { rewriteStore } from './rewrite-store.ts'
+
+/** Far more than are written between an export and the moment when clients are on the new store. */
+const REVISIONS_AHEAD = 100_000
+
+/** As --event-ttl of keelson serve. */
+const EVENT_TTL_SECONDS = 3600
+
+export const storeHelp = `Usage: keelson store export (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
+       keelson store import (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
+       keelson store rewrite (--etcd-servers=URL | --data-dir=FOLDER) --encryption-provider-config=FILE
+
+export writes all objects of a cluster, as they are at one revision, into a new file; a server may go on meanwhile. import puts them into
+an empty etcd or folder that no server uses. Both print the number of keys and a hash of keys and values, which is read back after an
+import. The file has all Secrets as they are stored.
+
+rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, as an update without a
+change would. Servers with the same configuration may go on meanwhile; it can be stopped and begun again.
+
+  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file,
+  --etcd-user=name, --etcd-password-file=file, --etcd-prefix=path (default /registry)
+        As for keelson serve. An import takes the prefix from the file.
+  --data-dir=folder
+        That of keelson serve; for keelson dev the folder store in its own.
+  --file=file
+        Written by export; read by import.
+  --replace
+        Of import: what is there is replaced. A folder keeps its old file beside the new one.
+  --revisions-ahead=number (default ${REVISIONS_AHEAD})
+        Of import: how far revisions are set beyond those of the export, or of what is replaced, so that clients see none again.
+        More than was written at the source since the export; 0 if nothing was.
+  --encryption-provider-config=file
+        Of rewrite: as for keelson serve.
+  --event-ttl=seconds (default ${EVENT_TTL_SECONDS})
+        Of rewrite: how long Events that are written again live.
+`
+
+export class StoreUsageError extends Error {}
+
+export type StoreParts = {
+  readonly nowMs: number
+  /** To a user at a terminal; null if there is none. */
+  readonly showProgress: ((line: string) => void) | null
+}
+
+/** The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says what to do. */
+export async function moveStore(args: readonly string[], parts: StoreParts): Promise<string> {
+  const { command, file, flags } = parse(args)
+  if (command === 'rewrite') return await rewrite(file, flags, parts)
+  return command === 'export'
+    ? await exportTo(file, flags, parts)
+    : await importFrom(file, flags, parts)
+}
+
+async function rewrite(
+  config: string,
+  flags: Flags,
+  { showProgress }: StoreParts,
+): Promise<string> {
+  const eventTtlSeconds = Number(flags['event-ttl'] ?? EVENT_TTL_SECONDS)
+  if (!Number.isSafeInteger(eventTtlSeconds) || eventTtlSeconds < 1) {
+    throw new StoreUsageError('--event-ttl must be a number of seconds, 1 or more')
+  }
+  const { 'data-dir': folder, 'etcd-prefix': etcdPrefix = '/registry' } = flags
+  const { endpoints, login, tls = null } = etcdOf(flags)
+  const store =
+    folder === undefined
+      ? ({ kind: 'etcd', servers: endpoints, tls, login } as const)
+      : ({ kind: 'sqlite', folder } as const)
+  return rewriteStore({ store, etcdPrefix, config, eventTtlSeconds, showProgress })
+}
+
+async function exportTo(
+  file: string,
+  flags: Flags,
+  { nowMs, showProgress }: StoreParts,
+): Promise<string> {
+  const prefix = rootOf(flags['etcd-prefix'] ?? '/registry')
+  await using source = await sourceOf(flags, prefix, nowMs)
+  const onProgress = (keys: number): void => showProgress?.(`${keys} keys`)
+  const { keys, sha256 } = await writeDump(source, file, { prefix, nowMs, onProgress })
+  return `exported ${keys} keys at revision ${source.revision} to ${file}\nsha256 ${sha256}\n`
+}
+
+async function importFrom(
+  file: string,
+  flags: Flags,
+  { nowMs, showProgress }: StoreParts,
+): Promise<string> {
+  if (flags['etcd-prefix'] !== undefined)
+    throw new StoreUsageError('--etcd-prefix is for export: the file has it')
+  const revisionsAhead = Number(flags['revisions-ahead'] ?? REVISIONS_AHEAD)
+  if (!Number.isSafeInteger(revisionsAhead) || revisionsAhead < 0) {
+    throw new StoreUsageError('--revisions-ahead must be a whole number, 0 or more')
+  }
+  const target = targetOf(flags, nowMs)
+  await using dump = await DumpFile.open(file)
+  const onProgress = (what: string, done: number): void => showProgress?.(`${done} ${what}`)
+  await target.take(dump, { replaces: flags.replace === true, revisionsAhead, onProgress })
+  const { keys, sha256 } = dump.summary
+  return `imported ${keys} keys, exported at revision ${dump.revision}\nsha256 ${sha256}\n`
+}
+
+async function sourceOf(flags: Flags, prefix: string, nowMs: number): Promise<Source> {
+  const { 'data-dir': folder } = flags
+  if (folder !== undefined) return existingSource(folder, { prefix, nowMs })
+  return await EtcdSource.open(clientOptions(flags), prefix)
+}
+
+const targetOf = (flags: Flags, nowMs: number): Target =>
+  flags['data-dir'] === undefined
+    ? new EtcdTarget(clientOptions(flags))
+    : new SqliteTarget(flags['data-dir'], nowMs)
+
+function clientOptions(flags: Flags) {
+  const { login, ...others } = etcdOf(flags)
+  return { ...others, ...loginOf(login) }
+}
+
+function etcdOf(flags: Flags) {
+  const {
+    'etcd-servers': servers = '',
+    'etcd-cafile': ca,
+    'etcd-certfile': cert,
+    'etcd-keyfile': key,
+  } = flags
+  const tls = {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  }
+  const { 'etcd-user': user, 'etcd-password-file': passwordPath } = flags
+  if ((user === undefined) !== (passwordPath === undefined)) {
+    throw new StoreUsageError('give --etcd-user and --etcd-password-file, or neither')
+  }
+  const login =
+    user === undefined || passwordPath === undefined ? undefined : { user, passwordPath }
+  return { endpoints: servers.split(','), login, ...(Object.keys(tls).length > 0 && { tls }) }
+}
+
+type Flags = ReturnType<typeof parseFlags>['values']
+
+const commands = ['export', 'import', 'rewrite'] as const
+
+type Command = (typeof commands)[number]
+
+/** `file`: that of an export, or the configuration of a rewrite. */
+function parse(args: readonly string[]): { command: Command; file: string; flags: Flags } {
+  const { values: flags, positionals } = parseFlags(args)
+  const command = commands.find((name) => name === positionals[0])
+  if (command === undefined || positionals.length > 1) {
+    throw new StoreUsageError(
+      'say keelson store export, import or rewrite; keelson store --help lists their flags',
+    )
+  }
+  const { 'etcd-servers': servers, 'data-dir': folder, file } = flags
+  if ((servers === undefined) === (folder === undefined)) {
+    throw new StoreUsageError('give one of --etcd-servers and --data-dir')
+  }
+  const { 'encryption-provider-config': config, 'event-ttl': eventTtl } = flags
+  if (command === 'rewrite') {
+    if (config === undefined || config === '')
+      throw new StoreUsageError('give --encryption-provider-config')
+    if (file !== undefined || flags.replace === true || flags['revisions-ahead'] !== undefined) {
+      throw new StoreUsageError('--file, --replace and --revisions-ahead are for export and import')
+    }
+    return { command, file: config, flags }
+  }
+  if (config !== undefined || eventTtl !== undefined) {
+    throw new StoreUsageError('--encryption-provider-config and --event-ttl are for rewrite')
+  }
+  if (file === undefined || file === '') throw new StoreUsageError('give the file as --file')
+  if (command === 'export' && (flags.replace === true || flags['revisions-ahead'] !== undefined)) {
+    throw new StoreUsageError('--replace and --revisions-ahead are for import')
+  }
+  return { command, file, flags }
+}
+
+function parseFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        'etcd-servers': { type: 'string' },
+        'etcd-cafile': { type: 'string' },
+        'etcd-certfile': { type: 'string' },
+        'etcd-keyfile': { type: 'string' },
+        'etcd-user': { type: 'string' },
+        'etcd-password-file': { type: 'string' },
+        'etcd-prefix': { type: 'string' },
+        'data-dir': { type: 'string' },
+        file: { type: 'string' },
+        replace: { type: 'boolean' },
+        'revisions-ahead': { type: 'string' },
+        'encryption-provider-config': { type: 'string' },
+        'event-ttl': { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new StoreUsageError(messageOf(error))
+  }
+}

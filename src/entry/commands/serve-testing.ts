@@ -1,0 +1,36 @@
+/**
+ * `keelson serve --testing`: a cluster in memory for tests in other languages (docs/testing.md). Prints where it is, and ends with its parent, which holds the other
+ * end of its standard input.
+ */
+import { fstatSync } from 'node:fs'
+import { messageOf } from '../../lib/message-of.ts'
+import { startCluster } from '../testing/index.ts'
+import { type CommandParts, FAILURE } from './parts.ts'
+import { Verbosity } from '../../lib/verbosity.ts'
+
+/** Any time: nothing happens then. */
+const KEPT_ALIVE_MS = 3_600_000
+
+export async function serveTesting(flags: readonly string[], parts: CommandParts): Promise<void> {
+  const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
+  const signals = parts.onSignals(log)
+  signals.stopOnHangup()
+  try {
+    const cluster = await startCluster({ flags, log, servesControl: true })
+    parts.print(`${JSON.stringify({ url: cluster.url, kubeconfig: cluster.kubeconfigFile() })}\n`)
+    signals.stopWith(() => cluster.stop())
+    cluster.onStopped(() => parts.exit(0))
+    const stop = (): void => void cluster.stop()
+    if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
+    // A cluster alone does not keep a process alive.
+    else setInterval(() => undefined, KEPT_ALIVE_MS)
+  } catch (error) {
+    parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+/** Node gives its children sockets where other programs give pipes. */
+function isPipe(descriptor: number): boolean {
+  const found = fstatSync(descriptor)
+  return found.isFIFO() || found.isSocket()
+}

@@ -1,0 +1,48 @@
+import { checkArgs } from '../../config/config.ts'
+import { gateHelp } from '../../config/feature-gates.ts'
+import { helpText } from '../../config/flags.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { Verbosity } from '../../lib/verbosity.ts'
+import { realSurroundings, startServer } from '../../server/server.ts'
+import { asksForHelp, asksForVersion, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+
+const testingFlag = /^--testing(?:=true)?$/
+
+export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(serveHelp())
+  if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
+  if (args.some((argument) => testingFlag.test(argument))) {
+    const { serveTesting } = await import('./serve-testing.ts')
+    return serveTesting(
+      args.filter((argument) => !testingFlag.test(argument)),
+      parts,
+    )
+  }
+  const checked = checkArgs(args)
+  if (checked.kind === 'faults')
+    return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
+  const { config, warnings } = checked
+  const { format, verbosity: level, modules } = config.logging
+  const verbosity = new Verbosity(level, modules)
+  const sink = parts.createSink({ format, verbosity })
+  const signals = parts.onSignals(sink.log)
+  for (const warning of warnings) sink.log('warn', warning)
+  try {
+    const hangup = { reload: (): void => undefined }
+    // Before the server is there, too: without this the signal would end the process.
+    parts.onHangup(() => hangup.reload())
+    const given = { signal: signals.signal }
+    const server = await startServer(config, { ...realSurroundings(sink.log), verbosity }, given)
+    sink.log('info', 'serving', { url: server.url, version: parts.version })
+    hangup.reload = () => void server.reloadCertificate()
+    signals.stopWith(() => server.stop())
+    void server.failed.then((error) => {
+      if (!signals.isStopping) parts.fail(FAILURE, [messageOf(error)])
+    })
+  } catch (error) {
+    if (signals.isStopping && error === signals.signal.reason) parts.exit(0)
+    else parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+export const serveHelp = (): string => helpText(gateHelp())

@@ -1,0 +1,17 @@
+import { UsageError } from '../dev/dev-flags.ts'
+import { stopHelp, stopRunning } from '../dev/stop.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { notNoted, runningIndex } from './own-files.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+
+export async function stop(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(stopHelp)
+  const index = runningIndex(parts)
+  if (index === undefined) return parts.fail(FAILURE, [notNoted])
+  try {
+    for (const line of await stopRunning(args, index)) parts.print(`${line}\n`)
+  } catch (error) {
+    if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
+    else parts.fail(FAILURE, [messageOf(error)])
+  }
+}

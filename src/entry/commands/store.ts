@@ -1,0 +1,17 @@
+import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+
+export async function store(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(storeHelp)
+  const progress = parts.startProgress()
+  try {
+    const text = await moveStore(args, { nowMs: systemClock.wallMs(), showProgress: progress.show })
+    progress.end()
+    parts.print(text)
+  } catch (error) {
+    progress.end()
+    parts.fail(error instanceof StoreUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
+  }
+}

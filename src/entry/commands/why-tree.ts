@@ -1,0 +1,119 @@
+/** Prints the answer of /debug/authorization for people, as a short tree. */
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
+
+type Node = { readonly text: string; readonly below: readonly Node[] }
+
+const leaf = (text: string): Node => ({ text, below: [] })
+
+/** Names come from users: control characters in them would reach the terminal. */
+export const printWhy = (answer: Fields): string =>
+  // oxlint-disable-next-line no-control-regex
+  `${print(rootOf(answer)).replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\ufffd')}\n`
+
+function rootOf(answer: Fields): Node {
+  const { user, attributes, allowed, grantedBy } = answer
+  const who = textOf(fieldsOf(user)['name'])
+  const may = allowed === true ? 'may' : 'may not'
+  const master = textOf(fieldsOf(grantedBy)['group'])
+  return {
+    text: `${who} ${may} ${whatOf(fieldsOf(attributes))}`,
+    below: [
+      ...(master === '' ? [] : [leaf(`the group ${master} may do everything`)]),
+      ...itemsOf(answer['authorizers']).map(authorizerNode),
+    ],
+  }
+}
+
+function whatOf({ verb, path, apiGroup, resource, subresource, namespace, name }: Fields): string {
+  if (path !== undefined) return `${textOf(verb)} ${textOf(path)}`
+  const group = textOf(apiGroup)
+  const kind = `${textOf(resource)}${subresource === undefined ? '' : `/${textOf(subresource)}`}`
+  const which = name === undefined ? '' : ` ${textOf(name)}`
+  const where = namespace === undefined ? 'in the cluster' : `in the namespace ${textOf(namespace)}`
+  return `${textOf(verb)} ${kind}${group === '' ? '' : `.${group}`}${which} ${where}`
+}
+
+const words: Readonly<Record<string, string>> = {
+  allow: 'allowed',
+  deny: 'denied',
+  'no-opinion': 'no opinion',
+  'not-asked': 'not asked',
+}
+
+function authorizerNode(one: Fields): Node {
+  const { type, name, decision, reason, error, grantedBy, nearest, missingRoles, policies } = one
+  const verdict = textOf(decision)
+  const grant = fieldsOf(grantedBy)
+  const isShown = grantedBy !== undefined
+  const near = itemsOf(nearest)
+  return {
+    text: `${textOf(type)} (${textOf(name)}): ${words[verdict] ?? verdict}`,
+    below: [
+      ...(isShown ? grantNodes(grant) : []),
+      ...(reason === undefined || isShown ? [] : [leaf(`because: ${textOf(reason)}`)]),
+      ...(error === undefined ? [] : [leaf(`it failed: ${textOf(error)}`)]),
+      ...(near.length === 0 ? [] : [{ text: 'what comes nearest:', below: near.map(nearNode) }]),
+      ...itemsOf(missingRoles).map((missing) =>
+        leaf(`${bindingOf(missing)}: there is no ${roleOf(missing)}`),
+      ),
+      ...itemsOf(policies).map((policy) => leaf(`a policy of the user: ${JSON.stringify(policy)}`)),
+    ],
+  }
+}
+
+function grantNodes(grant: Fields): Node[] {
+  if (grant['policy'] !== undefined)
+    return [leaf(`by the policy ${JSON.stringify(grant['policy'])}`)]
+  return [{ text: `by ${bindingOf(grant)} to ${subjectOf(grant)}`, below: [ruleNode(grant)] }]
+}
+
+const differing: Readonly<Record<string, string>> = {
+  namespace: 'in another namespace',
+  verb: 'other verbs',
+  name: 'other names',
+  resource: 'other resources',
+  path: 'other paths',
+}
+
+const nearNode = (grant: Fields): Node => ({
+  text: `${differing[textOf(grant['differs'])] ?? ''}: ${bindingOf(grant)} to ${subjectOf(grant)}`,
+  below: [ruleNode(grant)],
+})
+
+const ruleNode = (grant: Fields): Node =>
+  leaf(`${roleOf(grant)}: ${ruleOf(fieldsOf(grant['rule']))}`)
+
+function bindingOf({ binding }: Fields): string {
+  const { kind, namespace, name } = fieldsOf(binding)
+  return `${textOf(kind)} ${namespace === undefined ? '' : `${textOf(namespace)}/`}${textOf(name)}`
+}
+
+function subjectOf({ subject }: Fields): string {
+  const { kind, namespace, name } = fieldsOf(subject)
+  return `${textOf(kind)} ${namespace === undefined ? '' : `${textOf(namespace)}/`}${textOf(name)}`
+}
+
+function roleOf({ role }: Fields): string {
+  const { kind, name } = fieldsOf(role)
+  return `${textOf(kind)} ${textOf(name)}`
+}
+
+function ruleOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Fields): string {
+  const groups = textsOf(apiGroups).filter((group) => group !== '')
+  const what = [...textsOf(resources), ...textsOf(nonResourceURLs)].join(',')
+  const names = textsOf(resourceNames)
+  return [
+    `${textsOf(verbs).join(',')} ${what}`,
+    ...(groups.length === 0 ? [] : [`of ${groups.join(',')}`]),
+    ...(names.length === 0 ? [] : [`named ${names.join(',')}`]),
+  ].join(' ')
+}
+
+function print({ text, below }: Node, indent = ''): string {
+  const lines = below.map((node, at) => {
+    const isLast = at === below.length - 1
+    const printed = print(node, `${indent}${isLast ? '   ' : '│  '}`)
+    return `${indent}${isLast ? '└─ ' : '├─ '}${printed}`
+  })
+  return [text, ...lines].join('\n')
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { lockFolder } from '../../storage/sqlite/folder-lock.ts'
+import {
+  fillDataFolder,
+  forgetObjects,
+  hasEtcdData,
+  openDataFolder,
+  reachableHost,
+  writeKubeconfig,
+} from './data-folder.ts'
+import { claimFolder } from './leftovers.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson-folder-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const made = (path: string, bindAddress = '127.0.0.1') => {
+  const folder = openDataFolder(path)
+  fillDataFolder(folder, { bindAddress, nowMs: Date.now() })
+  return folder
+}
+
+const put = (...path: readonly string[]): void => {
+  const file = join(dir, ...path)
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, 'theirs')
+}
+
+test('a folder of something else is refused, and nothing is written into it', () => {
+  put('store', 'shop.ts')
+  put('package.json')
+  assert.throws(
+    () => openDataFolder(dir),
+    /is a folder of something else \(it has .*\): give an empty one, or/,
+  )
+  assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
+})
+
+test('one that is empty, or has only what keeps it in a repository, is taken, and taken again', () => {
+  put('.gitkeep')
+  made(dir)
+  assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
+})
+
+test('one that an earlier first start has only locked is taken', async () => {
+  {
+    using _ = await claimFolder(openDataFolder(dir))
+    assert.ok(!existsSync(join(dir, 'ca.crt')), 'certificates are for who has the lock')
+  }
+  made(dir)
+})
+
+test('one into which a store was imported is taken', () => {
+  put('store', 'keelson.sqlite')
+  made(dir)
+})
+
+for (const [name, ours] of [
+  ['store', ['keelson.sqlite']],
+  ['etcd', ['member', 'snap']],
+] as const) {
+  test(`--reset removes ${name} if it is a store, and else leaves all as it is`, () => {
+    const folder = made(dir)
+    put(name, 'shop.ts')
+    assert.throws(
+      () => forgetObjects(folder),
+      /--reset: .* has something else than objects of keelson dev/,
+    )
+    assert.ok(existsSync(join(dir, name, 'shop.ts')))
+    rmSync(join(dir, name, 'shop.ts'))
+    forgetObjects(folder)
+    put(name, ...ours)
+    forgetObjects(folder)
+    assert.ok(!existsSync(join(dir, name)))
+    assert.ok(existsSync(join(dir, 'ca.crt')))
+  })
+}
+
+test('--reset leaves a store where the other folder is something else', () => {
+  const folder = made(dir)
+  put('store', 'keelson.sqlite')
+  put('etcd', 'notes.md')
+  assert.throws(() => forgetObjects(folder), /--reset/)
+  assert.ok(existsSync(join(dir, 'store', 'keelson.sqlite')))
+})
+
+test('a folder etcd is data of etcd only if an etcd has run there', () => {
+  const folder = made(dir)
+  put('etcd', 'notes.md')
+  assert.ok(!hasEtcdData(folder))
+  put('etcd', 'member', 'wal')
+  assert.ok(hasEtcdData(folder))
+})
+
+const certificateIn = (name: string) => new X509Certificate(readFileSync(join(dir, name)))
+
+test('the certificate of the server names the address that it listens at, and stays while it does', () => {
+  made(dir)
+  const first = certificateIn('server.crt')
+  made(dir)
+  assert.equal(certificateIn('server.crt').serialNumber, first.serialNumber)
+  made(dir, '198.51.100.7')
+  const other = certificateIn('server.crt')
+  assert.equal(other.checkIP('198.51.100.7'), '198.51.100.7')
+  assert.ok(other.verify(certificateIn('ca.crt').publicKey))
+  assert.equal(reachableHost('198.51.100.7'), '198.51.100.7')
+  assert.equal(reachableHost('::'), '127.0.0.1')
+})
+
+test('what a failure of the machine left empty is made anew, with what depends on it', () => {
+  const folder = made(dir)
+  const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
+  writeKubeconfig(folder, served)
+  for (const name of ['server.crt', 'admin.key', 'sa.key', 'ca.crt']) {
+    writeFileSync(join(dir, name), '')
+    writeKubeconfig(made(dir), served)
+    assert.match(readFileSync(join(dir, name), 'utf8'), /-----BEGIN/, name)
+    for (const issued of ['server.crt', 'admin.crt'])
+      assert.ok(
+        certificateIn(issued).verify(certificateIn('ca.crt').publicKey),
+        `${issued} after ${name}`,
+      )
+  }
+})
+
+test('a certificate beside the key of another is made anew, with its key', () => {
+  const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
+  writeKubeconfig(made(dir), served)
+  for (const [name, other] of [
+    ['server', 'admin'],
+    ['admin', 'server'],
+  ]) {
+    writeFileSync(join(dir, `${name}.key`), readFileSync(join(dir, `${other}.key`)))
+    writeKubeconfig(made(dir), served)
+    const key = createPrivateKey(readFileSync(join(dir, `${name}.key`)))
+    assert.ok(certificateIn(`${name}.crt`).checkPrivateKey(key), name)
+  }
+})
+
+test('--reset leaves a store alone that another process serves', () => {
+  const folder = made(dir)
+  put('store', 'keelson.sqlite')
+  {
+    using _ = lockFolder(folder.store)
+    assert.throws(() => forgetObjects(folder), /store is in use by process \d+/)
+    assert.ok(existsSync(join(folder.store, 'keelson.sqlite')))
+  }
+  forgetObjects(folder)
+  assert.ok(!existsSync(folder.store))
+})

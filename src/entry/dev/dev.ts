@@ -1,0 +1,336 @@
+/** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import type { Kubeconfig } from '../../api/kubeconfig.ts'
+import { parseControllers } from '../../config/controllers.ts'
+import { type Checked, checkArgs, type Config } from '../../config/config.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { hostPort } from '../../lib/host-port.ts'
+import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import type { Verbosity } from '../../lib/verbosity.ts'
+import { realSurroundings, type Seams, type Server, startServer } from '../../server/server.ts'
+import { parseFirstObjects, readFirstObjects } from '../../storage/first-objects.ts'
+import { MemoryEngine } from '../../storage/memory/memory-engine.ts'
+import { type OpenedEngine, openEngine, openMemory } from '../../storage/open-engine.ts'
+import {
+  type DataFolder,
+  fillDataFolder,
+  forgetObjects,
+  hasEtcdData,
+  openDataFolder,
+  reachableHost,
+  writeKubeconfig,
+} from './data-folder.ts'
+import { type Own, splitArgs, UsageError } from './dev-flags.ts'
+import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
+import { addContext, removeContext } from './kubeconfig-merge.ts'
+import { claimFolder, forgetEtcd, noteEtcd } from './leftovers.ts'
+import { candidatePorts, isTaken } from './ports.ts'
+import { noteRunning } from './running.ts'
+
+export type DevParts = {
+  readonly log: Log
+  readonly verbosity: Verbosity
+  /** Applies the flags about logging. */
+  readonly configureLog: (logging: Config['logging']) => void
+  /** The environment's PATH. */
+  readonly path: string
+  /** Used if there is no etcd on the PATH. */
+  readonly ownEtcd: string
+  readonly nowMs: number
+  /** The thread of a store of its own, if it runs already. */
+  readonly storeThread?: Worker | undefined
+  /** For folders that go with the process. */
+  readonly temporary: string
+  /** Where commands find what runs; undefined: nowhere. */
+  readonly index: string | undefined
+  /** The kubeconfig that kubectl reads if nothing else is said. */
+  readonly defaultKubeconfig: string
+  readonly print: (line: string) => void
+  /** Reports what has been done, to a user at a terminal. */
+  readonly progress: (line: string) => void
+}
+
+export type Dev = {
+  readonly stop: () => Promise<void>
+  /** Resolves with the reason when it cannot go on: etcd has ended by itself, or a part of the server could not be started. */
+  readonly failed: Promise<string>
+}
+
+/** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
+export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
+  const own = splitArgs(args)
+  // Flags are checked before anything starts; the store does not matter for that.
+  const store = own.hasServers ? [] : ['--store=memory']
+  const { config: checked, warnings } = orFail(
+    checkArgs([...serveDefaults(own), ...store, ...own.rest]),
+  )
+  const { bindAddress } = checked
+  parts.configureLog(checked.logging)
+  for (const warning of warnings) parts.log('warn', warning)
+  await using stack = new AsyncDisposableStack()
+  const folder = await openFolder(own, parts, stack)
+  const startsEtcd =
+    !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
+  const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
+  // Its thread starts while this one goes on.
+  const opening = isOwnStore ? openStore(folder, checked, parts) : undefined
+  if (!isOwnStore) void parts.storeThread?.terminate()
+  if (opening !== undefined) stack.defer(() => endStore(opening))
+  fillDataFolder(folder, { bindAddress, nowMs: parts.nowMs })
+  if (startsEtcd) stack.defer(() => forgetEtcd(folder))
+  const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
+  const flags = [
+    ...serveDefaults(own),
+    ...certificateArgs(folder),
+    ...accountArgs(folder, own),
+    ...signingArgs(folder, own),
+    ...storeArgs(folder, own, etcd),
+    ...own.rest,
+  ]
+  const server = stack.use(
+    await startOnFreePort({ flags, own, folder, opening, bindAddress, parts }),
+  )
+  const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
+  const kubeconfig = writeKubeconfig(folder, {
+    serverUrl: url,
+    context: own.context,
+    nowMs: parts.nowMs,
+  })
+  if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
+  const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
+  stack.use(
+    noteRunning(
+      { folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid },
+      parts.index,
+    ),
+  )
+  // Who is told that it serves finds it ready.
+  await server.bootstrapped
+  parts.progress(`serving at ${server.url}`)
+  parts.print(
+    own.merges
+      ? `kubectl config use-context ${own.context}`
+      : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
+  )
+  parts.print('kubectl get ns')
+  const all = stack.move()
+  const etcdEnded = etcd
+    ?.ended()
+    .then(() => 'etcd has ended by itself; etcd.log in the data folder may say why')
+  const serverFailed = server.failed.then(messageOf)
+  const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
+  return { stop: () => all.disposeAsync(), failed }
+}
+
+/** A folder that nobody else uses. */
+async function openFolder(
+  own: Own,
+  parts: DevParts,
+  stack: AsyncDisposableStack,
+): Promise<DataFolder> {
+  const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
+  if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
+  const folder = openDataFolder(path)
+  stack.use(await claimFolder(folder))
+  if (own.isReset) forgetObjects(folder)
+  return folder
+}
+
+/** Who needs it finds out whether it failed. */
+function openStore(
+  { store }: DataFolder,
+  { etcd: { compactionMs } }: Config,
+  parts: DevParts,
+): Promise<OpenedEngine> {
+  const surroundings = { clock: systemClock, log: parts.log, thread: parts.storeThread }
+  const opening = openEngine(
+    { store: { kind: 'sqlite', folder: store }, compactionMs },
+    surroundings,
+  )
+  opening.catch(() => undefined)
+  return opening
+}
+
+/** The server has ended it, if it came so far. */
+async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
+  const opened = await opening.catch(() => undefined)
+  await opened?.engine[Symbol.asyncDispose]()
+}
+
+type Merging = {
+  readonly folder: DataFolder
+  readonly own: Own
+  readonly kubeconfig: Kubeconfig
+  readonly parts: DevParts
+  readonly stack: AsyncDisposableStack
+}
+
+/** Into the kubeconfig of kubectl. */
+async function merge({ folder, own, kubeconfig, parts, stack }: Merging): Promise<void> {
+  const path = parts.defaultKubeconfig
+  await addContext(path, kubeconfig, folder.path)
+  parts.progress(`context ${own.context} is in ${path}`)
+  // The certificates of others stay, so that the context is right again after the next start.
+  if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
+}
+
+type Starting = {
+  readonly flags: readonly string[]
+  readonly own: Own
+  readonly folder: DataFolder
+  /** For the first server. */
+  readonly opening: Promise<OpenedEngine> | undefined
+  readonly bindAddress: string
+  readonly parts: Pick<DevParts, 'log' | 'verbosity'>
+}
+
+/** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
+async function startOnFreePort({
+  flags,
+  own,
+  folder,
+  opening,
+  bindAddress,
+  parts,
+}: Starting): Promise<Server> {
+  let unused = opening
+  const startOn = async (port: number): Promise<Server> => {
+    const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
+    const seams =
+      unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
+    unused = undefined
+    const { log, verbosity } = parts
+    const surroundings = { ...realSurroundings(log), verbosity }
+    return startServer(config, surroundings, { ...seams, ...prepared(config, { own, log }) })
+  }
+  if (own.port !== undefined && own.port !== 0) return startOn(own.port)
+  let taken: unknown
+  for await (const port of candidatePorts({
+    last: folder.portFile,
+    bindAddress,
+    isAny: own.port === 0,
+  })) {
+    try {
+      return await startOn(port)
+    } catch (error) {
+      // Somebody took it between the look and the start.
+      if (!isTaken(error)) throw error
+      taken = error
+    }
+  }
+  throw taken
+}
+
+/** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
+function prepared(config: Config, { own, log }: { readonly own: Own; readonly log: Log }): Seams {
+  if (!own.isEphemeral || own.rest.length > 0 || config.clientCaPem === null) return {}
+  const text = readFirstObjects()
+  if (text === undefined) return {}
+  const { clientCaPem: authorityPem, port } = config
+  const state = parseFirstObjects(text, { nowMs: systemClock.wallMs(), authorityPem, port })
+  const time = { ...systemTimers, ...systemClock }
+  const open = async (): Promise<OpenedEngine> =>
+    openMemory(MemoryEngine.from(await state, { time }), {
+      time,
+      log,
+      intervalMs: config.etcd.compactionMs,
+    })
+  return { opening: open(), isPrepared: true }
+}
+
+function serveDefaults({ rest }: Own): string[] {
+  const controllers = controllersIn(rest)
+  const defaults = [
+    '--bind-address=127.0.0.1',
+    '--allow-privileged=true',
+    // There is no kube-controller-manager.
+    ...(controllers === undefined
+      ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
+      : []),
+  ]
+  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs that elsewhere enables the plugin.
+  const hasAccounts =
+    /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
+    controllers === undefined ||
+    parseControllers(controllers).controllers.includes('serviceaccount-controller')
+  return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
+}
+
+/** The values of --controllers; undefined if it is not given. */
+function controllersIn(args: readonly string[]): string[] | undefined {
+  const values = args.flatMap((argument, at) => {
+    if (argument.startsWith('--controllers=')) return argument.slice('--controllers='.length)
+    return argument === '--controllers' ? (args[at + 1] ?? '') : []
+  })
+  return values.length === 0 ? undefined : values.flatMap((value) => value.split(','))
+}
+
+async function runEtcd(
+  folder: DataFolder,
+  given: string | undefined,
+  parts: DevParts,
+): Promise<EtcdChild> {
+  const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
+  const etcd = await startEtcd({
+    program,
+    dataDir: folder.etcdData,
+    logFile: folder.etcdLog,
+    socketsDir: folder.etcdSockets,
+  })
+  noteEtcd(folder, etcd.pid)
+  try {
+    await etcd.ready()
+  } catch (error) {
+    await etcd[Symbol.asyncDispose]()
+    throw error
+  }
+  parts.progress(`etcd runs (${program}, data in ${folder.etcdData})`)
+  return etcd
+}
+
+function storeArgs(
+  folder: DataFolder,
+  { hasServers, isEphemeral }: Own,
+  etcd: EtcdChild | undefined,
+): string[] {
+  if (hasServers) return []
+  if (isEphemeral) return ['--store=memory']
+  return etcd === undefined ? [`--data-dir=${folder.store}`] : [`--etcd-servers=${etcd.url}`]
+}
+
+const certificateArgs = (folder: DataFolder): string[] => [
+  `--client-ca-file=${folder.caCertificate}`,
+  `--tls-cert-file=${folder.serverCertificate}`,
+  `--tls-private-key-file=${folder.serverKey}`,
+  `--root-ca-file=${folder.caCertificate}`,
+]
+
+/** A user that configures an issuer has its keys. */
+const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
+  rest.some((argument) => argument.startsWith('--service-account-'))
+    ? []
+    : [
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-signing-key-file=${folder.accountKey}`,
+      ]
+
+/** The same for who signs certificates. */
+const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
+  rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
+    ? []
+    : [
+        `--cluster-signing-cert-file=${folder.caCertificate}`,
+        `--cluster-signing-key-file=${folder.caKey}`,
+      ]
+
+function orFail(checked: Checked) {
+  if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
+  return checked
+}
+
+const quoteForShell = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict'
+import fs, {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
+import { parseYaml } from '../../objects/codec/yaml-parse.ts'
+import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
+import { addContext, removeContext } from './kubeconfig-merge.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson-merge-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** What a `keelson dev` of its own certificates adds. */
+function createOwn(name: string, port: number): Kubeconfig {
+  const authority = createAuthority('keelson-dev', Date.now())
+  return createKubeconfig({
+    url: `https://127.0.0.1:${port}`,
+    name,
+    certificateAuthority: authority.certificatePem,
+    login: { name: `${name}-admin`, certificate: clientOf(authority) },
+  })
+}
+
+const clientOf = (authority: Certificate): Certificate =>
+  issue(authority, { commonName: 'admin', usage: 'client', hosts: [], nowMs: Date.now() })
+
+/** As at the next start, at another port. */
+/** In a file of somebody who had one already. */
+async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconfig }> {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing)
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
+  return { path, own }
+}
+
+const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
+  ...own,
+  clusters: own.clusters.map(({ name, cluster }) => ({
+    name,
+    cluster: { ...cluster, server: `https://127.0.0.1:${port}` },
+  })),
+})
+
+const existing = `apiVersion: v1
+kind: Config
+preferences: {colors: true}
+current-context: work
+clusters:
+- name: work
+  cluster: {server: https://work.example.com, certificate-authority-data: QUJD}
+users:
+- name: work
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token, args: ["--port", "0123"], env: null}
+contexts:
+- name: work
+  context: {cluster: work, user: work, namespace: "1e3"}
+extensions:
+- name: theirs
+  extension: {deep: [1, 2.5, "yes"]}
+`
+
+const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(path)).value))
+
+type Named = { readonly name: string }
+const namesIn = (list: readonly Named[]): string[] => list.map(({ name }) => name)
+
+test('what others wrote stays, and what was added goes again', async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing, { mode: 0o640 })
+  const before = read(path)
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
+  const merged = read(path)
+  assert.equal(merged['current-context'], 'keelson')
+  assert.deepEqual(merged.clusters, [before.clusters[0], ...own.clusters])
+  for (const field of ['preferences', 'extensions', 'apiVersion', 'kind'])
+    assert.deepEqual(merged[field], before[field])
+  assert.deepEqual(merged.users[0], before.users[0])
+  assert.deepEqual(merged.contexts[0], before.contexts[0])
+  assert.equal(statSync(path).mode & 0o777, 0o640)
+  assert.deepEqual(readdirSync(dir), ['config'])
+  await removeContext(path, own)
+  assert.deepEqual(read(path), before)
+})
+
+test('our own context is replaced, with the namespace that the user chose for it', async () => {
+  const { path, own } = await addOwn()
+  const chosen = read(path)
+  chosen.contexts[1].context.namespace = 'team'
+  writeFileSync(path, JSON.stringify(chosen))
+  await addContext(path, movedTo(own, 7001), '/data')
+  const merged = read(path)
+  assert.deepEqual(namesIn(merged.contexts), ['work', 'keelson'])
+  assert.equal(merged.clusters[1].cluster.server, 'https://127.0.0.1:7001')
+  assert.equal(merged.contexts[1].context.namespace, 'team')
+  await removeContext(path, own)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+const theirs = createOwn('work', 1)
+for (const [what, taken] of Object.entries({
+  cluster: { clusters: [{ name: 'keelson', cluster: { server: 'https://prod.example.com' } }] },
+  'cluster of another authority': { clusters: [{ ...theirs.clusters[0], name: 'keelson' }] },
+  user: { users: [{ name: 'keelson-admin', user: { token: 'theirs' } }] },
+  'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
+  context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
+})) {
+  test(`a ${what} of this name that is somebody else's is refused at the start, and stays at the end`, async () => {
+    const path = join(dir, 'config')
+    const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
+    writeFileSync(path, text)
+    const own = createOwn('keelson', 7000)
+    const message =
+      /has a (cluster|user|context) "keelson(-admin)?" of another server, and was left as it is: give another name as --context, or/
+    await assert.rejects(addContext(path, own, '/data'), message)
+    assert.equal(readFileSync(path, 'utf8'), text)
+    await removeContext(path, own)
+    assert.deepEqual(read(path), JSON.parse(text))
+  })
+}
+
+test('what somebody put in the place of ours meanwhile stays', async () => {
+  const { path, own } = await addOwn()
+  const changed = read(path)
+  changed.clusters[1].cluster = { server: 'https://prod.example.com' }
+  writeFileSync(path, JSON.stringify(changed))
+  await removeContext(path, own)
+  assert.deepEqual(read(path), { ...changed, users: [changed.users[0]] })
+})
+
+test('a leftover of a server whose certificates are gone is replaced', async () => {
+  const path = join(dir, 'config')
+  const folder = join(dir, 'data')
+  writeFileSync(path, existing)
+  const old = createOwn('keelson', 7000)
+  await addContext(path, old, folder)
+  mkdirSync(folder)
+  const kept = Buffer.from(old.clusters[0]?.cluster['certificate-authority-data'] ?? '', 'base64')
+  writeFileSync(join(folder, 'ca.crt'), kept)
+  await assert.rejects(
+    addContext(path, createOwn('keelson', 7001), join(dir, 'other')),
+    /of another server/,
+  )
+  const sameFolder = createOwn('keelson', 7002)
+  await addContext(path, sameFolder, folder)
+  assert.deepEqual(read(path).users.slice(1), sameFolder.users)
+  // The certificates of the folder are still the old ones.
+  const elsewhere = createOwn('keelson', 7003)
+  await addContext(path, elsewhere, join(dir, 'other'))
+  assert.deepEqual(read(path).clusters.slice(1), elsewhere.clusters)
+  await removeContext(path, elsewhere)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+for (const order of [
+  ['a', 'b', 'c'],
+  ['c', 'b', 'a'],
+  ['b', 'a', 'c'],
+  ['b', 'c', 'a'],
+]) {
+  test(`servers that end in the order ${order.join(', ')} leave the current context that was there before them`, async () => {
+    const path = join(dir, 'config')
+    writeFileSync(path, existing)
+    const before = read(path)
+    const all = new Map(['a', 'b', 'c'].map((name, at) => [name, createOwn(name, at + 1)]))
+    for (const [name, own] of all) await addContext(path, own, `/${name}`)
+    for (const name of order) {
+      const own = all.get(name)
+      assert.ok(own)
+      await removeContext(path, own)
+      const { contexts, 'current-context': current } = read(path)
+      assert.ok(namesIn(contexts).includes(current), current)
+    }
+    assert.deepEqual(read(path), before)
+  })
+}
+
+test('a current context that somebody chose meanwhile stays', async () => {
+  const { path, own } = await addOwn()
+  writeFileSync(path, JSON.stringify({ ...read(path), 'current-context': 'work' }))
+  await removeContext(path, own)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+test('without a current context before there is none after, and kubectl can read the file', async () => {
+  for (const gone of [false, true]) {
+    const path = join(dir, `config-${gone}`)
+    writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
+    const own = createOwn('keelson', 1)
+    await addContext(path, own, '/data')
+    // Somebody removes what was the current one.
+    if (gone)
+      writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
+    await removeContext(path, own)
+    assert.ok(!('current-context' in read(path)), readFileSync(path, 'utf8'))
+  }
+})
+
+test('characters that some take for the end of a line stay', async () => {
+  const path = join(dir, 'config')
+  const odd = [
+    'a\u0085b',
+    'a \u0085 b',
+    'a\u2028b\nc',
+    '\u2029',
+    'a\r\nb',
+    'tab\t',
+    '\u{1f600}',
+    '\ufeffx',
+    ' x ',
+    '',
+  ]
+  const preferences = Object.fromEntries(odd.map((text) => [`key ${text}`, text]))
+  writeFileSync(path, JSON.stringify({ preferences }))
+  const own = createOwn('keelson', 1)
+  await addContext(path, own, '/data')
+  assert.deepEqual(read(path).preferences, preferences)
+  assert.doesNotMatch(readFileSync(path, 'utf8'), /[\u0085\u2028\u2029]/)
+})
+
+test('without a file there is one afterwards, for this user alone', async () => {
+  const path = join(dir, 'sub', 'config')
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  assert.equal(read(path)['current-context'], 'keelson')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('what has nothing of ours is not written anew, and what is gone is not made', async () => {
+  const path = join(dir, 'config')
+  const own = createOwn('keelson', 7000)
+  await removeContext(path, own)
+  assert.ok(!existsSync(path))
+  const text = `# mine\n${existing}`
+  writeFileSync(path, text)
+  await removeContext(path, own)
+  assert.equal(readFileSync(path, 'utf8'), text)
+})
+
+test('a server whose folder cannot be looked at is not taken for one that is gone', async () => {
+  const path = join(dir, 'config')
+  const file = join(dir, 'no-folder')
+  writeFileSync(file, '')
+  await addContext(path, createOwn('keelson', 7000), file)
+  await assert.rejects(
+    addContext(path, createOwn('keelson', 7001), join(dir, 'other')),
+    /of another server/,
+  )
+})
+
+/** nobody of Debian and others. */
+const OTHER_ID = 65_534
+
+test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }, async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing, { mode: 0o640 })
+  chownSync(path, OTHER_ID, OTHER_ID)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  const { uid, gid, mode } = statSync(path)
+  assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
+})
+
+test('the group of a file stays, and no other one gets its rights', {
+  skip: process.getuid?.() !== 0,
+}, async (t) => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing, { mode: 0o640 })
+  chownSync(path, 0, OTHER_ID)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  const kept = statSync(path)
+  assert.deepEqual([kept.gid, kept.mode & 0o777], [OTHER_ID, 0o640])
+  // As if this user were not in that group, or the container did not know it.
+  for (const code of ['EPERM', 'EINVAL']) {
+    chownSync(path, 0, OTHER_ID)
+    chmodSync(path, 0o640)
+    t.mock.method(fs, 'fchownSync', () => {
+      throw Object.assign(new Error(`${code}: fchown`), { code })
+    })
+    syncBuiltinESMExports()
+    try {
+      await addContext(path, createOwn('keelson', 7001), '/data')
+      const { gid, mode } = statSync(path)
+      assert.deepEqual([gid, mode & 0o777], [0, 0o600])
+      chownSync(path, OTHER_ID, OTHER_ID)
+      await assert.rejects(
+        addContext(path, createOwn('keelson', 7002), '/data'),
+        /belongs to another user/,
+      )
+      assert.equal(statSync(path).uid, OTHER_ID)
+    } finally {
+      t.mock.restoreAll()
+      syncBuiltinESMExports()
+    }
+  }
+})
+
+test('what somebody put in the place of the draft is not written into, nor given away', async () => {
+  const path = join(dir, 'config')
+  const other = join(dir, 'other')
+  writeFileSync(path, existing)
+  writeFileSync(other, 'mine', { mode: 0o600 })
+  symlinkSync(other, `${path}.keelson-${process.pid}`)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  assert.equal(readFileSync(other, 'utf8'), 'mine')
+  assert.ok(lstatSync(path).isFile())
+})
+
+test('a link stays a link', async () => {
+  const path = join(dir, 'config')
+  mkdirSync(join(dir, 'real'))
+  writeFileSync(join(dir, 'real', 'file'), existing)
+  symlinkSync(join(dir, 'real', 'file'), path)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  assert.ok(lstatSync(path).isSymbolicLink())
+  assert.equal(read(join(dir, 'real', 'file'))['current-context'], 'keelson')
+})
+
+for (const [what, text] of Object.entries({
+  'is no YAML': 'a: [',
+  'is no map': '- a\n',
+  'has a key twice': 'kind: Config\nkind: Config\n',
+  'has a map where a list must be': 'clusters: {a: b}\n',
+})) {
+  test(`a file that ${what} is left as it is`, async () => {
+    const path = join(dir, 'config')
+    writeFileSync(path, text)
+    await assert.rejects(
+      addContext(path, createOwn('keelson', 7000), '/data'),
+      /cannot be merged with .* left as it is: mend it, or/,
+    )
+    assert.equal(readFileSync(path, 'utf8'), text)
+    assert.ok(!existsSync(`${path}.lock`))
+  })
+}
+
+test('two at once both come to be in it', async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing)
+  await Promise.all(
+    ['a', 'b', 'c'].map((name, at) => addContext(path, createOwn(name, at + 1), `/${name}`)),
+  )
+  const names: string[] = read(path).contexts.map(({ name }: { name: string }) => name)
+  assert.deepEqual(names.toSorted(), ['a', 'b', 'c', 'work'])
+})

@@ -1,0 +1,73 @@
+/**
+ * One `keelson dev` per folder, by a lock of the kernel's. One that was killed leaves its etcd running, which locks the data: the next one ends that etcd by
+ * its process ID, after checking that it is the etcd of this folder.
+ */
+import { execFileSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readIfThere } from '../../lib/read-if-there.ts'
+import { lockFolder } from '../../storage/sqlite/folder-lock.ts'
+import { type DataFolder, orExplain } from './data-folder.ts'
+
+const STOP_MS_MAX = 10_000
+const POLL_MS = 20
+
+/** Fails if another one runs in the folder. */
+export async function claimFolder(folder: DataFolder): Promise<Disposable> {
+  using owned = new DisposableStack()
+  try {
+    owned.use(lockFolder(folder.path))
+  } catch (cause) {
+    if (!String(cause).includes('is in use by')) {
+      orExplain(folder, () => {
+        throw cause
+      })
+    }
+    const owner = /process \d+/.exec(String(cause))?.[0] ?? 'another process'
+    throw new Error(
+      `keelson dev runs in ${folder.path} already (${owner}): stop it, or choose another --data-dir (keelson stop --data-dir=${folder.path} stops it)`,
+      { cause },
+    )
+  }
+  await endLeftEtcd(folder)
+  return owned.move()
+}
+
+const etcdFile = (folder: DataFolder): string => join(folder.path, 'etcd.pid')
+
+export const noteEtcd = (folder: DataFolder, pid: number): void =>
+  writeFileSync(etcdFile(folder), `${pid}\n`)
+export const forgetEtcd = (folder: DataFolder): void => rmSync(etcdFile(folder), { force: true })
+
+async function endLeftEtcd(folder: DataFolder): Promise<void> {
+  const pid = readPid(etcdFile(folder))
+  const isOurs = (): boolean =>
+    pid !== undefined && commandOf(pid).includes(`--data-dir=${folder.etcdData}`)
+  if (pid === undefined || !isOurs()) return
+  process.kill(pid, 'SIGTERM')
+  for (let waitedMs = 0; isOurs() && waitedMs < STOP_MS_MAX; waitedMs += POLL_MS)
+    await sleep(POLL_MS)
+  if (isOurs())
+    throw new Error(
+      `an etcd of an earlier run (process ${pid}) holds ${folder.etcdData} and does not end`,
+    )
+}
+
+function readPid(path: string): number | undefined {
+  const pid = Number(readIfThere(path) ?? '')
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
+}
+
+/** The command line of a process; empty if there is no such process. */
+function commandOf(pid: number): string {
+  try {
+    return execFileSync('ps', ['-o', 'command=', '-p', `${pid}`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  } catch {
+    // ps fails when there is no such process.
+    return ''
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { until } from '../../../test/harness/until.ts'
+import { listRunning, noteRunning, type Running } from './running.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson-running-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const own: Running = {
+  pid: process.pid,
+  url: 'https://127.0.0.1:1',
+  folder: '/f',
+  store: 'memory',
+  startedMs: 1,
+}
+/** Above what Linux and macOS give. */
+const NO_PID = 99_999_999
+
+test('what runs is listed until it is forgotten', () => {
+  {
+    using _ = noteRunning(own, dir)
+    assert.deepEqual(listRunning(dir), [own])
+    assert.deepEqual(readdirSync(dir), [`${process.pid}.json`])
+  }
+  assert.deepEqual(listRunning(dir), [])
+  assert.deepEqual(readdirSync(dir), [])
+})
+
+test('a note is never seen by halves', async () => {
+  const seen: string[] = []
+  const watcher = watch(dir, (type, name) => void seen.push(`${type} ${name}`))
+  using _ = noteRunning(own, dir)
+  await until(() => seen.some((event) => event.endsWith('.json')), 'the note is there')
+  watcher.close()
+  // It comes by a rename; nothing is written into it.
+  assert.deepEqual(
+    seen.filter((event) => event === `change ${process.pid}.json`),
+    [],
+  )
+})
+
+test('notes of processes that are gone are removed, what cannot be read stays while its process runs', () => {
+  const theirs = join(dir, `${process.pid}.json`)
+  const gone = join(dir, `${NO_PID}.json`)
+  const stale = join(dir, `${NO_PID - 1}.json`)
+  for (const text of ['', '{"pid":', '{"version":2}']) {
+    writeFileSync(theirs, text)
+    writeFileSync(gone, text)
+    writeFileSync(stale, JSON.stringify({ ...own, pid: NO_PID - 1, mark: '1' }))
+    assert.deepEqual(listRunning(dir), [])
+    assert.deepEqual([theirs, gone, stale].map(existsSync), [true, false, false])
+  }
+})

@@ -1,0 +1,98 @@
+/** Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for each, of this user. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fieldsOf, textOf } from '../../api/object.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
+import { readIfThere } from '../../lib/read-if-there.ts'
+
+export type Running = {
+  readonly pid: number
+  readonly url: string
+  /** Absolute. */
+  readonly folder: string
+  readonly store: 'sqlite' | 'memory' | 'etcd'
+  readonly startedMs: number
+}
+
+/** Forgotten when it is disposed of. */
+export function noteRunning(running: Running, index: string | undefined): Disposable {
+  if (index === undefined) return { [Symbol.dispose]: () => undefined }
+  const path = join(index, `${running.pid}.json`)
+  makeFolders(index, 0o700)
+  // In one step: who lists them meanwhile sees no half of a file.
+  const draft = `${path}.draft`
+  writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
+  renameSync(draft, path)
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
+}
+
+/** The first that was started is the first. Files of those that are gone are removed; one that cannot be read may be of another version, and stays. */
+export function listRunning(index: string): Running[] {
+  const found = filesIn(index).flatMap((name) => {
+    const path = join(index, name)
+    const read = readRunning(readIfThere(path) ?? '')
+    if (read !== undefined && isRunning(read)) return [read.running]
+    if (read !== undefined || markOf(Number.parseInt(name, 10)) === '')
+      rmSync(path, { force: true })
+    return []
+  })
+  return found.toSorted((a, b) => a.startedMs - b.startedMs)
+}
+
+function filesIn(index: string): string[] {
+  try {
+    return readdirSync(index).filter((name) => /^\d+\.json$/.test(name))
+  } catch {
+    // Nothing was ever started here.
+    return []
+  }
+}
+
+type Noted = { readonly running: Running; readonly mark: string }
+
+function readRunning(text: string): Noted | undefined {
+  try {
+    const fields = fieldsOf(JSON.parse(text))
+    const { pid, startedMs, store } = fields
+    if (typeof pid !== 'number' || typeof startedMs !== 'number') return undefined
+    const kind = store === 'memory' || store === 'etcd' ? store : 'sqlite'
+    const running = {
+      pid,
+      startedMs,
+      store: kind,
+      url: textOf(fields['url']),
+      folder: textOf(fields['folder']),
+    } as const
+    return { running, mark: textOf(fields['mark']) }
+  } catch {
+    // Not ours, or of another version.
+    return undefined
+  }
+}
+
+/** Another process may have got the same id since then. */
+const isRunning = ({ running, mark }: Noted): boolean => {
+  const now = markOf(running.pid)
+  return now !== '' && now === mark
+}
+
+/** What no other process with this id has: when it began. Empty if there is none, or it has ended and nobody has looked. */
+export function markOf(pid: number): string {
+  const stat = readIfThere(`/proc/${pid}/stat`)
+  if (stat !== undefined) {
+    // Behind the name, which may have any character: the state, and the 20th field is the start, in ticks since the machine started.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? '' : (fields[19] ?? '')
+  }
+  if (process.platform === 'linux') return ''
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    // ps fails when there is no such process.
+    return ''
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
+ */
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import { makeFolders } from '../../lib/make-folders.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { parentVariable } from './parent.ts'
+
+export const assetsHelp = `Usage: keelson assets [flags]
+
+Prints a folder with kube-apiserver, etcd and kubectl, for tests that start a control plane with controller-runtime's envtest:
+
+  export KUBEBUILDER_ASSETS=$(npx keelson assets)
+  go test ./...
+
+kube-apiserver is Keelson. etcd is no etcd: it answers the checks of envtest, and objects are kept in the memory of kube-apiserver until that ends. With
+TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PATH, if there is one.
+
+  --dir=folder
+        Where to put them. Default: a folder below ~/.cache/keelson, or XDG_CACHE_HOME.
+  --help
+        Shows this text.
+`
+
+export type AssetsParts = {
+  /** Absolute. Made if it does not exist. */
+  readonly folder: string
+  /** Starts Keelson: a program and its first arguments. */
+  readonly program: readonly string[]
+  /** Starts what stands in for etcd. */
+  readonly standIn: readonly string[]
+  readonly version: string
+  /** What `kube-apiserver --help` tells: envtest looks for flags there before each start. */
+  readonly serveHelp: string
+  /** The environment's PATH. */
+  readonly path: string
+}
+
+const helpName = 'kube-apiserver.help'
+
+/** Fails with what to do about it. */
+export function writeAssets(parts: AssetsParts): void {
+  const { folder } = parts
+  try {
+    makeFolders(folder, 0o700)
+    put(join(folder, helpName), parts.serveHelp, 0o644)
+    put(join(folder, 'kube-apiserver'), apiServerScript(parts), 0o755)
+    put(join(folder, 'etcd'), etcdScript(parts), 0o755)
+    putKubectl(join(folder, 'kubectl'), parts)
+  } catch (cause) {
+    const why = messageOf(cause)
+    throw new Error(
+      `${folder} cannot be used (${why}): give a folder that you can write to as --dir`,
+      { cause },
+    )
+  }
+}
+
+/** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
+const apiServerScript = ({ folder, program, version }: AssetsParts): string => `#!/bin/sh
+# Keelson in the place of kube-apiserver; written by: keelson assets
+export ${parentVariable}="$PPID"
+case "\${1-}" in
+  --help | -h) exec cat ${quote(join(folder, helpName))} ;;
+  --version) echo 'Kubernetes v1.33 (Keelson ${version})'; exit 0 ;;
+esac
+exec ${program.map(quote).join(' ')} kube-apiserver "$@"
+`
+
+const etcdScript = ({ standIn, version }: AssetsParts): string => `#!/bin/sh
+# Stands in for etcd beside Keelson; written by: keelson assets
+export ${parentVariable}="$PPID"
+case "\${1-}" in
+  --help | -h)
+    echo 'Stands in for etcd beside Keelson: it answers health checks and stores nothing.'
+    echo '  --listen-client-urls'
+    echo '        Where it answers. All other flags are ignored.'
+    exit 0 ;;
+  --version | version)
+    echo 'This is not etcd: it stands in for it beside Keelson ${version}, whose kube-apiserver keeps all objects in its memory'
+    exit 0 ;;
+esac
+exec ${standIn.map(quote).join(' ')} "$@"
+`
+
+const noKubectl = `#!/bin/sh
+echo 'kubectl: there was none on the PATH when keelson assets was run. Install it (https://kubernetes.io/docs/tasks/tools) and run keelson assets again.' >&2
+exit 1
+`
+
+function putKubectl(path: string, { path: searched, folder }: AssetsParts): void {
+  const found = searched
+    .split(delimiter)
+    .filter((one) => one !== '' && resolve(one) !== resolve(folder))
+    .map((one) => join(one, 'kubectl'))
+    .find(isExecutable)
+  if (found === undefined) return put(path, noKubectl, 0o755)
+  const draft = `${path}.${process.pid}`
+  rmSync(draft, { force: true })
+  symlinkSync(resolve(found), draft)
+  renameSync(draft, path)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return existsSync(path)
+  } catch {
+    // Whatever the reason is, this file cannot be run.
+    return false
+  }
+}
+
+/** In one step: tests that run meanwhile start the old or the new one. */
+function put(path: string, text: string, mode: number): void {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, text)
+  chmodSync(draft, mode)
+  renameSync(draft, path)
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

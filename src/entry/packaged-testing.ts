@@ -1,0 +1,62 @@
+/**
+ * The entry of keelson/testing in the built package: loads what the build put beside it, with code compiled earlier. Most of the time that the first cluster of a process
+ * takes is V8's, for two thousand functions that are called for the first time.
+ */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { cachedDataVersionTag } from 'node:v8'
+import { runInThisContext } from 'node:vm'
+import { cacheFolder } from '../lib/cache-folder.ts'
+import { loadWithCodeCache } from '../lib/code-cache.ts'
+import type * as Testing from './testing/index.ts'
+
+/** The build puts a checksum of the library in its place. */
+declare const TESTING_ID: string
+
+const file = join(import.meta.dirname, '..', 'testing-library.cjs')
+const library = {
+  file,
+  id: TESTING_ID,
+  prefix: 'testing-',
+  // Test runners start Node with all kinds of flags, of which few change what V8 compiles.
+  flags: cachedDataVersionTag().toString(16),
+}
+const { exports: loaded, save } = isOwnRealm()
+  ? loadWithCodeCache(library, cacheFolder(process.env))
+  : loadHere()
+const testing = checkTesting(loaded)
+const use = { isFirst: true }
+
+export const { Cluster } = testing
+
+export async function startCluster(options?: Testing.ClusterOptions): Promise<Testing.Cluster> {
+  const cluster = await testing.startCluster(options)
+  if (use.isFirst) save()
+  use.isFirst = false
+  return cluster
+}
+
+/** Some test runners load modules into a realm of their own, with its own Error: code that comes from elsewhere would not be of that realm. */
+function isOwnRealm(): boolean {
+  return runInThisContext('globalThis') === globalThis
+}
+
+function loadHere(): { readonly exports: unknown; readonly save: () => void } {
+  // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- an own file, compiled in this realm
+  const create: unknown = new Function(`return ${readFileSync(file, 'latin1')}`)()
+  if (typeof create !== 'function')
+    throw new TypeError(`${file} is damaged: install the package again`)
+  return { exports: create(createRequire(file), file, import.meta.dirname), save: () => undefined }
+}
+
+function checkTesting(value: unknown): typeof Testing {
+  if (!isTesting(value)) throw new TypeError(`${file} is damaged: install the package again`)
+  return value
+}
+
+function isTesting(value: unknown): value is typeof Testing {
+  return (
+    typeof value === 'object' && value !== null && 'startCluster' in value && 'Cluster' in value
+  )
+}

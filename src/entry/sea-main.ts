@@ -1,0 +1,46 @@
+/** The entry of the single executable (scripts/binary.ts): starts what the build put into it, as `bin/keelson` and `packaged-main.ts` do for the package. */
+import { basename, dirname, join } from 'node:path'
+import { getRawAsset } from 'node:sea'
+import { cacheFolder } from '../lib/cache-folder.ts'
+import { runWithCodeCache } from '../lib/code-cache.ts'
+import { optimizeWhenUsed } from '../lib/optimize-when-used.ts'
+
+/** The build puts a checksum of the program in its place. */
+declare const PROGRAM_ID: string
+
+/** As in `bin/keelson`, which says why. Its flags of V8 are in the executable. */
+const serveEnvironment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
+const given: NodeJS.ProcessEnv = process.env
+
+// A link of this name is `keelson serve`, so that an image can take the place of kube-apiserver's.
+if (basename(process.argv0) === 'kube-apiserver') process.argv.splice(2, 0, 'serve')
+const [, , command, ...args] = process.argv
+
+if (command === 'etcd-stand-in') {
+  process.argv.splice(2, 1)
+  void import('./envtest/etcd-stand-in.ts')
+} else if (
+  command === 'serve' &&
+  Object.keys(serveEnvironment).some((name) => given[name] === undefined)
+) {
+  // In this process, so that its process id and signals are the server's.
+  process.execve?.(process.execPath, [process.execPath, command, ...args], {
+    ...serveEnvironment,
+    ...given,
+  })
+} else {
+  start()
+  // As in `packaged-main.ts`.
+  if (command === 'dev') optimizeWhenUsed()
+}
+
+function start(): void {
+  const program = {
+    // There is no such file: it is what stacks of errors call it.
+    file: join(dirname(process.execPath), 'program.cjs'),
+    text: Buffer.from(getRawAsset('program.cjs')).toString('latin1'),
+    id: PROGRAM_ID,
+    saved: Buffer.from(getRawAsset('code')),
+  }
+  runWithCodeCache(program, cacheFolder(process.env))
+}

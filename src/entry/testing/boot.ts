@@ -1,0 +1,69 @@
+/** Starts a server on an engine in memory. */
+import { randomUUID } from 'node:crypto'
+import type { Handler } from '../../api/request.ts'
+import type { Config } from '../../config/config.ts'
+import type { Handle } from '../../request/handle.ts'
+import type { Listener } from '../../net/http/listener.ts'
+import type { Log } from '../../lib/log.ts'
+import { Restores } from '../../lib/restores.ts'
+import { realSurroundings, type Server, startServer } from '../../server/server.ts'
+import { openMemory } from '../../storage/open-engine.ts'
+import type { MemoryEngine } from '../../storage/memory/memory-engine.ts'
+import type { TestClock } from './clock.ts'
+import { FencedEngine } from './fenced-engine.ts'
+import type { History } from './history.ts'
+
+export type BootParts = {
+  readonly engine: MemoryEngine
+  /** Absent: the engine is never restored. */
+  readonly restores?: Restores
+  readonly clock: TestClock
+  readonly log: Log
+  /** Whether the engine has what clusters begin with. */
+  readonly isPrepared: boolean
+  /** Nothing is written but by requests. */
+  readonly isPassive?: boolean
+  /** Absent: writes are not recorded. */
+  readonly history?: History
+  /** Around the requests of clients. */
+  readonly around?: (handle: Handle) => Handler
+  /** How clients reach it. */
+  readonly listen: (listener: Listener) => Promise<void>
+}
+
+export type Booted = { readonly server: Server; readonly handle: Handle }
+
+/** The same for all servers of the process: in a fork, the records of its origin are its own. */
+const serverUid = randomUUID()
+
+export async function boot(config: Config, parts: BootParts): Promise<Booted> {
+  const { engine, restores = new Restores(), clock, log, history } = parts
+  const { isPrepared, isPassive = false, around = (handle) => handle, listen } = parts
+  const { promise: handle, resolve } = Promise.withResolvers<Handle>()
+  const surroundings = {
+    ...realSurroundings(log),
+    clock: clock.clock,
+    ...(history === undefined
+      ? {}
+      : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
+  }
+  const opened = openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs })
+  const seams = {
+    engine: { ...opened, engine: new FencedEngine(engine, restores) },
+    uid: serverUid,
+    isAlone: true,
+    isPrepared,
+    isPassive,
+    timers: clock.timers,
+    aroundHandler: (own: Handle) => {
+      resolve(own)
+      return around(own)
+    },
+    listen,
+  }
+  const server = await restores.within(() => startServer(config, surroundings, seams))
+  void server.failed.then((error) =>
+    log('error', 'a part of the server cannot be started', { error: String(error) }),
+  )
+  return { server, handle: await handle }
+}

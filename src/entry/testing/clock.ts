@@ -1,0 +1,141 @@
+/**
+ * The clock of a cluster. It goes as the real one does, and a test can move it forward: everything that is due by then happens at once.
+ * How long requests may take is measured by the real one.
+ */
+import { parseDuration } from '../../lib/duration.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { systemTimers, type Time, type Timer, type Timers } from '../../lib/timers.ts'
+
+export type ClockParts = {
+  /** From the real clock. */
+  readonly offsetMs: number
+  /** Called before the clock is moved, and after. */
+  readonly onMoving: () => void
+  readonly onMoved: () => void | Promise<void>
+}
+
+/** The first and the last second that timestamps of the API and certificates can have: four digits of the year. */
+const TIME_MS_MIN = 0
+const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)
+const tooFar = 'it goes to the end of the year 9999'
+
+/** How far a time of day is from the real one. Fails if no clock can show it. */
+export function offsetOf(now: Date | string): number {
+  const ms = new Date(now).getTime()
+  if (Number.isNaN(ms)) throw new RangeError(`now: ${String(now)} is no time`)
+  if (ms < TIME_MS_MIN) throw new RangeError(`now: ${String(now)} is before 1970`)
+  if (ms > TIME_MS_MAX) throw new RangeError(`now: ${String(now)} is too late: ${tooFar}`)
+  return ms - systemClock.wallMs()
+}
+
+type Pending = { readonly dueMs: number; readonly run: () => void; timer: Timer }
+
+export class TestClock {
+  readonly #pending = new Set<Pending>()
+  readonly #parts: ClockParts
+  #offsetMs: number
+
+  /** @internal */
+  constructor(parts: ClockParts) {
+    this.#offsetMs = parts.offsetMs
+    this.#parts = parts
+  }
+
+  /** What the server takes for the time of day. */
+  now(): Date {
+    return new Date(this.#wallMs())
+  }
+
+  /**
+   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it returns, what expires in the store has expired, and
+   * controllers have been told what is due; use `waitFor` for what they do.
+   */
+  async advance(by: number | string): Promise<void> {
+    const ms = typeof by === 'number' ? by : durationOf(by)
+    if (!(ms >= 0)) throw new RangeError(`the clock cannot be moved by ${by}: it only goes forward`)
+    if (this.#wallMs() + ms > TIME_MS_MAX)
+      throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
+    this.#parts.onMoving()
+    this.#offsetMs += ms
+    await this.#parts.onMoved()
+    const due = [...this.#pending].toSorted((a, b) => a.dueMs - b.dueMs)
+    for (const one of due) this.#plan(one)
+    await new Promise<void>((resolve) => systemTimers.soon(resolve))
+  }
+
+  /** @internal */
+  get offsetMs(): number {
+    return this.#offsetMs
+  }
+
+  /**
+   * For the server: only dates are moved.
+   * @internal
+   */
+  readonly clock: Clock = { wallMs: () => this.#wallMs(), monotonicMs: systemClock.monotonicMs }
+
+  /**
+   * For what lasts until a time that a test may move to.
+   * @internal
+   */
+  readonly timers: Timers = {
+    after: (ms, run) => {
+      const pending: Pending = {
+        dueMs: this.#monotonicMs() + ms,
+        run,
+        timer: { close: () => undefined },
+      }
+      this.#pending.add(pending)
+      this.#plan(pending)
+      return {
+        close: () => {
+          this.#pending.delete(pending)
+          pending.timer.close()
+        },
+      }
+    },
+    every: systemTimers.every,
+    soon: systemTimers.soon,
+  }
+
+  /**
+   * For the store, whose leases a test may outlast.
+   * @internal
+   */
+  readonly time: Time = {
+    wallMs: () => this.#wallMs(),
+    monotonicMs: () => this.#monotonicMs(),
+    ...systemTimers,
+  }
+
+  #plan(pending: Pending): void {
+    pending.timer.close()
+    const leftMs = Math.max(0, pending.dueMs - this.#monotonicMs())
+    const timer = setTimeout(
+      () => {
+        this.#pending.delete(pending)
+        pending.run()
+      },
+      Math.min(leftMs, TIMER_MS_MAX),
+    )
+    timer.unref()
+    pending.timer = timer
+  }
+
+  #wallMs(): number {
+    return systemClock.wallMs() + this.#offsetMs
+  }
+
+  #monotonicMs(): number {
+    return systemClock.monotonicMs() + this.#offsetMs
+  }
+}
+
+/** What setTimeout can hold. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+function durationOf(text: string): number {
+  const parsed = parseDuration(text)
+  if ('fault' in parsed) throw new RangeError(parsed.fault)
+  return parsed.ms
+}

@@ -1,0 +1,109 @@
+/** The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev` has, and the shared credentials. */
+import { mastersGroup, type TokenEntry } from '../../api/user.ts'
+import { checkArgs, type Config } from '../../config/config.ts'
+import { type Log, silent } from '../../lib/log.ts'
+import { adminName, type Credentials } from './credentials.ts'
+
+export type ConfigureOptions = {
+  /** Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`; those of the store, of addresses and of certificates have no effect. */
+  readonly flags?: readonly string[]
+  /**
+   * The controllers of kube-controller-manager that run in the server: garbage collection, deletion of namespaces, service accounts and
+   * others. All of them by default; `false`: none, as with envtest; or those in a list, as --controllers has them.
+   */
+  readonly controllers?: boolean | readonly string[]
+}
+
+/** Fails with all faults of the flags. */
+export function configure(
+  { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
+  credentials: Credentials,
+): Config {
+  const checked = checkArgs([...usualFlags, ...controllerFlags(controllers), ...flags])
+  if (checked.kind === 'faults') throw new Error([...checked.faults, ...checked.hints].join('\n'))
+  const { config, warnings } = checked
+  for (const warning of warnings) log('warn', warning)
+  const { authority, clientCaPem, server } = credentials
+  return {
+    ...config,
+    // For the history of writes, which is read without a schema.
+    etcd: { ...config.etcd, media: 'json' },
+    bindAddress: '127.0.0.1',
+    port: 0,
+    tls: { kind: 'given', certificate: server },
+    clientCaPem,
+    rootCaPem: authority.certificatePem,
+    tokens: [...config.tokens, adminToken(credentials.token)],
+    serviceAccounts: serviceAccountsOf(config, credentials),
+    signing:
+      config.signing.pairs.length > 0
+        ? config.signing
+        : { ...config.signing, pairs: [signingPair(credentials)] },
+  }
+}
+
+/** A fork that has keys of its own signs with these, also where a flag names a key, which the origin accepts. */
+function serviceAccountsOf(
+  { serviceAccounts }: Config,
+  { accountKeyPem, otherAccountKeyPems }: Credentials,
+): Config['serviceAccounts'] {
+  const given = serviceAccounts?.signing
+  const isFork = otherAccountKeyPems.length > 0
+  if (serviceAccounts !== null && (!isFork || given?.kind !== 'key')) return serviceAccounts
+  const verifyingPems = [
+    accountKeyPem,
+    ...otherAccountKeyPems,
+    ...(given?.kind === 'key' ? given.verifyingPems : []),
+  ]
+  return {
+    ...(serviceAccounts ?? usualAccounts),
+    signing: { kind: 'key', pem: accountKeyPem, verifyingPems },
+  }
+}
+
+const issuer = 'https://kubernetes.default.svc'
+
+const usualAccounts = {
+  issuers: [issuer],
+  audiences: [issuer],
+  extendsExpiration: true,
+  secondsMax: null,
+  jwksUri: null,
+} as const
+
+const usualFlags = [
+  '--store=memory',
+  '--bind-address=127.0.0.1',
+  '--allow-privileged=true',
+  // Nothing in a test is reached through them, and they would be rewritten as long as the cluster lives.
+  '--endpoint-reconciler-type=none',
+] as const
+
+function controllerFlags(controllers: boolean | readonly string[]): readonly string[] {
+  if (controllers === true)
+    return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
+  const named = controllers === false ? [] : controllers
+  // Without the controller that creates ServiceAccounts no pod could have one.
+  const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
+  return [
+    `--controllers=${named.join(',')}`,
+    ...(accounts ? [] : ['--disable-admission-plugins=ServiceAccount']),
+  ]
+}
+
+const adminToken = (token: string): TokenEntry => ({
+  token,
+  user: { name: adminName, uid: '', groups: [mastersGroup] },
+})
+
+const signingPair = ({ clientAuthority }: Credentials): Config['signing']['pairs'][number] => ({
+  signers: [
+    'kubernetes.io/kube-apiserver-client',
+    'kubernetes.io/kube-apiserver-client-kubelet',
+    'kubernetes.io/kubelet-serving',
+    'kubernetes.io/legacy-unknown',
+  ],
+  certificatePath: '',
+  keyPath: '',
+  ...clientAuthority,
+})

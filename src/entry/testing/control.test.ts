@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { startCluster } from './cluster.ts'
+import { Control, type Controlled } from './control.ts'
+
+const allowed: ApiResponse = {
+  status: 201,
+  headers: {},
+  body: Buffer.from('{"status":{"allowed":true}}'),
+}
+
+const post = (path: string): ApiRequest => ({
+  method: 'POST',
+  path,
+  query: new URLSearchParams(),
+  headers: {},
+  hasBody: false,
+  body: async () => Buffer.alloc(0),
+  pipeBody: async () => undefined,
+  signal: new AbortController().signal,
+  remoteAddress: '127.0.0.1',
+  peerCertificate: () => undefined,
+})
+
+test('a fork that is there only after its cluster was stopped is stopped, too', async () => {
+  await using cluster = await startCluster()
+  const forking = Promise.withResolvers<Controlled>()
+  const stopped: string[] = []
+  const fork: Controlled = Object.create(cluster, {
+    stop: { value: async () => void stopped.push('fork') },
+    onStopped: { value: () => undefined },
+  })
+  const origin: Controlled = Object.create(cluster, { fork: { value: () => forking.promise } })
+  const control = new Control(origin)
+  const handle = control.around(
+    async () => allowed,
+    () => assert.fail('of others'),
+  )
+  const answering = handle(post('/keelson/testing/forks'))
+  await new Promise((resolve) => setImmediate(resolve))
+  await control.end()
+  forking.resolve(fork)
+  assert.equal((await answering).status, 400)
+  assert.deepEqual(stopped, ['fork'])
+})

@@ -1,0 +1,290 @@
+/**
+ * The faults, the history, the clock and the states of a cluster over HTTPS, for programs in other languages: paths under /keelson/testing/.
+ * Who may use them is decided as for any path that is no resource: `cluster-admin` may, and who has a role with `nonResourceURLs`.
+ */
+import { ApiError, toStatus } from '../../api/errors.ts'
+import { parseJson } from '../../api/json-value.ts'
+import type { Kubeconfig } from '../../api/kubeconfig.ts'
+import { fieldsOf, type Fields } from '../../api/object.ts'
+import { objectOf } from '../../api/own-request.ts'
+import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
+import type { Handle } from '../../request/handle.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { checkEffect, checkMatch } from './check-fault.ts'
+import type { TestClock } from './clock.ts'
+import type { FaultEffect } from './fault-effect.ts'
+import type { Fault, Faults } from './faults.ts'
+import type { HistoryFilter, Write } from './history.ts'
+import type { Snapshot } from './snapshot.ts'
+
+const prefix = '/keelson/testing/'
+
+/** More is a loop that has no end. */
+const FAULTS_MAX = 200
+/** Each of these has a server of its own. */
+const STALE_READS_MAX = 16
+/** Each holds what has changed since it was made. */
+const SNAPSHOTS_MAX = 1_000
+const FORKS_MAX = 1_000
+
+/** What a cluster offers to programs. */
+export type Controlled = {
+  readonly url: string
+  readonly kubeconfig: Kubeconfig
+  readonly faults: Faults
+  readonly clock: TestClock
+  history(filter: HistoryFilter): Write[]
+  snapshot(): Snapshot
+  restore(snapshot: Snapshot): Promise<void>
+  reset(): Promise<void>
+  fork(): Promise<Controlled>
+  stop(): Promise<void>
+  onStopped(run: () => void): void
+}
+
+type Route = (
+  cluster: Controlled,
+  request: { readonly body: Fields; readonly query: URLSearchParams; readonly id: string },
+) => unknown
+
+export class Control {
+  readonly #cluster: Controlled
+  readonly #faults = new Map<string, Fault>()
+  readonly #snapshots = new Map<string, Snapshot>()
+  readonly #forks = new Set<Controlled>()
+  #forking = 0
+  #hasEnded = false
+  #last = 0
+
+  constructor(cluster: Controlled) {
+    this.#cluster = cluster
+  }
+
+  /** Answers these paths itself, and leaves all others to the handler. */
+  around(handle: Handle, next: Handler): Handler {
+    return async (request) => {
+      if (!request.path.startsWith(prefix)) return next(request)
+      const refused = await this.#refusal(handle, request)
+      return refused ?? this.#answer(request)
+    }
+  }
+
+  /** The cluster is as new: what was made before it is gone. */
+  clear(): void {
+    this.#faults.clear()
+    this.#snapshots.clear()
+  }
+
+  /** Ends the forks; those under way end when they are there. */
+  async end(): Promise<void> {
+    this.#hasEnded = true
+    await Promise.all([...this.#forks].map((fork) => fork.stop()))
+  }
+
+  /** Undefined: the user may. The server itself is asked, with the credentials of the request. */
+  async #refusal(handle: Handle, request: ApiRequest): Promise<ApiResponse | undefined> {
+    const { path, method } = request
+    const spec = { nonResourceAttributes: { path, verb: method.toLowerCase() } }
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec }
+    const bytes = Buffer.from(JSON.stringify(review))
+    const answer = await handle({
+      method: 'POST',
+      path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+      query: new URLSearchParams(),
+      // Those that say who asks stay, also for whom: Impersonate-User.
+      headers: {
+        ...withoutBody(request.headers),
+        accept: 'application/json',
+        'content-type': 'application/json',
+      },
+      hasBody: true,
+      body: async () => bytes,
+      pipeBody: async (take) => take(bytes),
+      signal: request.signal,
+      remoteAddress: request.remoteAddress,
+      peerCertificate: () => request.peerCertificate(),
+    })
+    if (answer.status !== CREATED) return answer
+    if (fieldsOf(fieldsOf(objectOf(answer))['status'])['allowed'] === true) return undefined
+    return respond(FORBIDDEN, { message: `${path}: forbidden`, reason: 'Forbidden' })
+  }
+
+  async #answer(request: ApiRequest): Promise<ApiResponse> {
+    const [what = '', id = '', ...actions] = request.path.slice(prefix.length).split('/')
+    const path = [what, ...(id === '' && actions.length === 0 ? [] : ['*']), ...actions].join('/')
+    const route = this.#routes.get(`${request.method} ${path}`)
+    if (route === undefined)
+      return respond(NOT_FOUND, { message: `${request.method} ${request.path} is not there` })
+    try {
+      const body = await bodyOf(request)
+      const result: unknown = await route(this.#cluster, { body, query: request.query, id })
+      return respond(OK, result ?? {})
+    } catch (error) {
+      if (error instanceof ApiError) return respond(error.code, toStatus(error))
+      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, {
+        message: messageOf(error),
+      })
+    }
+  }
+
+  readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+    ['GET ', (cluster) => ({ url: cluster.url, kubeconfig: cluster.kubeconfig })],
+    [
+      'POST faults',
+      (cluster, { body: { match, effect, ...others } }) => {
+        refuseOthers('the body', others)
+        const wanted: unknown = match ?? {}
+        checkMatch(wanted)
+        const what: unknown = effect
+        checkEffect(what, wanted)
+        const stale = [...this.#faults.values()].filter((fault) => isStale(fault.effect)).length
+        if (isStale(what) && stale >= STALE_READS_MAX)
+          throw tooMany('faults of staleRead', STALE_READS_MAX)
+        return {
+          id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)),
+        }
+      },
+    ],
+    ['GET faults/*', (_, { id }) => ({ hits: this.#find(this.#faults, id).hits })],
+    [
+      'DELETE faults/*',
+      (_, { id }) => {
+        this.#find(this.#faults, id).off()
+        this.#faults.delete(id)
+      },
+    ],
+    [
+      'DELETE faults',
+      (cluster) => {
+        cluster.faults.clear()
+        this.#faults.clear()
+      },
+    ],
+    ['GET history', (cluster, { query }) => ({ writes: cluster.history(filterOf(query)) })],
+    ['GET clock', (cluster) => ({ now: cluster.clock.now() })],
+    [
+      'POST clock',
+      async (cluster, { body: { advance, ...others } }) => {
+        refuseOthers('the body', others)
+        if (typeof advance !== 'number' && typeof advance !== 'string') {
+          throw new TypeError('advance: milliseconds, or a duration such as "1h"')
+        }
+        await cluster.clock.advance(advance)
+        return { now: cluster.clock.now() }
+      },
+    ],
+    [
+      'POST snapshots',
+      (cluster) => ({
+        id: this.#keep(this.#snapshots, SNAPSHOTS_MAX, 'snapshots', () => cluster.snapshot()),
+      }),
+    ],
+    [
+      'DELETE snapshots/*',
+      (_, { id }) => {
+        this.#find(this.#snapshots, id)
+        this.#snapshots.delete(id)
+      },
+    ],
+    [
+      'POST snapshots/*/restore',
+      (cluster, { id }) => cluster.restore(this.#find(this.#snapshots, id)),
+    ],
+    ['POST reset', (cluster) => cluster.reset()],
+    [
+      'POST forks',
+      async (cluster) => {
+        // Those that are being made count, too.
+        if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
+        this.#forking++
+        const fork = await cluster.fork().finally(() => this.#forking--)
+        if (this.#hasEnded) {
+          await fork.stop()
+          throw new Error('the cluster has been stopped')
+        }
+        this.#forks.add(fork)
+        fork.onStopped(() => this.#forks.delete(fork))
+        return { url: fork.url, kubeconfig: fork.kubeconfig }
+      },
+    ],
+    // The answer comes before the end.
+    ['POST stop', (cluster) => void setImmediate(() => void cluster.stop())],
+  ])
+
+  #keep<T>(all: Map<string, T>, max: number, what: string, create: () => T): string {
+    if (all.size >= max) throw tooMany(what, max)
+    const id = String(++this.#last)
+    all.set(id, create())
+    return id
+  }
+
+  #find<T>(all: ReadonlyMap<string, T>, id: string): T {
+    const found = all.get(id)
+    if (found === undefined) throw new NotThereError(`there is no ${JSON.stringify(id)}`)
+    return found
+  }
+}
+
+class NotThereError extends Error {}
+
+const isStale = (effect: FaultEffect): boolean => 'staleRead' in effect
+
+const tooMany = (what: string, max: number): RangeError =>
+  new RangeError(`there are ${max} ${what} already: remove some, or reset the cluster`)
+
+function refuseOthers(what: string, others: Fields): void {
+  const [name] = Object.keys(others)
+  if (name !== undefined) throw new TypeError(`${what}: there is no ${JSON.stringify(name)}`)
+}
+
+/** Headers of the request without those about its body. */
+const withoutBody = (headers: ApiRequest['headers']): ApiRequest['headers'] =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)),
+  )
+
+const OK = 200
+const CREATED = 201
+const BAD_REQUEST = 400
+const FORBIDDEN = 403
+const NOT_FOUND = 404
+
+const respond = (status: number, body: unknown): ApiResponse => ({
+  status,
+  headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
+  body: Buffer.from(JSON.stringify(body, bigIntsAsNumbers)),
+})
+
+const bigIntsAsNumbers = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : value
+
+async function bodyOf(request: ApiRequest): Promise<Fields> {
+  const bytes = await request.body()
+  if (bytes.length === 0) return {}
+  const parsed = parseJson(bytes)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new TypeError('the body is no object')
+  return fieldsOf(parsed)
+}
+
+const filterFields = [
+  'resource',
+  'group',
+  'namespace',
+  'name',
+  'user',
+  'verb',
+  'source',
+  'after',
+] as const
+
+function filterOf(query: URLSearchParams): HistoryFilter {
+  const given = [...query]
+  for (const [name, value] of given) {
+    if (!filterFields.some((field) => field === name))
+      throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
+    if (name === 'after' && !/^\d+$/.test(value))
+      throw new TypeError('history: after is no resourceVersion')
+  }
+  return Object.fromEntries(given)
+}

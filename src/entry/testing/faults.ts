@@ -1,0 +1,271 @@
+/**
+ * Faults between clients and the server: errors, delays, lost connections, watches that end, reads that are behind. The server's own
+ * controllers and the requests of the test itself do not meet them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ResourceInfo } from '../../api/context.ts'
+import {
+  ApiError,
+  conflict,
+  modifiedMeanwhile,
+  type Reason,
+  TextError,
+  toStatus,
+} from '../../api/errors.ts'
+import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
+import { printError } from '../../request/discovery/print.ts'
+import { requestInfo } from '../../request/filters/request-info.ts'
+import { canMeet, checkEffect, checkMatch } from './check-fault.ts'
+import { cutFrames, type OpenWatch } from './cut-watch.ts'
+import { discard } from './discard.ts'
+import type { FaultEffect } from './fault-effect.ts'
+import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
+
+/** A server that has the state of the moment, and stays there. */
+export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
+
+export type FaultsParts = {
+  /** Keeps the state of now; its server is started when it is first asked. */
+  readonly freeze: () => FrozenServer
+}
+
+/** A fault that was set. */
+export class Fault implements Disposable {
+  readonly match: FaultMatch
+  readonly effect: FaultEffect
+  /** How many requests it was applied to. */
+  hits = 0
+  /** @internal */
+  readonly frozen: FrozenServer | undefined
+  readonly #remove: (fault: Fault) => void
+  #passed = 0
+
+  /** @internal */
+  constructor(
+    match: FaultMatch,
+    effect: FaultEffect,
+    {
+      frozen,
+      remove,
+    }: { readonly frozen: FrozenServer | undefined; readonly remove: (fault: Fault) => void },
+  ) {
+    this.match = match
+    this.effect = effect
+    this.frozen = frozen
+    this.#remove = remove
+  }
+
+  /** Requests are served again as ever. */
+  off(): void {
+    this.#remove(this)
+  }
+
+  [Symbol.dispose](): void {
+    this.off()
+  }
+
+  /**
+   * Counts a request that matches. False: it passes.
+   * @internal
+   */
+  take(): boolean {
+    if (this.#passed < (this.match.after ?? 0)) {
+      this.#passed++
+      return false
+    }
+    if (this.hits >= (this.match.times ?? Infinity)) return false
+    this.hits++
+    return true
+  }
+}
+
+export class Faults {
+  readonly #parts: FaultsParts
+  readonly #set = new Set<Fault>()
+  readonly #watches = new Set<OpenWatch>()
+  /** Servers of faults that are off, which may still answer. */
+  readonly #ending = new Set<Promise<void>>()
+  #stopping = new AbortController()
+
+  /** @internal */
+  constructor(parts: FaultsParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Applies to requests from now on; of several faults that match, delays add up and else the first one counts. Fails if a field is unknown, of
+   * another type or out of its bounds.
+   */
+  on(match: FaultMatch, effect: FaultEffect): Fault {
+    checkMatch(match)
+    checkEffect(effect, match)
+    const frozen = 'staleRead' in effect ? this.#parts.freeze() : undefined
+    const fault = new Fault(match, effect, { frozen, remove: (one) => this.#remove(one) })
+    this.#set.add(fault)
+    if ('closeWatch' in effect) void this.#closeOpen(fault, effect.closeWatch)
+    return fault
+  }
+
+  /** Turns all faults off. */
+  clear(): void {
+    for (const fault of this.#set) this.#remove(fault)
+    this.#stopping.abort()
+    this.#stopping = new AbortController()
+  }
+
+  /** @internal */
+  around(handler: Handler): Handler {
+    return (request) =>
+      this.#set.size === 0 ? this.#passed(request, handler) : this.#meet(request, handler)
+  }
+
+  /** @internal */
+  async end(): Promise<void> {
+    this.clear()
+    await Promise.all(this.#ending)
+  }
+
+  #remove(fault: Fault): void {
+    if (!this.#set.delete(fault) || fault.frozen === undefined) return
+    const ending = Promise.resolve(fault.frozen[Symbol.asyncDispose]())
+    this.#ending.add(ending)
+    void ending.then(() => this.#ending.delete(ending))
+  }
+
+  async #meet(request: ApiRequest, handler: Handler): Promise<ApiResponse> {
+    const info = infoOf(request)
+    if (info === undefined) return handler(request)
+    for (const fault of this.#set) {
+      const { match, effect } = fault
+      if (!canMeet(effect, info.verb)) continue
+      if (
+        !(await isMatch(match, info, () => nameOf(request))) ||
+        !this.#set.has(fault) ||
+        !fault.take()
+      )
+        continue
+      if ('delayMs' in effect) await this.#delay(effect.delayMs, request)
+      else return this.#apply(fault, { request, info, handler })
+    }
+    return this.#passed(request, handler, info)
+  }
+
+  async #apply(
+    { effect, frozen }: Fault,
+    { request, info, handler }: { request: ApiRequest; info: ResourceInfo; handler: Handler },
+  ): Promise<ApiResponse> {
+    if ('status' in effect) return errorResponse(statusError(effect), request)
+    if ('conflict' in effect) {
+      return errorResponse(
+        conflict(info, info.name || (await nameOf(request)), modifiedMeanwhile),
+        request,
+      )
+    }
+    if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
+    if ('dropConnection' in effect) {
+      if (effect.dropConnection === 'after') discard(await handler(request))
+      // The listener breaks the connection when there is no answer.
+      throw new Error('a fault of the test drops the connection')
+    }
+    const afterEvents =
+      'closeWatch' in effect && effect.closeWatch !== true ? effect.closeWatch.afterEvents : 0
+    return this.#passed(request, handler, info, afterEvents)
+  }
+
+  /** `afterEvents`: a watch ends after so many. */
+  async #passed(
+    request: ApiRequest,
+    handler: Handler,
+    info: ResourceInfo | undefined = infoOf(request),
+    afterEvents?: number,
+  ): Promise<ApiResponse> {
+    const response = await handler(request)
+    if (!('frames' in response) || info === undefined) return response
+    const isLines = String(response.headers['content-type']).startsWith('application/json')
+    const onEnd = (): void => void this.#watches.delete(watch)
+    const { frames, watch } = cutFrames(response.frames, { info, isLines, onEnd })
+    if (afterEvents !== undefined) watch.closeAfter(afterEvents)
+    this.#watches.add(watch)
+    return { ...response, frames }
+  }
+
+  async #closeOpen(fault: Fault, close: true | { readonly afterEvents: number }): Promise<void> {
+    for (const watch of this.#watches) {
+      if (!(await isMatch(fault.match, watch.info, async () => '')) || !fault.take()) continue
+      watch.closeAfter(close === true ? 0 : close.afterEvents)
+    }
+  }
+
+  /** Ends early if the client goes away, or the faults are cleared. */
+  async #delay(ms: number, { signal }: ApiRequest): Promise<void> {
+    await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#stopping.signal]) }).catch(
+      () => undefined,
+    )
+  }
+}
+
+/** Undefined: the path names no resource. */
+function infoOf(request: ApiRequest): ResourceInfo | undefined {
+  try {
+    const info = requestInfo(request)
+    return info.kind === 'resource' ? info : undefined
+  } catch (error) {
+    // The handler refuses it.
+    if (error instanceof TextError) return undefined
+    throw error
+  }
+}
+
+const nameOf = async (request: ApiRequest): Promise<string> => {
+  try {
+    return nameInBody(await request.body())
+  } catch (error) {
+    // The handler refuses it.
+    if (error instanceof ApiError) return ''
+    throw error
+  }
+}
+
+const reasons: ReadonlyMap<number, Reason> = new Map([
+  [400, 'BadRequest'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [405, 'MethodNotAllowed'],
+  [406, 'NotAcceptable'],
+  [409, 'Conflict'],
+  [410, 'Expired'],
+  [413, 'RequestEntityTooLarge'],
+  [415, 'UnsupportedMediaType'],
+  [422, 'Invalid'],
+  [429, 'TooManyRequests'],
+  [500, 'InternalError'],
+  [503, 'ServiceUnavailable'],
+  [504, 'Timeout'],
+])
+
+function statusError(effect: Extract<FaultEffect, { status: number }>): ApiError {
+  const {
+    status,
+    reason = reasons.get(status),
+    message = `a fault of the test: ${status}`,
+    retryAfterSeconds,
+  } = effect
+  return new ApiError(
+    status,
+    reason,
+    message,
+    retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } },
+  )
+}
+
+function errorResponse(error: ApiError, request: ApiRequest): ApiResponse {
+  const { type, body } = printError(toStatus(error), request)
+  const seconds = error.details?.retryAfterSeconds
+  const retry = seconds === undefined ? {} : { 'retry-after': `${seconds}` }
+  return {
+    status: error.code,
+    headers: { 'content-type': type, 'cache-control': 'no-cache, private', ...retry },
+    body,
+  }
+}

@@ -1,0 +1,56 @@
+/** Wraps an engine: work that began before a restore cannot write after it. */
+import type { Restores } from '../../lib/restores.ts'
+import type {
+  CallOptions,
+  ConditionalWrite,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Found,
+  Outcome,
+  RangeQuery,
+  Revision,
+} from '../../storage/engine.ts'
+import { StorageError } from '../../storage/errors.ts'
+
+export class FencedEngine implements Engine {
+  readonly #engine: Engine
+  readonly #restores: Restores
+
+  constructor(engine: Engine, restores: Restores) {
+    this.#engine = engine
+    this.#restores = restores
+  }
+
+  async change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
+    if (this.#restores.isOutdated) {
+      throw new StorageError(
+        'unavailable',
+        'the cluster was restored to another state since this was decided',
+      )
+    }
+    return this.#engine.change(change, options)
+  }
+
+  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+    return this.#engine.range(query, options)
+  }
+
+  latest(options?: CallOptions): Promise<Revision> {
+    return this.#engine.latest(options)
+  }
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+    return this.#engine.openFeed(ranges, sink, options)
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint> {
+    return this.#engine.grantLease(ttlSeconds, options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engine[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * All writes of a cluster, with who made them. The store tells each change, inside of the request that made it; the objects are decoded
+ * only when somebody looks.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RequestContext } from '../../api/context.ts'
+import { parseJson } from '../../api/json-value.ts'
+import { type ApiRequest, firstHeader } from '../../api/request.ts'
+import { parseFieldsV1 } from '../../objects/apply/fields-v1.ts'
+import type { FieldSet } from '../../objects/apply/field-set.ts'
+import { printElement } from '../../objects/apply/path-element.ts'
+import type { Handle } from '../../request/handle.ts'
+import { Deque } from '../../lib/deque.ts'
+import type { FeedEvent, Key, Versioned } from '../../storage/engine.ts'
+import { resourceOfFolder } from '../../storage/keys.ts'
+import type { Commit } from '../../storage/local-feed.ts'
+
+/** An object as the API shows it. */
+export type StoredObject = {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: {
+    readonly name?: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly managedFields?: readonly ManagedFields[]
+    readonly [field: string]: unknown
+  }
+  readonly [field: string]: unknown
+}
+
+type ManagedFields = {
+  readonly manager?: string
+  readonly operation?: string
+  readonly subresource?: string
+  readonly fieldsV1?: unknown
+}
+
+/** Who owns which fields of an object, by its managedFields. */
+export type FieldOwner = {
+  readonly manager: string
+  readonly operation: string
+  /** Empty: the object itself. */
+  readonly subresource: string
+  /** Paths such as `.spec.replicas` and `.spec.containers[name="x"].image`. */
+  readonly fields: readonly string[]
+}
+
+export type Write = {
+  /** The resourceVersion that the object got, or had when it was deleted. */
+  readonly resourceVersion: string
+  /** By the clock of the cluster. */
+  readonly time: Date
+  /** What became of the object. */
+  readonly operation: 'create' | 'update' | 'delete'
+  /** Of the request: `create`, `update`, `patch`, `delete` …; empty if no request made the change, such as the end of an Event's time to live. */
+  readonly verb: string
+  /** The plural: `configmaps`. */
+  readonly resource: string
+  /** Empty in the core group. */
+  readonly group: string
+  /** Through which the request came; empty: the object itself. */
+  readonly subresource: string
+  /** Empty if the resource has none. */
+  readonly namespace: string
+  readonly name: string
+  /** `client`; `test`: by `cluster.request` or `restore`; `server`: the server itself and its controllers. */
+  readonly source: 'client' | 'test' | 'server'
+  /** Undefined if no request made the change. */
+  readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
+  readonly userAgent: string
+  /** Undefined: it was deleted. */
+  readonly object: StoredObject | undefined
+  /** Undefined: it was created. */
+  readonly before: StoredObject | undefined
+  /** After the write; of a delete, before it. */
+  readonly owners: readonly FieldOwner[]
+}
+
+export type HistoryFilter = {
+  readonly resource?: string
+  readonly group?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly user?: string
+  readonly verb?: string
+  readonly source?: Write['source']
+  /** Only writes after this resourceVersion. */
+  readonly after?: string
+}
+
+/** Whose change it is: a request's, or what `fixed` says. */
+type Asking =
+  | { readonly request: ApiRequest; readonly isOwn: boolean; context: RequestContext | undefined }
+  | { readonly fixed: Kept['asking'] }
+
+type Kept = {
+  readonly event: FeedEvent
+  readonly timeMs: number
+  readonly before: Versioned | undefined
+  readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
+}
+
+/** The bytes of all objects that are kept, and of who wrote them: the oldest writes are forgotten. */
+const BYTES_MAX = 64 << 20
+
+export class History {
+  readonly #asking = new AsyncLocalStorage<Asking>()
+  readonly #testRequests = new WeakSet<ApiRequest>()
+  readonly #kept = new Deque<Kept>()
+  readonly #wallMs: () => number
+  readonly #root: string
+  #bytes = 0
+  #isOn = false
+
+  constructor({ wallMs, root }: { readonly wallMs: () => number; readonly root: string }) {
+    this.#wallMs = wallMs
+    this.#root = root
+  }
+
+  /** What was written before is the beginning of the cluster, and no test's business. */
+  start(): void {
+    this.#isOn = true
+  }
+
+  /** Marks a request of the test itself. */
+  ofTest(request: ApiRequest): ApiRequest {
+    this.#testRequests.add(request)
+    return request
+  }
+
+  readonly aroundRequest =
+    (handle: Handle): Handle =>
+    (request, knownUser) => {
+      const asking = { request, isOwn: knownUser !== undefined, context: undefined }
+      return this.#asking.run(asking, () => handle(request, knownUser))
+    }
+
+  readonly onContext = (context: RequestContext): void => {
+    const asking = this.#asking.getStore()
+    if (asking !== undefined && 'context' in asking) asking.context = context
+  }
+
+  /** What runs in here is no part of a request, whoever began it. */
+  outside<T>(run: () => T): T {
+    return this.#asking.run({ fixed: nobody }, run)
+  }
+
+  /** What runs in here puts back what was there. */
+  restoring<T>(run: () => T): T {
+    return this.#asking.run({ fixed: { ...nobody, verb: 'restore', source: 'test' } }, run)
+  }
+
+  clear(): void {
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+
+  /** `before`: what the key had. */
+  add({ events }: Commit, before: (event: FeedEvent) => Versioned | undefined): void {
+    if (!this.#isOn) return
+    const asking = this.#describe()
+    const timeMs = this.#wallMs()
+    for (const event of events) {
+      const kept = { event, timeMs, before: before(event), asking }
+      this.#kept.push(kept)
+      this.#bytes += bytesOf(kept)
+    }
+    while (this.#bytes > BYTES_MAX) {
+      const oldest = this.#kept.shift()
+      if (oldest === undefined) return
+      this.#bytes -= bytesOf(oldest)
+    }
+  }
+
+  read(filter: HistoryFilter): Write[] {
+    const writes: Write[] = []
+    for (let i = 0; i < this.#kept.length; i++) {
+      const kept = this.#kept.at(i)
+      if (
+        kept === undefined ||
+        (filter.after !== undefined && kept.event.revision <= Number(filter.after))
+      )
+        continue
+      const target = targetOf(kept.event.key, this.#root)
+      if (!isWanted({ ...target, ...kept.asking }, filter)) continue
+      const write = toWrite(kept, target)
+      // Of built-in resources it is in the object alone.
+      if (filter.group === undefined || filter.group === write.group) writes.push(write)
+    }
+    return writes
+  }
+
+  #describe(): Kept['asking'] {
+    const asking = this.#asking.getStore()
+    if (asking === undefined) return nobody
+    if ('fixed' in asking) return asking.fixed
+    const { context, request, isOwn } = asking
+    const user = context?.knownUser
+    return {
+      verb: context?.info.verb ?? '',
+      subresource: context?.info.kind === 'resource' ? context.info.subresource : '',
+      source: this.#testRequests.has(request) ? 'test' : isOwn ? 'server' : 'client',
+      user: user && { name: user.name, groups: user.groups },
+      userAgent: firstHeader(request.headers, 'user-agent') ?? '',
+    }
+  }
+}
+
+const nobody: Kept['asking'] = {
+  verb: '',
+  subresource: '',
+  source: 'server',
+  user: undefined,
+  userAgent: '',
+}
+
+function bytesOf({ event, before, asking: { userAgent, user } }: Kept): number {
+  const texts = [userAgent, user?.name ?? '', ...(user?.groups ?? [])]
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
+}
+/** Of an entry itself. */
+const ENTRY_BYTES = 256
+
+type Target = Pick<Write, 'resource' | 'group' | 'namespace' | 'name'>
+
+/** `<root><folder>/[<namespace>/]<name>`; the folder of a custom resource begins with its group, which has a dot. */
+function targetOf(key: Key, root: string): Target {
+  const parts = key.slice(root.length).split('/')
+  const [first = '', second = ''] = parts
+  const isInGroup = first.includes('.') || first === 'services'
+  const folder = isInGroup ? `${first}/${second}` : first
+  const [namespace = '', name = ''] = withNamespace(parts.slice(isInGroup ? 2 : 1))
+  return {
+    resource: resourceOfFolder(folder),
+    group: first.includes('.') ? first : '',
+    namespace,
+    name,
+  }
+}
+
+const withNamespace = (parts: readonly string[]): readonly string[] =>
+  parts.length > 1 ? parts : ['', ...parts]
+
+function isWanted(one: Target & Kept['asking'], filter: HistoryFilter): boolean {
+  const { user, after: _, group: __, ...others } = filter
+  if (user !== undefined && one.user?.name !== user) return false
+  const texts: ReadonlyMap<string, unknown> = new Map(Object.entries(one))
+  return Object.entries(others).every(
+    ([field, wanted]) => wanted === undefined || texts.get(field) === wanted,
+  )
+}
+
+function toWrite({ event, timeMs, before: earlier, asking }: Kept, target: Target): Write {
+  const object = event.type === 'put' ? decode(event) : undefined
+  const before = earlier === undefined ? undefined : decode(earlier)
+  const apiVersion = (object ?? before)?.apiVersion ?? ''
+  return {
+    resourceVersion: String(event.revision),
+    time: new Date(timeMs),
+    operation: event.type === 'delete' ? 'delete' : before === undefined ? 'create' : 'update',
+    ...target,
+    group: apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : target.group,
+    ...asking,
+    object,
+    before,
+    owners: ownersOf(object ?? before),
+  }
+}
+
+/** Undefined: a record of the server that is no object. */
+function decode({
+  value,
+  revision,
+}: Pick<Versioned, 'value' | 'revision'>): StoredObject | undefined {
+  try {
+    const parsed: unknown = parseJson(value)
+    if (!isObject(parsed)) return undefined
+    return { ...parsed, metadata: { ...parsed.metadata, resourceVersion: String(revision) } }
+  } catch {
+    // Custom objects may be stored as CBOR (gate CBORServingAndStorage).
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is StoredObject =>
+  typeof value === 'object' &&
+  value !== null &&
+  'metadata' in value &&
+  typeof value.metadata === 'object'
+
+function ownersOf(object: StoredObject | undefined): FieldOwner[] {
+  const entries = object?.metadata.managedFields ?? []
+  return entries.map(({ manager = '', operation = '', subresource = '', fieldsV1 = {} }) => {
+    const set = parseFieldsV1(JSON.stringify(fieldsV1))
+    return {
+      manager,
+      operation,
+      subresource,
+      fields: set === undefined ? [] : [...pathsOf(set, '')],
+    }
+  })
+}
+
+function* pathsOf({ isOwned, children }: FieldSet, path: string): Generator<string> {
+  if (isOwned && path !== '') yield path
+  for (const [element, child] of children) yield* pathsOf(child, `${path}${printElement(element)}`)
+}

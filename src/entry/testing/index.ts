@@ -1,0 +1,12 @@
+/** `keelson/testing`: a Kubernetes API server in a test's own process (docs/testing.md). What is exported here follows semver. */
+export type { TestClock } from './clock.ts'
+export { Cluster, type ClusterOptions, startCluster } from './cluster.ts'
+export type { TestUser } from './credentials.ts'
+export type { FaultMatch, Verb } from './fault-match.ts'
+export type { FaultEffect } from './fault-effect.ts'
+export type { Fault, Faults } from './faults.ts'
+export type { FieldOwner, HistoryFilter, StoredObject, Write } from './history.ts'
+export type { Kubeconfig } from '../../api/kubeconfig.ts'
+export type { TestRequest, TestResponse } from './own-client.ts'
+export type { Snapshot } from './snapshot.ts'
+export type { NotYet, WaitOptions } from './wait-for.ts'

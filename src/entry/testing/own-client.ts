@@ -1,0 +1,78 @@
+/** A test's own way into a cluster: straight to the handler, without a connection and without faults. */
+import { parseJson } from '../../api/json-value.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
+import type { Handle } from '../../request/handle.ts'
+import { adminName, type TestUser } from './credentials.ts'
+import { discard } from './discard.ts'
+import type { History } from './history.ts'
+
+export type TestRequest = {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query: `/api/v1/pods?limit=5`. */
+  readonly path: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Of the body; JSON by default, and for PATCH a JSON merge patch. */
+  readonly contentType?: string
+  /** Absent: a member of system:masters. */
+  readonly user?: TestUser
+}
+
+export type TestResponse<T> = { readonly status: number; readonly body: T }
+
+/** Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON, whatever `T` says. */
+export async function ask<T>(
+  handle: Handle,
+  request: TestRequest,
+  history: History,
+): Promise<TestResponse<T>> {
+  const response = await handle(history.ofTest(toApiRequest(request)), userOf(request.user))
+  if (!('body' in response)) {
+    discard(response)
+    throw new Error(`${request.path} has an answer without an end: use a client`)
+  }
+  const bytes = await bytesOf(response)
+  const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+  const body: unknown = isJson ? parseJson(bytes) : bytes.toString()
+  // What it is, the caller knows: as with any client of JSON, nothing checks it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { status: response.status, body: body as T }
+}
+
+const userOf = (
+  { name, groups = [] }: TestUser = { name: adminName, groups: [mastersGroup] },
+): User => ({
+  name,
+  uid: '',
+  groups: [...groups, authenticatedGroup],
+})
+
+function toApiRequest({ method = 'GET', path, body, contentType }: TestRequest): ApiRequest {
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
+  const { pathname, search, searchParams } = new URL(path, 'https://cluster')
+  const type =
+    contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
+  return {
+    method,
+    path: decodeURIComponent(pathname),
+    query: searchParams,
+    rawQuery: search.slice(1),
+    headers: { 'user-agent': 'keelson-testing', accept: 'application/json', 'content-type': type },
+    hasBody: bytes.length > 0,
+    body: async () => bytes,
+    pipeBody: async (take) => take(bytes),
+    signal: new AbortController().signal,
+    remoteAddress: '',
+    peerCertificate: () => undefined,
+  }
+}
+
+async function bytesOf({ body }: Extract<ApiResponse, { body: unknown }>): Promise<Buffer> {
+  if (Buffer.isBuffer(body)) return body
+  if (!('chunks' in body)) return Buffer.concat(body)
+  const copies: Buffer[] = []
+  // The memory of a chunk is reused for the next one.
+  for await (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
+  return Buffer.concat(copies)
+}

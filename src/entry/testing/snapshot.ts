@@ -1,0 +1,28 @@
+import { parseJson } from '../../api/json-value.ts'
+import { fieldsOf, type Json } from '../../api/object.ts'
+import type { EngineState } from '../../storage/memory/memory-engine.ts'
+
+/** The state of a cluster at one moment. It shares with the cluster what does not change. */
+export class Snapshot {
+  /** @internal */
+  readonly state: EngineState
+
+  /** @internal */
+  constructor(state: EngineState) {
+    this.state = state
+  }
+}
+
+/** Compares the uids. Undefined if a value has none or is not JSON, such as an encrypted one. */
+export function isSameObject(one: Buffer, other: Buffer): boolean | undefined {
+  const [uid, otherUid] = [uidOf(one), uidOf(other)]
+  return uid === undefined || otherUid === undefined ? undefined : uid === otherUid
+}
+
+function uidOf(value: Buffer): Json | undefined {
+  try {
+    return fieldsOf(fieldsOf(parseJson(value))['metadata'])['uid']
+  } catch {
+    return undefined
+  }
+}

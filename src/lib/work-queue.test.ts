@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Restores } from './restores.ts'
+import { WorkQueue } from './work-queue.ts'
+
+const silent = (): void => undefined
+
+test('a failure is logged and tried again until it succeeds', async () => {
+  const logged: string[] = []
+  let tries = 0
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  await using queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 1,
+    work: async () => {
+      if (++tries < 3) throw new Error(`try ${tries}`)
+      resolve()
+      return undefined
+    },
+    log: (_, message, fields) => logged.push(`${message} ${String(fields?.['error'])}`),
+  })
+  queue.add('a')
+  await done
+  assert.deepEqual(logged, [
+    'the work failed; it is tried again Error: try 1',
+    'the work failed; it is tried again Error: try 2',
+  ])
+})
+
+test('no more keys than workers at once, and each key once at a time', async () => {
+  const running: string[] = []
+  const finished: string[] = []
+  let most = 0
+  await using queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 2,
+    work: async (key) => {
+      assert.ok(!running.includes(key))
+      running.push(key)
+      most = Math.max(most, running.length)
+      await sleep(1)
+      running.splice(running.indexOf(key), 1)
+      finished.push(key)
+      return undefined
+    },
+    log: silent,
+  })
+  for (const key of ['a', 'a', 'b', 'c', 'a', 'd']) queue.add(key)
+  while (finished.length < 5) await sleep(1)
+  await sleep(5)
+  assert.equal(most, 2)
+  assert.deepEqual(finished.toSorted(), ['a', 'a', 'b', 'c', 'd'])
+})
+
+test('a key that is dropped is not processed, now or later, and leaves no timer', async () => {
+  const begun: string[] = []
+  const { promise: end, resolve } = Promise.withResolvers<undefined>()
+  const work = (key: string): Promise<undefined> => (begun.push(key), end)
+  await using queue = new WorkQueue({ name: 'the work', workersMax: 1, work, log: silent })
+  for (const key of ['runs', 'waits', 'next']) queue.add(key)
+  queue.addAfter('later', 1_000_000)
+  assert.equal(queue.size, 4)
+  for (const key of ['waits', 'later', 'unknown']) queue.drop(key)
+  assert.equal(queue.size, 2)
+  resolve(undefined)
+  while (queue.size > 0) await sleep(1)
+  assert.deepEqual(begun, ['runs', 'next'])
+})
+
+test('what is not done comes back, and not after the end', async () => {
+  let looks = 0
+  const queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 1,
+    work: async () => (looks++, 1),
+    log: silent,
+  })
+  queue.add('a')
+  while (looks < 3) await sleep(1)
+  await queue[Symbol.asyncDispose]()
+  const seen = looks
+  await sleep(5)
+  assert.equal(looks, seen)
+})
+
+test('a key that is being processed at a restore is processed again, and a failure is not logged', async () => {
+  const restores = new Restores()
+  const [begun, restored, done] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  assert.ok(begun !== undefined && restored !== undefined && done !== undefined)
+  const runs: string[] = []
+  const work = async (key: string): Promise<undefined> => {
+    if (runs.push(key) > 2) {
+      if (runs.length === 4) done.resolve()
+      assert.equal(restores.isOutdated, false)
+      return
+    }
+    if (runs.length === 2) begun.resolve()
+    await restored.promise
+    assert.equal(restores.isOutdated, true)
+    if (key === 'fails') throw new Error('its write was refused')
+  }
+  const log = (): void => void runs.push('a log line')
+  await using queue = restores.within(
+    () => new WorkQueue({ name: 'the work', workersMax: 2, work, log }),
+  )
+  queue.add('fails')
+  queue.add('ends')
+  await begun.promise
+  await restores.restore(() => undefined)
+  restored.resolve()
+  await done.promise
+  assert.deepEqual(runs.toSorted(), ['ends', 'ends', 'fails', 'fails'])
+})

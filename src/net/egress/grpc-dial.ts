@@ -1,0 +1,90 @@
+/** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
+import { connect } from 'node:net'
+import { messageOf } from '../../lib/message-of.ts'
+import type { Address } from '../../lib/address.ts'
+import { DialError } from '../../lib/dial-error.ts'
+import { openSocket } from './http-connect.ts'
+import type { DialerMetrics } from './metrics.ts'
+import { Tunnel } from './tunnel.ts'
+import { hostPort } from '../../lib/host-port.ts'
+
+/** gRPC's back-off between attempts to connect, without its jitter: the proxy may be starting. */
+const RETRY_FIRST_MS = 1_000
+const RETRY_FACTOR = 1.6
+
+export type TunnelOptions = {
+  /** Ends at the limit of time, or when the caller gives up. */
+  readonly signal: AbortSignal
+  /** Called when the proxy answers. */
+  readonly onConnected: () => void
+  readonly metrics: DialerMetrics
+}
+
+export async function openTunnel(
+  path: string,
+  to: Address,
+  { signal, onConnected, metrics }: TunnelOptions,
+): Promise<Tunnel> {
+  const tunnel = await connectPatiently(path, signal, metrics)
+  onConnected()
+  await tunnel.dial(hostPort(to), signal)
+  return tunnel
+}
+
+/** As upstream, which waits for a proxy that is away until the time is over: it may come back. */
+async function connectPatiently(
+  path: string,
+  signal: AbortSignal,
+  metrics: DialerMetrics,
+): Promise<Tunnel> {
+  for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= RETRY_FACTOR) {
+    try {
+      return await connectOnce(path, signal, metrics)
+    } catch (error) {
+      const isOver = signal.aborted || !(await pause(pauseMs, signal))
+      if (!isOver) continue
+      const desc = JSON.stringify(`transport: Error while dialing: ${messageOf(error)}`)
+      throw new DialError(`context deadline exceeded: connection error: desc = ${desc}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+async function connectOnce(
+  path: string,
+  signal: AbortSignal,
+  metrics: DialerMetrics,
+): Promise<Tunnel> {
+  const socket = await openSocket(connect({ path }), 'connect', signal, ['unix', path])
+  const tunnel = new Tunnel(socket, metrics)
+  const abort = (): void => void tunnel.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await tunnel.ready
+    // Nobody would answer a dial on it.
+    if (tunnel.isLeaving) throw new DialError('the proxy takes no streams')
+    return tunnel
+  } catch (error) {
+    tunnel.destroy()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** False: the signal came first. */
+function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isWhole: boolean): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(isWhole)
+    }
+    const onAbort = (): void => end(false)
+    // Nobody has to wait for it: a server that stops gives it up.
+    const timer = setTimeout(() => end(true), ms).unref()
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+  })
+}

@@ -1,0 +1,111 @@
+/** What is counted of connections through proxies, with upstream's names and buckets. */
+import type { EgressProxy } from './egress-config.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { PacketType } from './packets.ts'
+
+const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
+
+const protocols = { 'http-connect': 'http_connect', grpc: 'grpc' } as const
+
+/** `connect`: the proxy itself was not reached. `proxy`: it did not open the tunnel. */
+export type DialStage = 'connect' | 'proxy'
+
+/** Konnectivity's words for why a dial over gRPC failed. */
+export type DialFailureReason =
+  | 'unknown'
+  | 'timeout'
+  | 'context'
+  | 'endpoint'
+  | 'dialclosed'
+  | 'tunnelclosed'
+
+export type TunnelStatus = 'created' | 'dialing' | 'ok' | 'closing'
+
+export type MeasuredDials = {
+  /** The returned function is called when the tunnel is open. */
+  readonly start: () => () => void
+  readonly failed: (stage: DialStage) => void
+}
+
+export class DialerMetrics {
+  readonly #clock: Clock
+  readonly #starts: Counter
+  readonly #durations: Histogram
+  readonly #failures: Counter
+  readonly #tunnelFailures: Counter
+  readonly #packets: Counter
+  readonly #tunnels: Gauge
+
+  constructor(metrics: Metrics, clock: Clock) {
+    this.#clock = clock
+    const labels = ['protocol', 'transport']
+    const dialer = 'apiserver_egress_dialer_dial'
+    this.#starts = metrics.counter({
+      name: `${dialer}_start_total`,
+      help: 'Dial starts, labeled by the protocol (http-connect or grpc) and transport (tcp or uds).',
+      stability: 'ALPHA',
+      labels,
+    })
+    this.#durations = metrics.histogram(
+      {
+        name: `${dialer}_duration_seconds`,
+        help: 'Dial latency histogram in seconds, labeled by the protocol (http-connect or grpc), transport (tcp or uds)',
+        stability: 'ALPHA',
+        labels,
+      },
+      DURATION_BUCKETS,
+    )
+    this.#failures = metrics.counter({
+      name: `${dialer}_failure_count`,
+      help: 'Dial failure count, labeled by the protocol (http-connect or grpc), transport (tcp or uds), and stage (connect or proxy). The stage indicates at which stage the dial failed',
+      stability: 'ALPHA',
+      labels: ['protocol', 'stage', 'transport'],
+    })
+    const client = 'konnectivity_network_proxy_client'
+    this.#tunnelFailures = metrics.counter({
+      name: `${client}_dial_failure_total`,
+      help: 'Number of dial failures observed, by reason (example: remote endpoint error)',
+      labels: ['reason'],
+    })
+    this.#packets = metrics.counter({
+      name: `${client}_stream_packets_total`,
+      help: 'Count of packets processed, by segment and packet type (example: from_client, DIAL_REQ)',
+      labels: ['packet_type', 'segment'],
+    })
+    this.#tunnels = metrics.gauge({
+      name: `${client}_client_connections`,
+      help: 'Number of open client connections, by status (Example: dialing)',
+      labels: ['status'],
+    })
+  }
+
+  of({ protocol, transport }: EgressProxy): MeasuredDials {
+    const name = protocols[protocol]
+    return {
+      start: () => {
+        const startedMs = this.#clock.monotonicMs()
+        this.#starts.with(name, transport).add()
+        return () =>
+          this.#durations
+            .with(name, transport)
+            .observe((this.#clock.monotonicMs() - startedMs) / 1000)
+      },
+      failed: (stage) => this.#failures.with(name, stage, transport).add(),
+    }
+  }
+
+  tunnelFailed(reason: DialFailureReason): void {
+    this.#tunnelFailures.with(reason).add()
+  }
+
+  packet(type: PacketType, segment: 'from_client' | 'to_client'): void {
+    this.#packets.with(type, segment).add()
+  }
+
+  /** Undefined: it did not exist before, or does not any more. */
+  tunnelMoved(from: TunnelStatus | undefined, to: TunnelStatus | undefined): void {
+    if (from !== undefined) this.#tunnels.with(from).add(-1)
+    if (to !== undefined) this.#tunnels.with(to).add()
+  }
+}

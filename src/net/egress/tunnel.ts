@@ -1,0 +1,349 @@
+/**
+ * A connection through konnectivity's proxy: one gRPC stream, on an HTTP/2 connection of its own, that carries the bytes of one TCP connection. It
+ * looks like a socket of Node's. Data that nobody reads stays with the proxy, by the stream's window; a writer waits until the proxy has taken what
+ * it wrote.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { MessageFrames } from '../grpc/codec/frames.ts'
+import { hasStatus, isHttpOk, notGrpc, statusFailure } from '../grpc/status.ts'
+import { ClientConnection } from '../http2/client-connection.ts'
+import type { ClientStream } from '../http2/client-stream.ts'
+import type { HeaderField } from '../http2/field.ts'
+import { HeaderMemory } from '../http2/header-memory.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import { Turn } from '../http2/turn.ts'
+import { CODE } from '../http2/protocol.ts'
+import { Blocks } from '../../lib/blocks.ts'
+import { dialAborted, DialError } from '../../lib/dial-error.ts'
+import type { DialerMetrics, DialFailureReason, TunnelStatus } from './metrics.ts'
+import {
+  closeDial,
+  closeRequest,
+  dataPacket,
+  dialRequest,
+  type Packet,
+  readPacket,
+} from './packets.ts'
+
+/** What the proxy may send that is not read yet: enough for a watch of etcd, and all that a stalled reader holds. */
+const WINDOW_BYTES = 1 << 20
+/** gRPC's own limit, which the proxy keeps. */
+const MESSAGE_BYTES_MAX = 4 << 20
+/** Of the bytes in one packet: a large write is cut, so that it does not fill the proxy's queues. */
+const PACKET_BYTES = 32 << 10
+const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
+/** How long the proxy has to end what we closed; as konnectivity's client. */
+const CLOSE_MS_MAX = 10_000
+/** After which a dial that the proxy has taken is given up; as konnectivity's client. */
+const DIAL_MS_MAX = 30_000
+
+const HEADERS = [
+  ...[
+    ':method',
+    'POST',
+    ':scheme',
+    'http',
+    ':authority',
+    'localhost',
+    ':path',
+    '/ProxyService/Proxy',
+  ],
+  ...['te', 'trailers', 'content-type', 'application/grpc'],
+] as const
+
+export class Tunnel extends Duplex {
+  readonly #socket: Socket
+  readonly #metrics: DialerMetrics
+  readonly #connection: ClientConnection
+  readonly #frames = new MessageFrames(
+    (message) => this.#receive(readPacket(message)),
+    MESSAGE_BYTES_MAX,
+  )
+  readonly #settings = Promise.withResolvers<void>()
+  readonly #dialed = Promise.withResolvers<void>()
+  #stream: ClientStream | undefined
+  /** Chosen at random, as the protocol wants it: an id of the dial, of 63 bits. */
+  readonly #random = randomBytes(8).readBigUInt64BE() >> 1n
+  #connectId: bigint | undefined
+  #status: TunnelStatus | undefined
+  /** The proxy has said that the far end is closed, or the stream has ended. */
+  #isRemoteClosed = false
+  /** Why the proxy ended the stream. */
+  #failure: Error | undefined
+  #closing: NodeJS.Timeout | undefined
+  #isLeaving = false
+  #idleMs = 0
+  #idle: NodeJS.Timeout | undefined
+
+  /** `socket`: open, to the proxy. */
+  constructor(socket: Socket, metrics: DialerMetrics) {
+    super({ allowHalfOpen: false })
+    this.#socket = socket
+    this.#metrics = metrics
+    // Who does not wait for them learns of the failure as any reader of a stream does.
+    this.#settings.promise.catch(() => undefined)
+    this.#dialed.promise.catch(() => undefined)
+    this.#move('created')
+    socket.on('error', (error) => {
+      this.#failure ??= error
+    })
+    socket.on('close', () => this.#onLost())
+    // Whoever reads it hears of its end; until then, and below TLS, an error must not end the process.
+    this.on('error', () => undefined)
+    this.#connection = new ClientConnection({
+      socket,
+      owner: {
+        onSettings: () => this.#settings.resolve(),
+        onPong: () => undefined,
+        onGoaway: () => {
+          this.#isLeaving = true
+        },
+        onFault: (error) => {
+          this.#failure ??= error
+        },
+      },
+      limits: HEADER_LIMITS,
+      streamWindow: WINDOW_BYTES,
+      connectionWindow: WINDOW_BYTES,
+      encoder: new HpackEncoder(),
+      blocks: new Blocks(),
+      turn: new Turn(),
+      headerMemory: new HeaderMemory(),
+    })
+  }
+
+  /** Fulfilled when the proxy speaks HTTP/2: the kernel accepts connections for a process that is stopped. */
+  get ready(): Promise<void> {
+    return this.#settings.promise
+  }
+
+  /** The proxy takes no more streams on this connection. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
+  }
+
+  /** Opens the tunnel. Once, when it is ready. Fails with what the proxy says; the tunnel is then closed. */
+  async dial(address: string, signal: AbortSignal): Promise<void> {
+    const fail = (why: string, reason: DialFailureReason): void => {
+      this.#send(closeDial(this.#random), 'DIAL_CLS')
+      this.#failDial(new DialError(why), reason)
+    }
+    const timer = setTimeout(() => fail('dial timeout, backstop', 'timeout'), DIAL_MS_MAX)
+    const onAbort = (): void => {
+      this.#send(closeDial(this.#random), 'DIAL_CLS')
+      this.#failDial(dialAborted(), 'context')
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      this.#move('dialing')
+      this.#stream = this.#connection.request(HEADERS, {
+        onHead: (fields) => this.#onHead(fields),
+        onData: (chunk) => this.#onData(chunk),
+        onTrailers: (fields) => this.#onTrailers(fields),
+        onClose: () => this.#onLost(),
+      })
+      this.#send(dialRequest(address, this.#random), 'DIAL_REQ')
+      if (signal.aborted) onAbort()
+      await this.#dialed.promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  override _read(): void {
+    this.#stream?.resume()
+  }
+
+  override _write(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#touch()
+    if (this.#isRemoteClosed || this.#stream === undefined || this.#connectId === undefined) {
+      return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    }
+    const frames: Buffer[] = []
+    for (let at = 0; at < chunk.length; at += PACKET_BYTES) {
+      frames.push(dataPacket(this.#connectId, chunk.subarray(at, at + PACKET_BYTES)))
+      this.#metrics.packet('DATA', 'from_client')
+    }
+    if (this.#stream.write(frames, done)) done()
+  }
+
+  /** The protocol cannot close one direction alone. The proxy drops what it has not read yet if the stream is cut off, so that the end waits for its turn. */
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#connectId === undefined || !this.#isOpen) return done()
+    // A proxy that takes nothing more is given up.
+    const late = setTimeout(() => this.#socket.destroy(), CLOSE_MS_MAX).unref()
+    const onTaken = (): void => {
+      clearTimeout(late)
+      this.#release()
+      done()
+    }
+    this.#metrics.packet('CLOSE_REQ', 'from_client')
+    if (this.#stream?.write([closeRequest(this.#connectId)], onTaken) !== false) onTaken()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#idle)
+    this.#close()
+    // What was held back for a reader is not wanted any more.
+    this.#stream?.resume()
+    this.#failDial(error ?? new DialError('tunnel closed'), 'tunnelclosed')
+    done(error)
+  }
+
+  /** These are what Node's HTTP client calls on a socket. */
+  setTimeout(ms: number, onTimeout?: () => void): this {
+    this.#idleMs = ms
+    if (onTimeout !== undefined) this.once('timeout', onTimeout)
+    this.#touch()
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  ref(): this {
+    this.#socket.ref()
+    return this
+  }
+
+  unref(): this {
+    this.#socket.unref()
+    return this
+  }
+
+  #touch(): void {
+    clearTimeout(this.#idle)
+    if (this.#idleMs > 0 && !this.destroyed) {
+      this.#idle = setTimeout(() => this.emit('timeout'), this.#idleMs).unref()
+    }
+  }
+
+  #send(frame: Buffer, type: 'DIAL_REQ' | 'DIAL_CLS' | 'CLOSE_REQ'): void {
+    // While a write waits for the proxy nothing can be said: the end of the stream says it, too.
+    if (this.#stream === undefined || this.#stream.isClosed || this.#stream.leftBytes > 0) return
+    this.#metrics.packet(type, 'from_client')
+    this.#stream.write([frame], () => undefined)
+  }
+
+  #onHead(fields: readonly HeaderField[]): void {
+    if (hasStatus(fields)) this.#onTrailers(fields)
+    else if (!isHttpOk(fields)) this.#fail(notGrpc(fields, 'the proxy'))
+  }
+
+  #onTrailers(fields: readonly HeaderField[]): void {
+    this.#failure ??= statusFailure(fields, 'the proxy')
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#touch()
+    try {
+      this.#frames.push(chunk)
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #receive({ type, error, connectId, random, data }: Packet): void {
+    if (type !== undefined) this.#metrics.packet(type, 'to_client')
+    if (type === 'DATA') {
+      if (
+        connectId !== this.#connectId ||
+        this.destroyed ||
+        this.readableEnded ||
+        this.#isRemoteClosed
+      )
+        return
+      // A copy: the bytes are the connection's.
+      if (data.length > 0 && !this.push(Buffer.from(data))) this.#stream?.pause()
+    } else if (type === 'DIAL_RSP' && random === this.#random) {
+      if (error !== '') return this.#failDial(new DialError(error), 'endpoint')
+      if (this.#status !== 'dialing') return
+      this.#connectId = connectId
+      this.#move('ok')
+      this.#dialed.resolve()
+    } else if (type === 'DIAL_CLS' && random === this.#random)
+      this.#failDial(new DialError('dial closed'), 'dialclosed')
+    else if (type === 'CLOSE_RSP' && connectId === this.#connectId) this.#end()
+  }
+
+  /** The far end has closed: what has come until now may still be read. */
+  #end(): void {
+    if (this.#isRemoteClosed) return
+    this.#isRemoteClosed = true
+    this.#release()
+    if (!this.destroyed) this.push(null)
+  }
+
+  /** The stream or the connection to the proxy has ended, in good order or not. */
+  #onLost(): void {
+    const error = this.#failure ?? new DialError('tunnel closed')
+    this.#settings.reject(error)
+    clearTimeout(this.#closing)
+    this.#failDial(error, 'tunnelclosed')
+    if (this.#isRemoteClosed) return this.#move(undefined)
+    this.#isRemoteClosed = true
+    this.#release()
+    this.#move(undefined)
+    if (this.destroyed) return
+    // As a connection that is reset: some of what was sent may not have arrived.
+    this.destroy(
+      Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
+    )
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#stream?.cancel(CODE.CANCEL)
+    this.#onLost()
+  }
+
+  #failDial(error: Error, reason: DialFailureReason): void {
+    if (this.#connectId !== undefined || this.#status === 'closing' || this.#status === undefined)
+      return
+    if (this.#status === 'dialing') this.#metrics.tunnelFailed(reason)
+    this.#settings.reject(error)
+    this.#dialed.reject(error)
+    this.#release()
+    this.destroy()
+  }
+
+  get #isOpen(): boolean {
+    return !this.#isRemoteClosed && this.#status === 'ok'
+  }
+
+  /** Tells the proxy that we are done. */
+  #close(): void {
+    if (this.#connectId === undefined || !this.#isOpen) return
+    this.#send(closeRequest(this.#connectId), 'CLOSE_REQ')
+    this.#release()
+  }
+
+  /** The proxy ends the stream, and we the connection; one that does not is cut off. */
+  #release(): void {
+    if (this.#status === 'closing' || this.#status === undefined) return
+    this.#move('closing')
+    if (this.#stream === undefined) this.#socket.destroy()
+    else if (this.#stream.leftBytes > 0) this.#stream.cancel(CODE.CANCEL)
+    else this.#stream.end()
+    this.#connection.close()
+    this.#closing = setTimeout(() => this.#socket.destroy(), CLOSE_MS_MAX).unref()
+  }
+
+  #move(to: TunnelStatus | undefined): void {
+    if (this.#status === to) return
+    this.#metrics.tunnelMoved(this.#status, to)
+    this.#status = to
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * The layer below all services: makes a call by method name, with an endpoint, a token, a deadline and retries where they are safe.
+ * Reads are retried whenever the member could not serve; writes only if the failure is not ambiguous (errors.ts), so that nothing
+ * is ever written twice.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import type { WireReader } from './codec/reader.ts'
+import type { EtcdConnection } from './connection.ts'
+import { Duplex } from './duplex.ts'
+import type { Endpoints } from './endpoints.ts'
+import { EtcdError, isUnable } from './errors.ts'
+import { StreamHandle, type StreamOptions } from './stream-handle.ts'
+import { callUnary } from './unary.ts'
+import { unixScheme } from './unix-socket.ts'
+import { acquire, cancelled, pause, within } from './within.ts'
+
+export type Method<T> = {
+  /** Service and method as in etcd's rpc.proto, such as '/etcdserverpb.KV/Range'. */
+  readonly path: string
+  readonly read: (reader: WireReader) => T
+  /** Reads change nothing and may be sent twice. */
+  readonly isRead: boolean
+  /** A member without a leader then fails the call at once, and the call is retried on another member. */
+  readonly requireLeader: boolean
+  /** The call that fetches a token, which carries none. */
+  readonly isTokenless?: boolean
+}
+
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** The deadline of the whole call, including connecting and retries. */
+  readonly timeoutMs?: number | undefined
+  /** Sent in addition to those of every call. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The token to send, and what to do when etcd refuses it. Implemented by auth.ts. */
+export type TokenSource = {
+  readonly current: () => string | undefined
+  /** Whether a token must be fetched before the next call. */
+  readonly isNeeded: () => boolean
+  readonly renew: () => Promise<void>
+  /** Forgets the token, so that one is needed. */
+  readonly drop: () => void
+  readonly isRefusal: (message: string) => boolean
+}
+
+/** Checks a connection before it is used by a stream with `needsCheck`. */
+export type ConnectionCheck = {
+  /** The method that `check` calls. */
+  readonly method: { readonly path: string; readonly requireLeader: boolean }
+  /** Fails if the connection cannot be used. */
+  readonly check: (
+    connection: EtcdConnection,
+    headers: readonly string[],
+    timeoutMs: number,
+  ) => Promise<void>
+}
+
+export type ChannelOptions = {
+  readonly endpoints: Endpoints
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly connectionCheck?: ConnectionCheck
+}
+
+/** How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a call gives up. */
+const ROUNDS_MAX = 4
+const ROUND_PAUSE_FIRST_MS = 50
+/** The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers hold more. */
+const TIMEOUT_MS_MAX = 99_999_999
+
+type CachedHeaders = {
+  readonly endpoint: string
+  readonly timeoutMs: number
+  readonly token: string | undefined
+  readonly headers: readonly string[]
+}
+
+type ConnectOptions = {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+  readonly away?: string | undefined
+  readonly method?: { readonly isTokenless?: boolean }
+}
+
+export class Channel {
+  readonly #endpoints: Endpoints
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  // The headers of the last call of each method, which are nearly always those of the next one, too.
+  readonly #headers = new Map<object, CachedHeaders>()
+  readonly #connectionCheck: ConnectionCheck | undefined
+  #tokens: TokenSource | undefined
+  #lastStreamEndpoint: string | undefined
+
+  constructor(options: ChannelOptions) {
+    this.#endpoints = options.endpoints
+    this.#clock = options.clock
+    this.#timeoutMs = options.timeoutMs
+    this.#connectionCheck = options.connectionCheck
+  }
+
+  /** Called with the reason for which etcd ended a watch: if it refused the token, the next stream needs a new one. */
+  noteReason(reason: string): void {
+    if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
+  }
+
+  /** From now on calls carry a token. */
+  authenticateWith(tokens: TokenSource): void {
+    this.#tokens = tokens
+  }
+
+  async unary<T>(method: Method<T>, frame: Buffer, call: CallOptions = noOptions): Promise<T> {
+    const timeoutMs = Math.min(TIMEOUT_MS_MAX, Math.ceil(call.timeoutMs ?? this.#timeoutMs))
+    const deadlineMs = this.#clock.monotonicMs() + timeoutMs
+    let leftMs = timeoutMs
+    let isTokenRenewed = false
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(method, frame, leftMs, call)
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error
+        leftMs = Math.ceil(deadlineMs - this.#clock.monotonicMs())
+        const isRefused = !isTokenRenewed && this.#tokens?.isRefusal(error.message) === true
+        const pauseMs = isRefused ? 0 : this.#pauseBeforeRetry(error, method.isRead, attempt)
+        if (pauseMs === undefined || leftMs <= pauseMs) throw error
+        if (isRefused) {
+          isTokenRenewed = true
+          this.#tokens?.drop()
+        }
+        if (pauseMs > 0) await within(pause(pauseMs), leftMs, call.signal)
+        leftMs -= pauseMs
+      }
+    }
+  }
+
+  /**
+   * Opens a stream. Messages sent before there is a connection wait for it; a failure to connect is reported by `onEnd`. Streams
+   * are not reopened here: only their reader knows where to continue.
+   */
+  stream(options: StreamOptions): StreamHandle {
+    return new StreamHandle(options, () => this.#openStream(options))
+  }
+
+  async #openStream(options: StreamOptions): Promise<Duplex> {
+    const away = options.away === true ? this.#lastStreamEndpoint : undefined
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const connection = await this.#connect({
+          timeoutMs: this.#timeoutMs,
+          signal: undefined,
+          away,
+        })
+        this.#lastStreamEndpoint = connection.endpoint
+        if (options.needsCheck === true) await this.#check(connection)
+        const headers = headersOf(connection.endpoint, options, undefined, this.#tokens?.current())
+        return new Duplex(connection, {
+          headers,
+          onMessage: options.onMessage,
+          onEnd: options.onEnd,
+        })
+      } catch (error) {
+        // Nothing has been sent, so each endpoint is tried once.
+        if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count)
+          throw error
+      }
+    }
+  }
+
+  /** The caller has acquired a stream of the connection, which is released if the connection cannot be used. */
+  async #check(connection: EtcdConnection): Promise<void> {
+    const { method, check } = this.#connectionCheck ?? {}
+    if (method === undefined || check === undefined) return
+    const headers = headersOf(connection.endpoint, method, this.#timeoutMs, this.#tokens?.current())
+    try {
+      await check(connection, headers, this.#timeoutMs)
+    } catch (error) {
+      connection.release()
+      this.#endpoints.reportFailure(connection.endpoint)
+      throw error
+    }
+  }
+
+  async #attempt<T>(
+    method: Method<T>,
+    frame: Buffer,
+    timeoutMs: number,
+    call: CallOptions,
+  ): Promise<T> {
+    const { signal } = call
+    if (signal?.aborted === true) throw cancelled(signal)
+    let connection = this.#isTokenMissing(method) ? undefined : this.#endpoints.current()
+    let leftMs = timeoutMs
+    if (connection === undefined || !connection.tryAcquire()) {
+      const startedMs = this.#clock.monotonicMs()
+      connection = await this.#connect({ timeoutMs, signal, method })
+      leftMs = Math.max(1, Math.ceil(timeoutMs - (this.#clock.monotonicMs() - startedMs)))
+    }
+    const usual = this.#headersFor(method, connection.endpoint, leftMs)
+    const headers =
+      call.headers === undefined ? usual : [...usual, ...Object.entries(call.headers).flat()]
+    return callUnary(connection, { headers, frame, read: method.read, timeoutMs: leftMs, signal })
+  }
+
+  /** An open connection with a stream acquired, and a token if one is needed. */
+  async #connect(options: ConnectOptions): Promise<EtcdConnection> {
+    const { timeoutMs, signal } = options
+    const startedMs = this.#clock.monotonicMs()
+    const left = (): number => timeoutMs - (this.#clock.monotonicMs() - startedMs)
+    if (this.#isTokenMissing(options.method))
+      await within(this.#tokens?.renew() ?? done, left(), signal)
+    const connection = await within(this.#endpoints.connect(options.away), left(), signal)
+    if (!connection.tryAcquire()) await acquire(connection, left(), signal)
+    return connection
+  }
+
+  #isTokenMissing(method: { readonly isTokenless?: boolean } | undefined): boolean {
+    return this.#tokens !== undefined && method?.isTokenless !== true && this.#tokens.isNeeded()
+  }
+
+  #headersFor<T>(method: Method<T>, endpoint: string, timeoutMs: number): readonly string[] {
+    const token = method.isTokenless === true ? undefined : this.#tokens?.current()
+    const known = this.#headers.get(method)
+    if (known?.timeoutMs === timeoutMs && known.endpoint === endpoint && known.token === token)
+      return known.headers
+    const headers = headersOf(endpoint, method, timeoutMs, token)
+    this.#headers.set(method, { endpoint, timeoutMs, token, headers })
+    return headers
+  }
+
+  /** Undefined: the call must not be retried. */
+  #pauseBeforeRetry(error: EtcdError, isRead: boolean, attempt: number): number | undefined {
+    if (!isUnable(error)) return undefined
+    this.#endpoints.reportFailure(error.endpoint)
+    if (error.ambiguous && !isRead) return undefined
+    if (attempt >= ROUNDS_MAX * this.#endpoints.count) return undefined
+    if (attempt % this.#endpoints.count !== 0) return 0
+    return ROUND_PAUSE_FIRST_MS * 2 ** (attempt / this.#endpoints.count - 1)
+  }
+}
+
+const noOptions: CallOptions = {}
+/** A socket of this machine has no host of its own. */
+const local = { protocol: 'http:', host: 'localhost' }
+const done = Promise.resolve()
+
+function headersOf(
+  endpoint: string,
+  method: { readonly path: string; readonly requireLeader: boolean },
+  timeoutMs: number | undefined,
+  token: string | undefined,
+): readonly string[] {
+  const { protocol, host } = endpoint.startsWith(unixScheme) ? local : new URL(endpoint)
+  const headers = [
+    ':method',
+    'POST',
+    ':scheme',
+    protocol.slice(0, -1),
+    ':authority',
+    host,
+    ':path',
+    method.path,
+  ]
+  headers.push('te', 'trailers', 'content-type', 'application/grpc')
+  if (timeoutMs !== undefined) headers.push('grpc-timeout', `${timeoutMs}m`)
+  if (method.requireLeader) headers.push('hasleader', 'true')
+  if (token !== undefined) headers.push('authorization', token)
+  return headers
+}

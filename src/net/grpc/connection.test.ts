@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { silent } from '../../lib/log.ts'
+import { Endpoints } from './endpoints.ts'
+
+/** TCP has no groups of receivers: the kernel refuses at once, before anything else runs. */
+const REFUSED_AT_ONCE = 'http://224.0.0.1:2379'
+
+test('a connection that fails at once is a failure, not the end of the process', async (context) => {
+  const uncaught: unknown[] = []
+  const note = (error: unknown): void => void uncaught.push(error)
+  process.on('uncaughtException', note)
+  context.after(() => process.off('uncaughtException', note))
+  const endpoints = new Endpoints({
+    urls: [REFUSED_AT_ONCE],
+    tls: undefined,
+    clock: systemClock,
+    log: silent,
+  })
+  const failure = await failureOf(endpoints)
+  assert.match(String(failure), /224\.0\.0\.1/)
+  assert.deepEqual(uncaught, [])
+  endpoints.close()
+})
+
+test('a tunnel that breaks at once is a failure, too', async (context) => {
+  const uncaught: unknown[] = []
+  const note = (error: unknown): void => void uncaught.push(error)
+  process.on('uncaughtException', note)
+  context.after(() => process.off('uncaughtException', note))
+  const endpoints = new Endpoints({
+    urls: ['http://127.0.0.1:1'],
+    tls: undefined,
+    dial: brokenTunnel,
+    clock: systemClock,
+    log: silent,
+  })
+  const failure = await failureOf(endpoints)
+  assert.match(String(failure), /127\.0\.0\.1:1/)
+  assert.deepEqual(uncaught, [])
+  endpoints.close()
+})
+
+/** From a timer: what is started within a promise is handled before the socket's own error. */
+const failureOf = (endpoints: Endpoints): Promise<unknown> =>
+  new Promise((resolve) => {
+    setTimeout(() => void endpoints.connect().catch(resolve), 1)
+  })
+
+async function brokenTunnel(): Promise<PassThrough> {
+  const tunnel = new PassThrough()
+  // As those of the dialers: its error alone ends nothing.
+  tunnel.on('error', () => undefined)
+  process.nextTick(() => tunnel.destroy(new Error('broken')))
+  return tunnel
+}

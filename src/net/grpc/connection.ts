@@ -1,0 +1,371 @@
+/**
+ * One HTTP/2 session to one endpoint: opens it, counts its streams, detects that it is dead.
+ *
+ * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a stopped process, while a SETTINGS
+ * frame proves that the process runs. Once it is open, a silent connection is probed with PING.
+ */
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls, type ConnectionOptions as TlsConnectionOptions } from 'node:tls'
+import { ClientConnection, type ClientOwner } from '../http2/client-connection.ts'
+import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
+import { HeaderMemory } from '../http2/header-memory.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import { Turn } from '../http2/turn.ts'
+import { Blocks } from '../../lib/blocks.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { secured } from '../../lib/dialed-tls.ts'
+import type { Log } from '../../lib/log.ts'
+import { EtcdError } from './errors.ts'
+import { socketPath, unixScheme } from './unix-socket.ts'
+import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
+
+/** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
+const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
+/** For several streams at once: a list must not delay the watches on the same connection. */
+const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
+/** etcd's answers have a handful of short headers. */
+const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
+/** How long opening may take, from the first SYN to the peer's SETTINGS. */
+const OPEN_TIMEOUT_MS = 3000
+/** How long a proxy may take to connect to the endpoint; as upstream. */
+const DIAL_TIMEOUT_MS = 20_000
+/** How often the connection is checked for silence. */
+const TICK_MS = 500
+/** After so long a silence, while an answer is awaited, a PING is sent. */
+const QUIET_MS = 2000
+/** After so long a silence, a call that times out makes the endpoint suspect. */
+const SUSPECT_QUIET_MS = 1000
+/**
+ * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or that ping
+ * without an open stream, so neither is done.
+ */
+const PING_INTERVAL_MS = 5500
+/** If a PING is not answered for so long, the peer is gone or stopped. */
+const PING_TIMEOUT_MS = 3000
+/** How many calls may wait for a free stream. More means that etcd is far behind; then it is better to fail at once. */
+const WAITING_MAX = 10_000
+
+export type ConnectionOptions = {
+  readonly endpoint: string
+  readonly tls: TlsOptions | undefined
+  /** Undefined: it is connected to straight. */
+  readonly dial?: Dial | undefined
+  readonly log: Log
+  /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
+  readonly firstStreamId?: number | undefined
+  /** An open connection was ended by the peer or does not answer: other endpoints are to be preferred. */
+  readonly onTrouble: () => void
+  /** Called once when the connection is closed, whatever the reason. */
+  readonly onClosed: () => void
+}
+
+export class EtcdConnection {
+  readonly endpoint: string
+  /** Fulfilled when open; rejected with an EtcdError that is not ambiguous. */
+  readonly opened: Promise<void>
+  /** Set when anything is received on a stream: the peer is alive. */
+  heard = false
+
+  readonly #log: Log
+  readonly #onTrouble: () => void
+  readonly #onClosed: () => void
+  #session: ClientConnection | undefined
+  #socket: Duplex | undefined
+  #rejectOpening: () => void = () => undefined
+  #state: 'opening' | 'open' | 'draining' | 'closed' = 'opening'
+  #failure: Error | undefined
+  #lastProcessedId = Number.POSITIVE_INFINITY
+  #streams = 0
+  #streamsMax = 100
+  readonly #waiting: (() => void)[] = []
+  readonly #leaveListeners = new Set<(error: EtcdError) => void>()
+  #openTimer: NodeJS.Timeout | undefined
+  #ticker: NodeJS.Timeout | undefined
+  #quietMs = 0
+  #sincePingMs = PING_INTERVAL_MS
+  #isPinging = false
+
+  constructor(options: ConnectionOptions) {
+    this.endpoint = options.endpoint
+    this.#log = options.log
+    this.#onTrouble = options.onTrouble
+    this.#onClosed = options.onClosed
+    this.opened = this.#open(options)
+    // Callers that await `opened` get the failure; there may be none, which must not be an unhandled rejection.
+    this.opened.catch(() => undefined)
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Open, or being opened. */
+  get isUsable(): boolean {
+    return this.#state === 'open' || this.#state === 'opening'
+  }
+
+  /** Acquires a stream if one is free now. Every acquired stream is given back with `release`. */
+  tryAcquire(): boolean {
+    if (this.#streams >= this.#streamsMax) return false
+    this.#streams++
+    return true
+  }
+
+  /** Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the queue. */
+  waitForStream(onFree: () => void): () => void {
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new EtcdError(
+        'ResourceExhausted',
+        `${WAITING_MAX} calls already wait for a stream`,
+        this,
+      )
+    }
+    this.#waiting.push(onFree)
+    return () => {
+      const at = this.#waiting.indexOf(onFree)
+      if (at >= 0) this.#waiting.splice(at, 1)
+    }
+  }
+
+  release(): void {
+    this.#streams--
+    while (this.#waiting.length > 0 && this.#streams < this.#streamsMax) {
+      this.#streams++
+      this.#waiting.shift()?.()
+    }
+    if (this.#streams === 0) {
+      this.#quietMs = 0
+      if (this.#state === 'draining') this.#session?.close()
+    }
+  }
+
+  /** Opens a stream; a failure here means that nothing was sent. */
+  request(headers: readonly string[], listener: AnswerListener): ClientStream {
+    const session = this.#session
+    if (this.#state !== 'open' || session === undefined || session.isSpent) {
+      // The session may have ended before its socket is closed.
+      this.drain()
+      throw this.#lost(false)
+    }
+    const stream = session.request(headers, listener)
+    // That was the last stream id (RFC 9113, 5.1.1): the next call needs another connection.
+    if (session.isSpent) this.drain()
+    return stream
+  }
+
+  /** The error of a stream that ended without an answer. Ambiguous unless the peer said that it did not process the stream. */
+  streamLost({ id }: ClientStream, refused: boolean): EtcdError {
+    return this.#lost(!refused && id <= this.#lastProcessedId)
+  }
+
+  /**
+   * Calls the listener of a long-lived stream when etcd sends GOAWAY. Unary calls run to their end; a stream without an end would
+   * delay the member's shutdown and be cut off by it.
+   */
+  onLeave(listener: (error: EtcdError) => void): () => void {
+    this.#leaveListeners.add(listener)
+    return () => this.#leaveListeners.delete(listener)
+  }
+
+  /** A call timed out here. If the connection is silent the peer may be stopped, and there is no need to wait for the PING. */
+  suspect(): void {
+    if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
+  }
+
+  /** No new calls; ends when the running ones have. */
+  drain(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'draining'
+    if (this.#streams === 0) this.#session?.close()
+  }
+
+  /** Ends it now; running calls fail. */
+  destroy(cause?: Error): void {
+    if (cause !== undefined) this.#failure ??= cause
+    this.#close()
+    this.#socket?.destroy()
+  }
+
+  async #open({ tls, dial, firstStreamId }: ConnectionOptions): Promise<void> {
+    try {
+      const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
+      if (this.#state === 'closed') throw this.#lost(false)
+      if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
+        // In one turn: a socket that fails at once tells it before a promise goes on, and who does not listen then ends the process.
+        await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
+      } else {
+        const socket = await dialSocket(this.endpoint, material, dial)
+        // It was closed while a proxy was asked, or the tunnel has ended already.
+        if (this.#state !== 'opening' || socket.destroyed) {
+          socket.destroy()
+          throw new Error(socket.errored?.message ?? 'connection closed')
+        }
+        await this.#openSession(socket, firstStreamId)
+      }
+    } catch (cause) {
+      this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
+      throw this.#lost(false)
+    }
+  }
+
+  #openSession(socket: Duplex, firstStreamId: number | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket = socket
+      this.#rejectOpening = () => reject(this.#lost(false))
+      this.#openTimer = setTimeout(() => {
+        this.destroy(new Error(`no answer within ${OPEN_TIMEOUT_MS} ms`))
+      }, OPEN_TIMEOUT_MS)
+      socket.on('error', (error) => {
+        this.#failure ??= error
+      })
+      socket.on('close', () => {
+        if (this.#state === 'open') this.#onTrouble()
+        this.#close()
+      })
+      this.#session = new ClientConnection({
+        socket,
+        owner: this.#ownerOf(resolve),
+        limits: HEADER_LIMITS,
+        streamWindow: STREAM_WINDOW_BYTES,
+        connectionWindow: SESSION_WINDOW_BYTES,
+        firstStreamId,
+        encoder: new HpackEncoder(),
+        blocks: new Blocks(),
+        turn: new Turn(),
+        headerMemory: new HeaderMemory(),
+      })
+    })
+  }
+
+  #ownerOf(onOpen: () => void): ClientOwner {
+    return {
+      onSettings: (streamsMax) => {
+        this.heard = true
+        if (streamsMax !== Number.POSITIVE_INFINITY) this.#streamsMax = streamsMax
+        if (this.#state !== 'opening') return
+        clearTimeout(this.#openTimer)
+        this.#state = 'open'
+        this.#ticker = setInterval(() => this.#tick(), TICK_MS)
+        this.#ticker.unref()
+        onOpen()
+      },
+      onPong: () => {
+        this.#isPinging = false
+        this.heard = true
+      },
+      onGoaway: (code, lastStreamId) => {
+        // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
+        this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
+        this.#log('info', 'the server asks to leave the connection', {
+          endpoint: this.endpoint,
+          code,
+        })
+        if (this.#state !== 'open') return
+        this.#state = 'draining'
+        this.#onTrouble()
+        for (const listener of this.#leaveListeners) listener(this.#lost(true))
+        if (this.#streams === 0) this.#session?.close()
+      },
+      onFault: (error) => {
+        this.#failure ??= error
+      },
+    }
+  }
+
+  /** The peer is probed only while an answer is awaited. */
+  #tick(): void {
+    this.#sincePingMs += TICK_MS
+    if (this.heard || this.#streams === 0) {
+      this.heard = false
+      this.#quietMs = 0
+      return
+    }
+    this.#quietMs += TICK_MS
+    if (this.#isPinging) {
+      if (this.#sincePingMs >= PING_TIMEOUT_MS) {
+        this.#log('warn', 'the server does not answer, leaving the connection', {
+          endpoint: this.endpoint,
+        })
+        this.#onTrouble()
+        this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
+      }
+    } else if (this.#quietMs >= QUIET_MS && this.#sincePingMs >= PING_INTERVAL_MS) this.#ping()
+  }
+
+  #ping(): void {
+    this.#isPinging = true
+    this.#session?.ping()
+    this.#sincePingMs = 0
+  }
+
+  #close(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#rejectOpening()
+    clearTimeout(this.#openTimer)
+    clearInterval(this.#ticker)
+    this.#onClosed()
+    // Waiting calls find the connection closed and use another endpoint.
+    for (const onFree of this.#waiting.splice(0)) {
+      this.#streams++
+      onFree()
+    }
+  }
+
+  #lost(ambiguous: boolean): EtcdError {
+    const reason = this.#failure === undefined ? 'connection closed' : reasonOf(this.#failure)
+    return new EtcdError('Unavailable', `${this.endpoint}: ${reason}`, {
+      ambiguous,
+      endpoint: this.endpoint,
+      cause: this.#failure,
+    })
+  }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+/** It is still connecting. */
+function openSocket(endpoint: string, material: TlsMaterial): Socket {
+  if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
+  const { isTls, host, port } = addressOf(endpoint)
+  return isTls
+    ? connectTls(tlsOptions(host, port, material)).setNoDelay(true)
+    : connectPlain({ host, port, noDelay: true })
+}
+
+/** It is connected, by what the dial has opened. */
+async function dialSocket(endpoint: string, material: TlsMaterial, dial: Dial): Promise<Duplex> {
+  const { isTls, host, port } = addressOf(endpoint)
+  const dialed = dial(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))
+  return isTls ? secured(dialed, tlsOptions(host, port, material)) : dialed
+}
+
+function addressOf(endpoint: string): {
+  readonly isTls: boolean
+  readonly host: string
+  readonly port: number
+} {
+  const { protocol, hostname, port } = new URL(endpoint)
+  return {
+    isTls: protocol === 'https:',
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port),
+  }
+}
+
+const tlsOptions = (host: string, port: number, material: TlsMaterial): TlsConnectionOptions => ({
+  // SNI carries host names, not addresses (RFC 6066, 3).
+  ...(isIP(host) === 0 ? { servername: host } : {}),
+  ...material,
+  host,
+  port,
+  ALPNProtocols: ['h2'],
+})
+
+/** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */
+function reasonOf(error: Error): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map(String).join('; ')
+  return error.message
+}

@@ -1,0 +1,193 @@
+/**
+ * The endpoints of one etcd cluster, with one connection to each that is in use. All calls go to one healthy endpoint until it
+ * fails; then the next healthy one is used. A failed endpoint is avoided for a while, unless it is the only one: then calls wait
+ * until it may be tried again.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { EtcdConnection } from './connection.ts'
+import { EtcdError } from './errors.ts'
+import { unixScheme } from './unix-socket.ts'
+import type { TlsOptions } from './tls.ts'
+
+const BACKOFF_FIRST_MS = 50
+/** Short, since it is also how long an endpoint that has recovered may go unnoticed. */
+const BACKOFF_MS_MAX = 1000
+
+export type EndpointsOptions = {
+  readonly urls: readonly string[]
+  readonly tls: TlsOptions | undefined
+  /** Undefined: they are connected to straight. */
+  readonly dial?: Dial | undefined
+  readonly clock: Clock
+  readonly log: Log
+  readonly firstStreamId?: number | undefined
+}
+
+type Endpoint = {
+  readonly url: string
+  connection: EtcdConnection | undefined
+  failures: number
+  avoidUntilMs: number
+}
+
+export class Endpoints {
+  readonly #endpoints: readonly Endpoint[]
+  readonly #tls: TlsOptions | undefined
+  readonly #dial: Dial | undefined
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #firstStreamId: number | undefined
+  // All connections that are not closed, including those that only finish their last calls.
+  readonly #connections = new Set<EtcdConnection>()
+  /** Runs something as if no call had needed it. */
+  readonly #outside = AsyncLocalStorage.snapshot()
+  #current: Endpoint
+  #isClosed = false
+
+  constructor(options: EndpointsOptions) {
+    this.#endpoints = options.urls.map((url) => ({
+      url: checkedUrl(url),
+      connection: undefined,
+      failures: 0,
+      avoidUntilMs: 0,
+    }))
+    const [first] = this.#endpoints
+    if (first === undefined) throw new EtcdError('InvalidArgument', 'no etcd endpoint is given')
+    this.#current = first
+    this.#tls = options.tls
+    this.#dial = options.dial
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#firstStreamId = options.firstStreamId
+  }
+
+  get count(): number {
+    return this.#endpoints.length
+  }
+
+  /** The open connection that calls go to, if there is one: the fast path, without a promise. */
+  current(): EtcdConnection | undefined {
+    const { connection, avoidUntilMs } = this.#current
+    if (connection === undefined || !connection.isOpen) return undefined
+    if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs())
+      return undefined
+    return connection
+  }
+
+  /**
+   * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is another that has not failed
+   * lately. Fails with an EtcdError that is not ambiguous; the next attempt then uses another endpoint.
+   */
+  async connect(away?: string): Promise<EtcdConnection> {
+    if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+    const endpoint = this.#best(away)
+    const waitMs = endpoint.avoidUntilMs - this.#clock.monotonicMs()
+    if (waitMs > 0 && endpoint.connection?.isOpen !== true) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+    }
+    const connection = this.#connectionOf(endpoint)
+    try {
+      await connection.opened
+    } catch (error) {
+      if (endpoint.connection === connection) {
+        endpoint.connection = undefined
+        this.#avoid(endpoint)
+      }
+      throw error
+    }
+    if (endpoint.connection === connection) endpoint.failures = 0
+    if (away === undefined) this.#current = endpoint
+    return connection
+  }
+
+  /** The endpoint failed a call: others are preferred for a while. */
+  reportFailure(url: string | undefined): void {
+    const endpoint = this.#endpoints.find((one) => one.url === url)
+    if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs())
+      this.#avoid(endpoint)
+  }
+
+  /** New calls get new connections, with the certificates as they are now; running calls end on the old ones. */
+  reload(): void {
+    for (const endpoint of this.#endpoints) {
+      endpoint.connection?.drain()
+      endpoint.connection = undefined
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const connection of this.#connections)
+      connection.destroy(new Error('the client is closed'))
+  }
+
+  #connectionOf(endpoint: Endpoint): EtcdConnection {
+    const known = endpoint.connection
+    if (known !== undefined && known.isUsable) return known
+    const connection = this.#outside(() => this.#open(endpoint))
+    this.#connections.add(connection)
+    endpoint.connection = connection
+    return connection
+  }
+
+  #open(endpoint: Endpoint): EtcdConnection {
+    const connection: EtcdConnection = new EtcdConnection({
+      endpoint: endpoint.url,
+      tls: this.#tls,
+      dial: this.#dial,
+      log: this.#log,
+      firstStreamId: this.#firstStreamId,
+      onTrouble: () => this.reportFailure(endpoint.url),
+      onClosed: () => this.#connections.delete(connection),
+    })
+    return connection
+  }
+
+  /** The first endpoint, from the current one on, that is not to be avoided; else the one that may be tried again soonest. */
+  #best(away: string | undefined): Endpoint {
+    const nowMs = this.#clock.monotonicMs()
+    const from = this.#endpoints.indexOf(this.#current)
+    let best = this.#current
+    let bestCost = Number.POSITIVE_INFINITY
+    for (let step = 0; step < this.count; step++) {
+      const endpoint = this.#endpoints[(from + step) % this.count]
+      if (endpoint === undefined) continue
+      const avoidMs = Math.max(0, endpoint.avoidUntilMs - nowMs)
+      const cost = avoidMs + (endpoint.url === away ? 1 : 0)
+      if (cost < bestCost) {
+        best = endpoint
+        bestCost = cost
+      }
+    }
+    return best
+  }
+
+  #avoid(endpoint: Endpoint): void {
+    const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_FIRST_MS * 2 ** endpoint.failures)
+    endpoint.failures++
+    endpoint.avoidUntilMs = this.#clock.monotonicMs() + backoffMs
+    this.#log('debug', 'an endpoint failed', { endpoint: endpoint.url, backoffMs })
+  }
+}
+
+function checkedUrl(url: string): string {
+  if (url.startsWith(unixScheme)) return url
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw new EtcdError(
+      'InvalidArgument',
+      `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`,
+    )
+  }
+  if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '') {
+    throw new EtcdError(
+      'InvalidArgument',
+      `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`,
+    )
+  }
+  return parsed.origin
+}

@@ -1,0 +1,42 @@
+/**
+ * The client's side of TLS. Files are read again for every new connection, so that a renewed certificate is used
+ * without a restart.
+ */
+import { readFile } from 'node:fs/promises'
+import type { SecureContext } from 'node:tls'
+import { systemContext } from '../../lib/x509/system-roots.ts'
+import { type ServerTrustAnchors, serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
+
+/** Strings are paths of files; Buffers are used as they are (PEM). */
+export type TlsOptions = {
+  /** Undefined: the roots of the system. */
+  readonly ca?: string | Buffer | undefined
+  readonly cert?: string | Buffer | undefined
+  readonly key?: string | Buffer | undefined
+  /** The name the server's certificate must carry, if it is not the endpoint's host. */
+  readonly serverName?: string | undefined
+}
+
+export type TlsMaterial = Partial<ServerTrustAnchors> & {
+  readonly cert?: Buffer
+  readonly key?: Buffer
+  /** In the place of all of the above. */
+  readonly secureContext?: SecureContext
+  readonly servername?: string
+}
+
+export async function loadTls(options: TlsOptions): Promise<TlsMaterial> {
+  const [ca, cert, key] = await Promise.all([
+    load(options.ca),
+    load(options.cert),
+    load(options.key),
+  ])
+  const named = options.serverName === undefined ? {} : { servername: options.serverName }
+  const own = { ...(cert && { cert }), ...(key && { key }) }
+  if (ca === undefined) return { secureContext: systemContext(own), ...named }
+  return { ...serverTrustAnchors(ca.toString('latin1')), ...own, ...named }
+}
+
+function load(source: string | Buffer | undefined): Promise<Buffer> | Buffer | undefined {
+  return typeof source === 'string' ? readFile(source) : source
+}

@@ -1,0 +1,81 @@
+/** The state that the requests of one connection share: the peer, and how much it has used of its limits. */
+import type { TLSSocket } from 'node:tls'
+import type { PeerCertificate } from '../../api/request.ts'
+import type { ServerConnection } from '../http2/server-connection.ts'
+import { Bucket } from '../../lib/bucket.ts'
+import type { Http1Heads } from './http1-heads.ts'
+import type { Http1Pipeline } from './http1-pipeline.ts'
+import type { Limits } from './limits.ts'
+
+export class Connection {
+  readonly socket: TLSSocket
+  readonly remoteAddress: string
+  /** How many requests are under way. */
+  open = 0
+  /** When the last request ended. */
+  idleSinceMs = performance.now()
+  /** Whether a request on this connection was authenticated. */
+  isAuthenticated = false
+  /** Whether it is closed when the requests under way are answered. */
+  isEnding = false
+  /** Since when the client has read nothing of what is waiting for it, as of the listener's last check. */
+  stalledSinceMs = 0
+  writesSeen = -1
+  /** Absent for HTTP/1.1. */
+  http2: ServerConnection | undefined
+  /** Whether the answer to the last HTTP/1.1 request is sent only in part. */
+  hasBegunAnswer: (() => boolean) | undefined
+  /** Absent for HTTP/2. */
+  heads: Http1Heads | undefined
+  pipeline: Http1Pipeline | undefined
+  readonly #resets: Bucket
+  readonly #controls: Bucket
+  #certificate: PeerCertificate | null | undefined
+  #isOutdated = false
+
+  constructor(socket: TLSSocket, limits: Limits) {
+    this.socket = socket
+    this.remoteAddress = socket.remoteAddress ?? ''
+    const nowMs = performance.now()
+    this.#resets = new Bucket(limits.resetsBurst, limits.resetsPerSecond, nowMs)
+    this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
+  }
+
+  /** The client CAs have changed since the handshake. */
+  get isOutdated(): boolean {
+    return this.#isOutdated
+  }
+
+  /** Takes no further requests; those under way are answered. */
+  close(): void {
+    this.isEnding = true
+    this.http2?.close()
+  }
+
+  /** Requests under way that are not authenticated yet must not be by the CAs that were. */
+  outdate(): void {
+    this.#isOutdated = true
+    this.isEnding = true
+    if (this.#certificate) this.#certificate = { ...this.#certificate, isOutdated: true }
+  }
+
+  /** Read once: it stays the same until the client CAs change. */
+  readonly peerCertificate = (): PeerCertificate | undefined => {
+    if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
+    return this.#certificate ?? undefined
+  }
+
+  /** False: the client has reset more streams than a client in good faith would. */
+  readonly mayReset = (): boolean => this.#resets.take(performance.now())
+
+  /** False: the client sends more PING, SETTINGS and empty frames than a client in good faith would. */
+  readonly mayControl = (): boolean => this.#controls.take(performance.now())
+}
+
+function shownBy(socket: TLSSocket): PeerCertificate | null {
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined) return null
+  if (socket.authorized) return { certificate, isVerified: true }
+  // Node's types say Error; it is OpenSSL's code.
+  return { certificate, isVerified: false, fault: String(socket.authorizationError) }
+}

@@ -1,0 +1,304 @@
+/**
+ * The requests under way on all connections: each begins when its turn comes, goes through the handler, and its answer is written
+ * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
+ */
+import { Duplex } from 'node:stream'
+import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
+import type { IsIdentityHeader } from '../../api/identity-headers.ts'
+import type { ApiResponse, Handler } from '../../api/request.ts'
+import type { ByteBudget } from '../../lib/byte-budget.ts'
+import type { Log } from '../../lib/log.ts'
+import { Roster } from '../../lib/roster.ts'
+import type { Connection } from './connection.ts'
+import { drain } from './drain.ts'
+import type { Exchange } from './exchange.ts'
+import { type Limits, stallMsMaxOf } from './limits.ts'
+import { leave, type Responder } from './respond.ts'
+import { Starts } from './starts.ts'
+import { UpgradeExchange } from './upgrade-exchange.ts'
+
+export type ExchangesOptions = {
+  readonly handler: Handler
+  readonly responder: Responder
+  readonly log: Log
+  readonly limits: Limits
+  readonly takesCbor: boolean
+  readonly isIdentityHeader: IsIdentityHeader
+  readonly endsUnauthenticated: boolean
+  /** Whether the handler itself decides when a request begins (flow control). */
+  readonly isWeighedLater: boolean
+  /** What requests and answers may hold together. */
+  readonly budget: ByteBudget
+  /** Whether the HTTP/2 connection of the next request is to be closed, so that its client may find another server. */
+  readonly sendsAway: () => boolean
+}
+
+export class Exchanges {
+  readonly #handler: Handler
+  readonly #responder: Responder
+  readonly #log: Log
+  readonly #limits: Limits
+  readonly #takesCbor: boolean
+  readonly #isIdentityHeader: IsIdentityHeader
+  readonly #endsUnauthenticated: boolean
+  readonly #budget: ByteBudget
+  readonly #sendsAway: () => boolean
+  readonly #open = new Roster<Exchange>()
+  readonly #starts: Starts<Connection, Exchange>
+  /** Exchanges whose answer has no end of its own: watches, and all others. */
+  readonly #watching = new Set<Exchange>()
+  readonly #streaming = new Set<Exchange>()
+  /** Answers without an end, and tunnels, are not begun any more. */
+  #isClosing = false
+  #lookedMs = 0
+  #onEnd: ((exchange: Exchange) => void) | undefined
+
+  constructor(options: ExchangesOptions) {
+    this.#handler = options.handler
+    this.#responder = options.responder
+    this.#log = options.log
+    this.#limits = options.limits
+    this.#takesCbor = options.takesCbor
+    this.#isIdentityHeader = options.isIdentityHeader
+    this.#endsUnauthenticated = options.endsUnauthenticated
+    this.#budget = options.budget
+    const start = (exchange: Exchange): boolean => {
+      if (!this.#open.has(exchange)) return false
+      void this.#answer(exchange)
+      return true
+    }
+    this.#starts = new Starts(start, { isWeighedLater: options.isWeighedLater })
+    this.#sendsAway = options.sendsAway
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  begin(exchange: Exchange, isReadable: boolean): void {
+    exchange.connection.open++
+    exchange.takesCbor = this.#takesCbor
+    exchange.isIdentityHeader = this.#isIdentityHeader
+    exchange.isReadable = isReadable
+    exchange.holdWithin(this.#budget)
+    this.#open.add(exchange)
+    this.#starts.add(exchange)
+  }
+
+  /** Called when its socket or stream is closed. False: it had ended before. */
+  end(exchange: Exchange): boolean {
+    if (!this.#open.delete(exchange)) return false
+    const { connection } = exchange
+    connection.open--
+    if (connection.open === 0) {
+      connection.idleSinceMs = performance.now()
+      if ((connection.pipeline?.length ?? 0) <= 1) connection.heads?.answered()
+    }
+    this.#watching.delete(exchange)
+    this.#streaming.delete(exchange)
+    exchange.inFlightPlace?.leave()
+    exchange.inFlightPlace = undefined
+    if (!exchange.isBeingHandled) exchange.release()
+    exchange.close()
+    this.#onEnd?.(exchange)
+    return true
+  }
+
+  /** Answers without an end are ended: watches spread over `watchGraceMs`, the others at once. */
+  async close(watchGraceMs: number): Promise<void> {
+    this.#isClosing = true
+    for (const exchange of this.#streaming) exchange.close()
+    await drain(this.#watching, watchGraceMs)
+  }
+
+  /**
+   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is under way now. What comes meanwhile is
+   * answered, too, but not waited for.
+   */
+  async drain(watchGraceMs: number): Promise<void> {
+    const left = new Set(this.#open.members())
+    const answered = new Promise<void>((resolve) => {
+      this.#onEnd = (exchange) => {
+        left.delete(exchange)
+        if (left.size === 0) resolve()
+      }
+      if (left.size === 0) resolve()
+    })
+    this.#isClosing = true
+    for (const exchange of this.#streaming) exchange.close()
+    await drain(this.#watching, watchGraceMs)
+    await answered
+  }
+
+  destroy(): void {
+    for (const exchange of this.#open.members()) exchange.close()
+  }
+
+  /**
+   * Aborts answers that their clients do not read. A client that keeps the window closed before the last byte of an answer, or
+   * opens it by a byte now and then, would otherwise keep the answer in memory for ever.
+   */
+  endStalled(nowMs: number): void {
+    const sinceMs = nowMs - this.#lookedMs
+    this.#lookedMs = nowMs
+    for (const exchange of this.#open.members()) {
+      if (exchange.inFlightPlace !== undefined) noteSlow(exchange, sinceMs)
+      const stallMsMax = stallMsMaxOf(this.#limits, exchange)
+      const taken = exchange.progress - exchange.progressSeen
+      if (
+        !exchange.isWriting ||
+        taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000
+      ) {
+        exchange.stalledSinceMs = nowMs
+        exchange.progressSeen = exchange.progress
+      }
+      if (nowMs - exchange.stalledSinceMs >= stallMsMax) exchange.abort()
+    }
+  }
+
+  /** Never fails. */
+  async #answer(exchange: Exchange): Promise<void> {
+    try {
+      exchange.beginHandling()
+      const made = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
+      exchange.endHandling()
+      const response = this.#open.has(exchange) ? held(exchange, made) : made
+      if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
+      else exchange.connection.isAuthenticated = true
+      if (response.endsConnection === true) exchange.connection.close()
+      else if (exchange.connection.http2 !== undefined && this.#sendsAway())
+        exchange.connection.http2.close()
+      if (this.#open.has(exchange)) this.#keep(exchange, response)
+      else response.place?.leave()
+      if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
+      if ('tunnel' in response) return this.#handOver(exchange, response)
+      // The head of the request is gone when that of the answer is written.
+      const isRead = readMethods.has(exchange.method)
+      const responding = this.#responder.respond(exchange, response)
+      if (responding !== undefined) await responding
+      else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
+    } catch (error) {
+      // The handler turns every failure into an answer, so it is the answer that could not be written: the client cannot be
+      // informed.
+      const level = error instanceof CutOffAnswer ? 'info' : 'error'
+      this.#log(level, 'an answer could not be written', { error: String(error) })
+      exchange.endHandling()
+      exchange.abort(true)
+    }
+  }
+
+  /** As kube-apiserver: after a request that is not authenticated an HTTP/2 connection takes no further ones (CVE-2023-44487). */
+  #boundUnauthenticated(exchange: Exchange): void {
+    exchange.isUnauthenticated = true
+    if (this.#endsUnauthenticated) exchange.connection.http2?.close()
+  }
+
+  /** Only for an exchange that is still open: `end` removes it again, and leaves its place. */
+  #keep(exchange: Exchange, response: ApiResponse): void {
+    exchange.inFlightPlace = response.place
+    if (hasOwnEnd(response)) return
+    if ('frames' in response || ('tunnel' in response && response.close !== undefined))
+      this.#watching.add(exchange)
+    else this.#streaming.add(exchange)
+  }
+
+  #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
+    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing)
+      return exchange.handOver(response)
+    exchange.abort()
+    // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
+    response.tunnel(new Duplex().destroy())
+  }
+}
+
+const hasOwnEnd = (response: ApiResponse): boolean =>
+  'body' in response || ('frames' in response && response.isFinite === true)
+
+/** A client that takes less of a long answer is slow: to make and encrypt so much costs next to nothing, and a busy server sends each client more. */
+const SLOW_BYTES_PER_SECOND = 64 * 1024
+
+function noteSlow(exchange: Exchange, sinceMs: number): void {
+  const { progress, takenSeen } = exchange
+  exchange.takenSeen = progress
+  if (takenSeen === undefined || !exchange.isWriting) return
+  if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND)
+    exchange.inFlightPlace?.stall?.()
+}
+
+/** An answer up to this is counted only if its client does not take it at once. */
+const SHORT_BYTES_MAX = 64 * 1024
+/** Besides its bytes: the exchange itself, its stream, and what they refer to. */
+const LEFT_BYTES = 4 * 1024
+/** A list that is made while it is sent: a chunk, and what the socket has not taken. */
+const LAZY_BYTES = 256 * 1024
+/** A watch is a place in a ring that all share; its frames are made when they can be sent. */
+const WATCH_BYTES = 4 * 1024
+/** What a watch keeps of its head: what its path names, in several forms, its audit ID, and what the audit log says when it ends. A namespace may have a megabyte. */
+const GIVEN_HELD_TIMES = 8
+
+/** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
+function held(exchange: Exchange, response: ApiResponse): ApiResponse {
+  const bytes = heldBytes(response, exchange)
+  if (readMethods.has(exchange.method))
+    return exchange.hold(bytes) ? response : withoutRoom(response)
+  exchange.holdAnyway(bytes)
+  return response
+}
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/** A client that keeps its windows closed has as many short answers waiting as it has streams, on each of its connections. */
+function holdLeft(exchange: Exchange, isRead: boolean): void {
+  const bytes = exchange.leftBytes + LEFT_BYTES
+  if (!isRead) exchange.holdAnyway(bytes)
+  else if (!exchange.hold(bytes)) exchange.abort()
+}
+
+function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Exchange): number {
+  if ('frames' in response) {
+    const given = path.length + rawQuery.length + (response.headers['audit-id']?.length ?? 0)
+    return (response.heldBytes ?? WATCH_BYTES) + GIVEN_HELD_TIMES * given + largeHeadBytes
+  }
+  if (!('body' in response)) return 0
+  const { body } = response
+  if (!Buffer.isBuffer(body) && 'chunks' in body)
+    return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)
+  let bytes = 0
+  if (Buffer.isBuffer(body)) bytes = body.length
+  else for (const part of body) bytes += part.length
+  return bytes <= SHORT_BYTES_MAX ? 0 : bytes
+}
+
+/** In the place of an answer that cannot be held until its client has taken it. */
+function withoutRoom(response: ApiResponse): ApiResponse {
+  if ('frames' in response) response.frames.close()
+  else if ('stream' in response) void leave(response.stream)
+  else if ('body' in response && 'chunks' in response.body) response.body.close?.()
+  const { place, isUnauthenticated = false, headers } = response
+  const { code, message, retryAfterSeconds } = overloaded(1)
+  const auditId = headers['audit-id']
+  return {
+    status: code,
+    headers: {
+      ...(auditId === undefined ? {} : { 'audit-id': auditId }),
+      'cache-control': 'no-cache, private',
+      'content-type': 'text/plain; charset=utf-8',
+      'retry-after': `${retryAfterSeconds}`,
+    },
+    body: Buffer.from(message),
+    place,
+    isUnauthenticated,
+  }
+}
+
+/** A request line that cannot be parsed shows nobody's credentials. */
+function unreadable({ connection }: Exchange): ApiResponse {
+  const { code, message } = unreadableRequest()
+  const headers = { 'content-type': 'text/plain; charset=utf-8' }
+  return {
+    status: code,
+    headers,
+    body: Buffer.from(message),
+    isUnauthenticated: !connection.isAuthenticated,
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Compressed answers. zlib compresses in Node's thread pool; this thread only hands over blocks. Lists that many clients request at
+ * once (after a restart, say) are the same bytes, so they are compressed once for all, and kept until newer ones need the room.
+ */
+import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
+import type { Headers, LazyBody } from '../../api/request.ts'
+import { type Outgoing, write } from './outgoing.ts'
+
+/** Bodies up to this are sent as they are; as kube-apiserver. */
+export const GZIP_BYTES_MIN = 128 * 1024
+/** What one step of the thread pool compresses: large enough that the cost of handing it over does not matter. */
+const INPUT_BYTES = 256 * 1024
+const OUTPUT_BYTES = 64 * 1024
+/** What it takes to compress an answer: zlib's own state, the block that it reads, and what waits to be sent. */
+export const GZIP_HELD_BYTES = 1024 * 1024
+/** Longer bodies are not shared: each is sent to its client while it is compressed. */
+const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
+/**
+ * The size of all shared bodies together, with their tags: those that are kept, that are being compressed, and that clients have not taken yet. A body that would be more is
+ * sent to its client while it is compressed.
+ */
+const SHARED_BYTES_MAX = 32 * 1024 * 1024
+/** A tag contains the query, which may be far longer than the list. Such a list is not requested by many clients. */
+const TAG_CHARACTERS_MAX = 4096
+/** The overhead of an entry, besides its bytes and its tag. */
+const ENTRY_BYTES = 500
+
+/** A compressed body, or what there is of it. */
+class Shared {
+  readonly tag: string
+  parts: Buffer[] = []
+  bytes: number
+  /** Who is sent it, or waits for it; the first one compresses it. */
+  clients = 1
+  isWhole = false
+  readonly #end = Promise.withResolvers<boolean>()
+
+  constructor(tag: string) {
+    this.tag = tag
+    this.bytes = tag.length + ENTRY_BYTES
+    // There may be nobody who waits.
+    this.#end.promise.catch(() => undefined)
+  }
+
+  /** Resolves when it is compressed; to false if there is no room for it. */
+  get whole(): Promise<boolean> {
+    return this.#end.promise
+  }
+
+  end(isWhole: boolean): void {
+    this.isWhole = isWhole
+    this.#end.resolve(isWhole)
+  }
+
+  fail(error: unknown): void {
+    this.#end.reject(error)
+  }
+}
+
+type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly chunks: LazyBody['chunks']
+  readonly length: number
+  readonly tag: string | undefined
+}
+
+export class Gzip {
+  /** The shared bodies by tag, the least recently used one first. */
+  readonly #shared = new Map<string, Shared>()
+  #sharedBytes = 0
+
+  async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
+    const { tag, length } = answer
+    const isShared =
+      tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX
+    if (!isShared) return this.#stream(outgoing, answer)
+    const known = this.#shared.get(tag)
+    if (known === undefined) return this.#share(outgoing, answer, tag)
+    this.#shared.delete(tag)
+    this.#shared.set(tag, known)
+    known.clients++
+    try {
+      if (await known.whole) return await send(outgoing, answer, known)
+    } finally {
+      known.clients--
+    }
+    return this.#stream(outgoing, answer)
+  }
+
+  /** Sends a body while it is compressed. */
+  async #stream(outgoing: Outgoing, answer: Answer): Promise<void> {
+    begin(outgoing, answer)
+    for await (const part of this.#compress(answer.chunks))
+      if (!(await write(outgoing, [part]))) return
+    outgoing.end()
+  }
+
+  /** Compresses a body for all, and then sends it; where there is no room for more of it, it is sent from there on. */
+  async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
+    const shared = new Shared(tag)
+    this.#shared.set(tag, shared)
+    this.#sharedBytes += shared.bytes
+    let hasRoom = true
+    try {
+      for await (const part of this.#compress(answer.chunks)) {
+        if (hasRoom) {
+          if (this.#add(shared, alone(part))) continue
+          hasRoom = false
+          this.#shared.delete(tag)
+          shared.end(false)
+          begin(outgoing, answer)
+          if (!(await write(outgoing, shared.parts))) return
+          this.#drop(shared)
+        } else if (!(await write(outgoing, [part]))) return
+      }
+      if (!hasRoom) return outgoing.end()
+      shared.end(true)
+      await send(outgoing, answer, shared)
+    } catch (error) {
+      shared.fail(error)
+      throw error
+    } finally {
+      shared.clients--
+      if (!shared.isWhole) this.#drop(shared)
+    }
+  }
+
+  /** False: there is no room for all that is shared. */
+  #add(shared: Shared, part: Buffer): boolean {
+    shared.parts.push(part)
+    shared.bytes += part.length
+    this.#sharedBytes += part.length
+    for (const other of this.#shared.values()) {
+      if (this.#sharedBytes <= SHARED_BYTES_MAX) return true
+      if (other.clients === 0) this.#drop(other)
+    }
+    return this.#sharedBytes <= SHARED_BYTES_MAX
+  }
+
+  #drop(shared: Shared): void {
+    this.#sharedBytes -= shared.bytes
+    shared.bytes = 0
+    shared.parts = []
+    if (this.#shared.get(shared.tag) === shared) this.#shared.delete(shared.tag)
+  }
+
+  async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
+    const feeding = feed(gzip, chunks)
+    // The reader of the stream gets the failure, too; this keeps it from being an unhandled rejection.
+    feeding.catch((error: unknown) =>
+      gzip.destroy(error instanceof Error ? error : new Error(String(error))),
+    )
+    try {
+      for await (const part of gzip) yield part
+      await feeding
+    } finally {
+      gzip.destroy()
+    }
+  }
+}
+
+function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number): void {
+  outgoing.writeHead(
+    status,
+    { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+    { length },
+  )
+}
+
+/** Resolves when the client has taken it, or has gone. */
+async function send(outgoing: Outgoing, answer: Answer, { parts }: Shared): Promise<void> {
+  begin(
+    outgoing,
+    answer,
+    parts.reduce((sum, { length }) => sum + length, 0),
+  )
+  if (await write(outgoing, parts)) outgoing.end()
+}
+
+/** Copies a short part, which would keep the whole buffer alive that zlib was given for it. */
+function alone(part: Buffer): Buffer {
+  if (part.length === part.buffer.byteLength) return part
+  const copy = Buffer.allocUnsafeSlow(part.length)
+  part.copy(copy)
+  return copy
+}
+
+/** The buffer is filled again only when zlib has read it. */
+async function feed(gzip: GzipStream, chunks: LazyBody['chunks']): Promise<void> {
+  const block = Buffer.allocUnsafeSlow(INPUT_BYTES)
+  let filled = 0
+  for await (const parts of chunks) {
+    for (const part of parts) {
+      for (let at = 0; at < part.length; ) {
+        const copied = part.copy(block, filled, at)
+        at += copied
+        filled += copied
+        if (filled < INPUT_BYTES) continue
+        if (!(await consumed(gzip, block))) return
+        filled = 0
+      }
+    }
+  }
+  gzip.end(block.subarray(0, filled))
+}
+
+function consumed(gzip: GzipStream, block: Buffer): Promise<boolean> {
+  if (gzip.destroyed) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const onClose = (): void => resolve(false)
+    gzip.once('close', onClose)
+    gzip.write(block, () => {
+      gzip.off('close', onClose)
+      resolve(!gzip.destroyed)
+    })
+  })
+}

@@ -1,0 +1,59 @@
+/** Reloads files that are renewed while the server runs, so that it need not be restarted. */
+import { readFile } from 'node:fs/promises'
+import { FileLooks } from '../../lib/file-looks.ts'
+import type { Log } from '../../lib/log.ts'
+
+export type FollowedFile = { readonly path: string; readonly text: string }
+
+export type FileReloaderParts = {
+  /** Called with the new contents of the files, in their order; throws if they cannot be used. */
+  readonly use: (texts: readonly string[]) => void
+  /** The name of the files in the log. */
+  readonly what: string
+  readonly log: Log
+  readonly lookMs?: number
+}
+
+export class FileReloader implements Disposable {
+  readonly #paths: readonly string[]
+  readonly #parts: FileReloaderParts
+  readonly #looks: FileLooks
+  #current: readonly string[]
+
+  constructor(files: readonly FollowedFile[], parts: FileReloaderParts) {
+    this.#paths = files.map(({ path }) => path)
+    this.#current = files.map(({ text }) => text)
+    this.#parts = parts
+    this.#looks = new FileLooks(this.#paths, () => this.#look(), {
+      ...(parts.lookMs === undefined ? {} : { lookMs: parts.lookMs }),
+      onUnwatched: (folder, error) =>
+        parts.log('debug', 'a folder cannot be watched', { folder, error: String(error) }),
+      onFailed: (error) =>
+        parts.log('error', `${parts.what} cannot be checked`, { error: String(error) }),
+    })
+  }
+
+  /** Never fails: contents that cannot be used are logged, and the server goes on with what it has. */
+  look(): Promise<void> {
+    return this.#looks.look()
+  }
+
+  async #look(): Promise<void> {
+    const { use, what, log } = this.#parts
+    const [path] = this.#paths
+    try {
+      const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
+      if (texts.every((text, at) => text === this.#current[at])) return
+      // Throws if only one of two files that belong together has been written yet: the next check finds both.
+      use(texts)
+      this.#current = texts
+      log('info', `${what} was renewed`, { path })
+    } catch (error) {
+      log('warn', `${what} was renewed but cannot be used yet`, { path, error: String(error) })
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#looks[Symbol.dispose]()
+  }
+}

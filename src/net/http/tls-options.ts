@@ -1,0 +1,92 @@
+/** The options of Node's TLS: the serving certificate, the client CAs, the protocols. */
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
+import type { SecureContextOptions, TlsOptions } from 'node:tls'
+import type { Certificate } from '../../lib/x509/certificates.ts'
+import { clientTrustAnchors } from '../../lib/x509/trust-anchors.ts'
+import type { Limits } from './limits.ts'
+
+export type TlsChoice = Certificate & {
+  /**
+   * The CAs of client certificates. A client without a certificate, or with one that they did not issue, may connect all the same:
+   * the handler decides what that means. Absent: no certificate is requested.
+   */
+  readonly clientCaPem?: string | undefined
+  /** The oldest version that clients may use. */
+  readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
+  /** OpenSSL's list of cipher suites. Absent: those with forward secrecy and authenticated encryption. */
+  readonly tlsCiphers?: string | undefined
+  /** Whether clients are offered HTTP/2. Absent: they are. */
+  readonly servesHttp2?: boolean
+}
+
+/**
+ * Those that Go has, too. Without a list, OpenSSL would also take keys of clients on brainpool curves, with which some functions of Node end
+ * the process.
+ */
+const sigalgs = [
+  'ecdsa_secp256r1_sha256',
+  'ecdsa_secp384r1_sha384',
+  'ecdsa_secp521r1_sha512',
+  'ed25519',
+  'rsa_pss_rsae_sha256',
+  'rsa_pss_rsae_sha384',
+  'rsa_pss_rsae_sha512',
+  'rsa_pss_pss_sha256',
+  'rsa_pss_pss_sha384',
+  'rsa_pss_pss_sha512',
+  'rsa_pkcs1_sha256',
+  'rsa_pkcs1_sha384',
+  'rsa_pkcs1_sha512',
+].join(':')
+
+/**
+ * Those of TLS 1.3, and of TLS 1.2 the ones with forward secrecy and authenticated encryption (RFC 9325, section 4.2). Node's own list has CBC
+ * and key exchange by RSA, too.
+ */
+const strongCiphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
+/** Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and then fail every handshake. */
+export function secureContext({
+  certificatePem,
+  keyPem,
+  clientCaPem,
+  tlsMinVersion = 'TLSv1.2',
+  tlsCiphers,
+}: TlsChoice): SecureContextOptions {
+  const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
+  if (!isPair) throw new Error('the private key is not that of the certificate')
+  // Without `ca` Node would load its 150 root certificates, which are of no use here.
+  const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
+  // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
+  const ciphers = tlsCiphers ?? strongCiphers
+  return {
+    cert: certificatePem,
+    key: keyPem,
+    ca,
+    minVersion: tlsMinVersion,
+    secureOptions,
+    sigalgs,
+    ciphers,
+  }
+}
+
+export function tlsOptions(choice: TlsChoice, limits: Limits): TlsOptions {
+  return {
+    ...secureContext(choice),
+    ALPNProtocols: (choice.servesHttp2 ?? true) ? ['h2', 'http/1.1'] : ['http/1.1'],
+    requestCert: choice.clientCaPem !== undefined,
+    rejectUnauthorized: false,
+    handshakeTimeout: limits.handshakeMsMax,
+  }
+}

@@ -1,0 +1,29 @@
+/** A request with an Upgrade to another protocol on its connection. It may be answered like any other. */
+import type { Duplex } from 'node:stream'
+import type { ApiResponse } from '../../api/request.ts'
+import type { Head } from './exchange.ts'
+import { Http1Exchange, type Http1Half } from './http1-exchange.ts'
+
+type Half = Omit<Http1Half, 'isClosing'> & { readonly socket: Duplex }
+
+export class UpgradeExchange extends Http1Exchange {
+  readonly #half: Half
+
+  constructor(head: Head, half: Half) {
+    // What follows on the connection may not be HTTP, so an ordinary answer is the last one.
+    super(head, { ...half, isClosing: () => true })
+    this.#half = half
+  }
+
+  /** From here on the connection belongs to the tunnel; it ends when the exchange is closed. */
+  handOver({ status, headers, tunnel, close }: Extract<ApiResponse, { tunnel: unknown }>): void {
+    const { response, socket } = this.#half
+    const lines = Object.entries(headers).flatMap(([name, value]) =>
+      (typeof value === 'string' ? [value] : value).map((one) => `${name}: ${one}\r\n`),
+    )
+    response.detachSocket(this.#half.request.socket)
+    socket.write(`HTTP/1.1 ${status} Switching Protocols\r\n${lines.join('')}\r\n`)
+    this.onClose(close ?? (() => socket.destroy()))
+    tunnel(socket)
+  }
+}

@@ -1,0 +1,124 @@
+/** One request that we make, and its answer. */
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import type { HeaderField } from './field.ts'
+import { CODE, type Code } from './protocol.ts'
+import { type Send, SendingStream } from './sending-stream.ts'
+
+export interface AnswerListener {
+  /** `fields` is valid until this returns. */
+  readonly onHead: (fields: readonly HeaderField[]) => void
+  /** On a connection with `readTo` the memory of the chunk is reused when this returns. */
+  readonly onData: (chunk: Buffer) => void
+  /** The listener gives back the window for what it has got itself, when it has done with it. Absent: all is done with when `onData` returns. */
+  readonly returnsWindow?: boolean
+  readonly onTrailers: (fields: readonly HeaderField[]) => void
+  /** Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended normally. */
+  readonly onClose: (code: number) => void
+}
+
+/** What a stream needs of its connection. */
+export interface ClientStreamOwner {
+  readonly send: Send
+  readonly cancel: (stream: ClientStream, code: Code) => void
+  readonly returnWindow: (stream: ClientStream, bytes: number) => void
+  readonly widen: (stream: ClientStream, more: number) => void
+}
+
+export class ClientStream extends SendingStream {
+  receiveWindow: number
+  /** What it may hold of an answer; WINDOW_UPDATE is sent when half of it is to be given back. */
+  windowBytes: number
+  returnedBytes = 0
+  isRemoteEnded = false
+  hasHead = false
+  readonly #owner: ClientStreamOwner
+  readonly #listener: AnswerListener
+  readonly #isReturned: boolean
+  /** Data that came while the stream was paused. */
+  #held: GrowingBuffer | undefined
+  #trailers: readonly HeaderField[] | undefined
+  #isToldAtResume = false
+
+  constructor(
+    owner: ClientStreamOwner,
+    first: {
+      readonly id: number
+      readonly sendWindow: number
+      readonly receiveWindow: number
+      readonly listener: AnswerListener
+    },
+  ) {
+    super(first.id, first.sendWindow, owner.send)
+    this.#owner = owner
+    this.receiveWindow = first.receiveWindow
+    this.windowBytes = first.receiveWindow
+    this.#listener = first.listener
+    this.#isReturned = first.listener.returnsWindow !== true
+  }
+
+  cancel(code: Code): void {
+    if (!this.isClosed) return this.#owner.cancel(this, code)
+    // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is still due.
+    if (!this.#isToldAtResume) return
+    this.#isToldAtResume = false
+    this.#held = undefined
+    this.#trailers = undefined
+    this.#listener.onClose(code)
+  }
+
+  /** Data that comes is held, up to the window. */
+  pause(): void {
+    this.#held ??= new GrowingBuffer()
+  }
+
+  resume(): void {
+    const held = this.#held?.take()
+    this.#held = undefined
+    if (held !== undefined && held.length > 0) this.receive(held)
+    // The listener may have paused it again.
+    if (this.#held !== undefined) return
+    if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
+    this.#trailers = undefined
+    const isTold = this.#isToldAtResume
+    this.#isToldAtResume = false
+    if (isTold) this.#listener.onClose(CODE.NO_ERROR)
+  }
+
+  /** This method and those below are for the connection only. */
+  receiveHead(fields: readonly HeaderField[]): void {
+    this.hasHead = true
+    this.#listener.onHead(fields)
+  }
+
+  receive(chunk: Buffer): void {
+    if (this.#held !== undefined) return this.#held.append(chunk)
+    this.#listener.onData(chunk)
+    if (this.#isReturned) this.#owner.returnWindow(this, chunk.length)
+  }
+
+  /** Gives back window for bytes that the listener has done with. Only if it said that it would. */
+  returnWindow(bytes: number): void {
+    if (!this.isClosed) this.#owner.returnWindow(this, bytes)
+  }
+
+  /** Opens the window of this stream to so many bytes, if it has less. */
+  widen(bytes: number): void {
+    const more = bytes - this.windowBytes
+    if (more <= 0 || this.isClosed || this.isRemoteEnded) return
+    this.windowBytes = bytes
+    this.#owner.widen(this, more)
+  }
+
+  receiveTrailers(fields: readonly HeaderField[]): void {
+    if (this.#held === undefined) this.#listener.onTrailers(fields)
+    else this.#trailers = [...fields]
+  }
+
+  close(code: number): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.stopSending()
+    if (code === CODE.NO_ERROR && this.#held !== undefined) this.#isToldAtResume = true
+    else this.#listener.onClose(code)
+  }
+}

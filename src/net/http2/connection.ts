@@ -1,0 +1,467 @@
+/**
+ * What the client side and the server side of a connection have in common (RFC 9113): receiving frames, assembling and decoding
+ * field blocks, flow control, SETTINGS, PING. Streams and the meaning of their headers are left to the side.
+ */
+import type { Duplex } from 'node:stream'
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import type { HeaderField } from './field.ts'
+import { type Frame, FrameReader } from './frame-reader.ts'
+import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'
+import { type HeaderLimits, HpackDecoder } from './hpack-decoder.ts'
+import {
+  byte,
+  CODE,
+  type Code,
+  ConnectionError,
+  DEFAULT_WINDOW,
+  FLAG,
+  FRAME,
+  FRAME_BYTES_MAX,
+  readUint32,
+  SETTING,
+  STREAM_ID_MAX,
+  WINDOW_MAX,
+} from './protocol.ts'
+import { Sender, type SenderParts } from './sender.ts'
+import type { SendingStream } from './sending-stream.ts'
+import { StreamTable } from './stream-table.ts'
+
+/** Headers of a megabyte are 64 frames; more are a flood of small ones. */
+const CONTINUATIONS_MAX = 256
+/** As nghttp2: there are seven settings, and each entry is work (CVE-2020-11080). */
+const SETTINGS_MAX = 32
+/** DATA with less than this is mostly frame, and a window opened by less makes us send such DATA: both are counted like
+ * frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good faith sends many of them. */
+const TINY_BYTES = 32
+/** After a connection error the peer has this long to read GOAWAY. */
+const ERROR_LINGER_MS = 1000
+/**
+ * When our last byte is written, the network may still have some of what we sent: closing the socket while the peer goes on sending
+ * (WINDOW_UPDATE for what it reads) would reset the connection and lose it. A peer that is silent for this long has received
+ * everything.
+ */
+const LINGER_MS = 2000
+
+export type ConnectionParts = Omit<SenderParts, 'onFinished' | 'hasTable'> & {
+  readonly limits: HeaderLimits
+  /** Shared by all connections. */
+  readonly headerMemory: HeaderMemory
+  /**
+   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is kept without a copy. Absent: the socket
+   * has events for it.
+   */
+  readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
+}
+
+type Side = {
+  /** The peer is a client, which starts with the connection preface. */
+  readonly isServer: boolean
+  readonly settings: readonly (readonly [id: number, value: number])[]
+  /** The receive window of the connection. It is given back as data comes, so that no stream blocks the others. */
+  readonly window: number
+}
+
+/** A field block whose CONTINUATION frames are still to come. */
+type OpenBlock = {
+  readonly stream: number
+  readonly isEnd: boolean
+  readonly bytes: GrowingBuffer
+  readonly sinceMs: number
+  frames: number
+  /** The bytes taken from the memory for large headers. */
+  heldBytes: number
+}
+
+export type FieldBlock = {
+  /** Valid until the call returns. Incomplete if there are too many. */
+  readonly fields: readonly HeaderField[]
+  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts them; -1: more than allowed. */
+  readonly bytes: number
+}
+
+/** A stream that receives, too. */
+export interface ReceivingStream extends SendingStream {
+  receiveWindow: number
+  returnedBytes: number
+  isRemoteEnded: boolean
+  readonly close: (code: Code) => void
+}
+
+export abstract class Http2Connection<Stream extends ReceivingStream> {
+  protected readonly sender: Sender
+  protected readonly streams = new StreamTable<Stream>()
+  protected readonly limits: HeaderLimits
+  protected readonly headerMemory: HeaderMemory
+  /** The send window of new streams: SETTINGS_INITIAL_WINDOW_SIZE of the peer. */
+  protected initialSendWindow = DEFAULT_WINDOW
+  /** SETTINGS_MAX_CONCURRENT_STREAMS of the peer. */
+  protected peerStreamsMax = Number.POSITIVE_INFINITY
+  protected isClosing = false
+  protected isOver = false
+  readonly #socket: Duplex
+  readonly #reader: FrameReader
+  readonly #decoder: HpackDecoder
+  readonly #fields: HeaderField[] = []
+  readonly #window: number
+  #receiveWindow: number
+  #hasSettings = false
+  #openBlock: OpenBlock | undefined
+  #isEnding = false
+  #lingering: NodeJS.Timeout | undefined
+
+  constructor(
+    { socket, limits, headerMemory, readTo, ...shared }: ConnectionParts,
+    { isServer, settings, window }: Side,
+  ) {
+    this.#socket = socket
+    this.limits = limits
+    this.headerMemory = headerMemory
+    this.#decoder = new HpackDecoder(headerMemory)
+    // Our requests have secrets in their headers, which are not to lie in the tables of others.
+    this.sender = new Sender({
+      ...shared,
+      socket,
+      hasTable: isServer,
+      onFinished: (stream) => this.onSent(stream.id),
+    })
+    this.#reader = new FrameReader(isServer, this.#onFrame)
+    this.#window = window
+    this.#receiveWindow = window
+    if (!isServer) this.sender.preface()
+    this.sender.settings(settings)
+    this.sender.windowUpdate(0, window - DEFAULT_WINDOW)
+    if (readTo === undefined) socket.on('data', this.#onChunk)
+    else readTo(this.#onChunk)
+    socket.on('close', () => {
+      this.abandon()
+      this.sender.abandon()
+    })
+  }
+
+  /** Bytes that are not written to the socket yet; `writes` counts completed writes. */
+  get waitingBytes(): number {
+    return this.sender.waitingBytes
+  }
+
+  get writes(): number {
+    return this.sender.writes
+  }
+
+  /** Since when the rest of a field block is awaited. */
+  get fieldBlockSinceMs(): number | undefined {
+    return this.#openBlock?.sinceMs
+  }
+
+  /** Sends GOAWAY with the error, and closes the connection. */
+  fail(error: ConnectionError): void {
+    if (this.isOver) return
+    this.sender.goaway(this.lastId, error.code)
+    this.onFault(error)
+    this.abandon()
+    this.sender.end()
+    setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref()
+  }
+
+  /** The highest ID of the streams that the peer has opened. */
+  protected abstract readonly lastId: number
+  protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
+  /** DATA of a stream that is open for receiving. */
+  protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
+  /** A frame on an idle or closed stream. */
+  protected abstract onIdleOrClosed(id: number, type: number): void
+  protected abstract onReset(stream: Stream, code: number): void
+  protected abstract onGoaway(code: number, lastId: number): void
+  /** END_STREAM was sent on a stream. */
+  protected abstract onSent(id: number): void
+  /** A stream error (RFC 9113, 5.4.2): RST_STREAM with this code. */
+  protected abstract streamError(stream: Stream, code: Code): void
+  /** The connection ends because of an error of the peer. */
+  protected abstract onFault(error: ConnectionError): void
+
+  /** Counts a frame that costs the peer nothing. */
+  protected countControl(_what: string): void {}
+  protected onSettings(): void {}
+  protected onPong(): void {}
+  protected answerPing(data: Buffer): void {
+    this.sender.ping(data, { isAnswer: true })
+  }
+  /** All frames of a chunk have been handled. */
+  protected onRead(): void {}
+
+  /** Gives window back to the peer: WINDOW_UPDATE is sent when half of the window is to be given back. */
+  protected updateWindow(stream: Stream, bytes: number, window: number): void {
+    if (stream.isRemoteEnded || stream.isClosed) return
+    stream.returnedBytes += bytes
+    if (stream.returnedBytes < window / 2) return
+    this.sender.windowUpdate(stream.id, stream.returnedBytes)
+    stream.receiveWindow += stream.returnedBytes
+    stream.returnedBytes = 0
+  }
+
+  /** Closes the connection when everything has been sent, however long the peer takes to read it. */
+  protected end(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.sender.end()
+    this.#socket.once('finish', () => {
+      this.#lingering = setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
+    })
+  }
+
+  /** Closes all streams: nothing more will be received. */
+  protected abandon(): void {
+    this.isOver = true
+    this.#dropOpenBlock()
+    this.#fields.length = 0
+    const streams = this.streams.all()
+    this.streams.clear()
+    for (const stream of streams) stream.close(CODE.CANCEL)
+  }
+
+  readonly #onChunk = (chunk: Buffer): void => {
+    this.#lingering?.refresh()
+    if (this.isOver) return
+    try {
+      this.#reader.read(chunk)
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      return this.fail(error)
+    }
+    this.onRead()
+    this.sender.pauseReadingIfFull()
+  }
+
+  readonly #onFrame = (frame: Frame): void => {
+    if (this.isOver) return
+    const { type } = frame
+    if (this.#openBlock !== undefined && type !== FRAME.CONTINUATION)
+      throw protocolError('a field block is interrupted by another frame than CONTINUATION')
+    if (!this.#hasSettings) {
+      if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK))
+        throw protocolError('the first frame is not SETTINGS')
+      this.#hasSettings = true
+    }
+    if (type === FRAME.HEADERS) this.#onHeaders(frame)
+    else if (type === FRAME.DATA) this.#onData(frame)
+    else if (type === FRAME.WINDOW_UPDATE) this.#onWindowUpdate(frame)
+    else if (type === FRAME.RST_STREAM) this.#onReset(frame)
+    else if (type === FRAME.SETTINGS) this.#onSettings(frame)
+    else if (type === FRAME.PING) this.#onPing(frame)
+    else if (type === FRAME.CONTINUATION) this.#onContinuation(frame)
+    else if (type === FRAME.GOAWAY) this.#onGoaway(frame)
+    else if (type === FRAME.PUSH_PROMISE)
+      throw protocolError('PUSH_PROMISE, which only a server may send and nobody here has enabled')
+    else this.#onOther(frame)
+  }
+
+  #onHeaders(frame: Frame): void {
+    const { stream, bytes } = frame
+    if (stream === 0) throw protocolError('HEADERS on stream 0')
+    const { start, end } = unpadded(frame)
+    const priorityBytes = hasFlag(frame, FLAG.PRIORITY) ? PRIORITY_BYTES : 0
+    if (end - start < priorityBytes) throw wrongSize('HEADERS')
+    if (priorityBytes > 0 && dependsOnItself(frame, start))
+      throw protocolError('a stream depends on itself')
+    const isEnd = hasFlag(frame, FLAG.END_STREAM)
+    const block = bytes.subarray(start + priorityBytes, end)
+    if (hasFlag(frame, FLAG.END_HEADERS)) this.#onBlock(stream, isEnd, block)
+    else this.#openBlockOf(stream, isEnd, block)
+  }
+
+  #openBlockOf(stream: number, isEnd: boolean, block: Buffer): void {
+    const bytes = new GrowingBuffer()
+    // A copy: with `readTo` the memory is reused, and the first piece would be kept as it is.
+    bytes.append(Buffer.from(block))
+    this.#openBlock = { stream, isEnd, bytes, sinceMs: performance.now(), frames: 1, heldBytes: 0 }
+  }
+
+  #onContinuation(frame: Frame): void {
+    const open = this.#openBlock
+    if (open === undefined || open.stream !== frame.stream)
+      throw protocolError('CONTINUATION without HEADERS before it')
+    open.frames++
+    const { length } = open.bytes
+    const size = frame.end - frame.start
+    if (length + size > this.limits.headerBytesMax || open.frames > CONTINUATIONS_MAX) {
+      throw new ConnectionError(
+        CODE.ENHANCE_YOUR_CALM,
+        'a field block is too long, or in too many CONTINUATION frames',
+      )
+    }
+    if (length + size > LARGE_HEADER_BYTES) {
+      if (!this.headerMemory.take(size)) {
+        throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many large field blocks at once')
+      }
+      open.heldBytes += size
+    }
+    open.bytes.append(frame.bytes.subarray(frame.start, frame.end))
+    if (!hasFlag(frame, FLAG.END_HEADERS)) return
+    this.#dropOpenBlock()
+    this.#onBlock(open.stream, open.isEnd, open.bytes.take())
+  }
+
+  #dropOpenBlock(): void {
+    this.headerMemory.give(this.#openBlock?.heldBytes ?? 0)
+    this.#openBlock = undefined
+  }
+
+  #onBlock(id: number, isEnd: boolean, block: Buffer): void {
+    const fields = this.#fields
+    const bytes = this.#decoder.decode(block, fields, this.limits)
+    this.onFields(id, isEnd, { fields, bytes })
+    fields.length = 0
+  }
+
+  #onData(frame: Frame): void {
+    const { stream: id, bytes } = frame
+    if (id === 0) throw protocolError('DATA on stream 0')
+    // Padding counts for flow control as well (RFC 9113, 6.1).
+    const size = frame.end - frame.start
+    this.#takeWindow(size)
+    const { start, end } = unpadded(frame)
+    const isEnd = hasFlag(frame, FLAG.END_STREAM)
+    const stream = this.streams.get(id)
+    if (end - start < TINY_BYTES && !frame.isPiece && (!isEnd || stream === undefined))
+      this.countControl('small DATA')
+    if (stream === undefined) return this.onIdleOrClosed(id, FRAME.DATA)
+    if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
+    stream.receiveWindow -= size
+    if (stream.receiveWindow < 0) return this.streamError(stream, CODE.FLOW_CONTROL_ERROR)
+    stream.returnedBytes += size - (end - start)
+    this.onBody(stream, bytes.subarray(start, end), isEnd)
+  }
+
+  #takeWindow(bytes: number): void {
+    this.#receiveWindow -= bytes
+    if (this.#receiveWindow < 0)
+      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'DATA beyond the window of the connection')
+    if (this.#receiveWindow > this.#window / 2) return
+    this.sender.windowUpdate(0, this.#window - this.#receiveWindow)
+    this.#receiveWindow = this.#window
+  }
+
+  #onWindowUpdate({ stream: id, bytes, start, end }: Frame): void {
+    if (end - start !== 4) throw wrongSize('WINDOW_UPDATE')
+    const more = readUint32(bytes, start) & WINDOW_MAX
+    if (more < TINY_BYTES) this.countControl('small WINDOW_UPDATE')
+    if (id === 0) {
+      if (more === 0) throw protocolError('WINDOW_UPDATE of 0')
+      return this.sender.openWindow(more)
+    }
+    const stream = this.streams.get(id)
+    if (stream === undefined) return this.onIdleOrClosed(id, FRAME.WINDOW_UPDATE)
+    if (more === 0) return this.streamError(stream, CODE.PROTOCOL_ERROR)
+    stream.sendWindow += more
+    if (stream.sendWindow > WINDOW_MAX) this.streamError(stream, CODE.FLOW_CONTROL_ERROR)
+    else this.sender.enqueue(stream)
+  }
+
+  #onReset({ stream: id, bytes, start, end }: Frame): void {
+    if (id === 0) throw protocolError('RST_STREAM on stream 0')
+    if (end - start !== 4) throw wrongSize('RST_STREAM')
+    const stream = this.streams.get(id)
+    if (stream === undefined) this.onIdleOrClosed(id, FRAME.RST_STREAM)
+    else this.onReset(stream, readUint32(bytes, start))
+  }
+
+  #onSettings(frame: Frame): void {
+    const { bytes, start, end } = frame
+    if (frame.stream !== 0) throw protocolError('SETTINGS on a stream')
+    if (hasFlag(frame, FLAG.ACK)) {
+      if (end !== start) throw wrongSize('SETTINGS')
+      return this.countControl('SETTINGS')
+    }
+    if ((end - start) % SETTING_BYTES !== 0) throw wrongSize('SETTINGS')
+    if (end - start > SETTINGS_MAX * SETTING_BYTES) {
+      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'SETTINGS has too many entries')
+    }
+    this.countControl('SETTINGS')
+    let window = this.initialSendWindow
+    for (let at = start; at < end; at += SETTING_BYTES) {
+      const id = (byte(bytes, at) << 8) | byte(bytes, at + 1)
+      const value = readUint32(bytes, at + 2)
+      if (id === SETTING.INITIAL_WINDOW_SIZE) window = value
+      this.#onSetting(id, value)
+    }
+    if (window !== this.initialSendWindow) this.#resizeWindows(window)
+    this.sender.acknowledgeSettings()
+    this.onSettings()
+  }
+
+  /** The other settings concern what we never do. */
+  #onSetting(id: number, value: number): void {
+    if (id === SETTING.ENABLE_PUSH && value > 1)
+      throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
+    if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
+      throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of range')
+    if (id === SETTING.HEADER_TABLE_SIZE) this.sender.limitTable(value)
+    if (id === SETTING.MAX_CONCURRENT_STREAMS) this.peerStreamsMax = value
+    if (id === SETTING.INITIAL_WINDOW_SIZE && value > WINDOW_MAX) throw windowTooLarge()
+  }
+
+  /** Called once for each frame, however often it has the setting: this walks through all streams. */
+  #resizeWindows(window: number): void {
+    const more = window - this.initialSendWindow
+    this.initialSendWindow = window
+    for (const stream of this.streams.all()) {
+      stream.sendWindow += more
+      if (stream.sendWindow > WINDOW_MAX) throw windowTooLarge()
+      this.sender.enqueue(stream)
+    }
+  }
+
+  #onPing(frame: Frame): void {
+    const { bytes, start, end } = frame
+    if (frame.stream !== 0) throw protocolError('PING on a stream')
+    if (end - start !== 8) throw wrongSize('PING')
+    this.countControl('PING')
+    if (hasFlag(frame, FLAG.ACK)) this.onPong()
+    else this.answerPing(bytes.subarray(start, end))
+  }
+
+  #onGoaway({ stream, bytes, start, end }: Frame): void {
+    if (stream !== 0) throw protocolError('GOAWAY on a stream')
+    if (end - start < 8) throw wrongSize('GOAWAY')
+    this.countControl('GOAWAY')
+    this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
+  }
+
+  /** PRIORITY, which is deprecated (RFC 9113, 5.3), and unknown frame types. */
+  #onOther(frame: Frame): void {
+    this.countControl('PRIORITY and unknown')
+    if (frame.type !== FRAME.PRIORITY) return
+    if (frame.stream === 0) throw protocolError('PRIORITY on stream 0')
+    if (frame.end - frame.start !== PRIORITY_BYTES) throw wrongSize('PRIORITY')
+    if (dependsOnItself(frame, frame.start)) throw protocolError('a stream depends on itself')
+  }
+}
+
+const windowTooLarge = (): ConnectionError =>
+  new ConnectionError(
+    CODE.FLOW_CONTROL_ERROR,
+    'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large',
+  )
+
+const SETTING_BYTES = 6
+
+const hasFlag = ({ flags }: Frame, flag: number): boolean => (flags & flag) !== 0
+
+const PRIORITY_BYTES = 5
+
+const dependsOnItself = ({ bytes, stream }: Frame, at: number): boolean =>
+  (readUint32(bytes, at) & STREAM_ID_MAX) === stream
+
+/** The bounds of the payload without its padding. */
+function unpadded(frame: Frame): { start: number; end: number } {
+  const { bytes, start, end } = frame
+  if (!hasFlag(frame, FLAG.PADDED)) return { start, end }
+  if (end === start) throw wrongSize('padding')
+  const padding = byte(bytes, start)
+  if (padding > end - start - 1) throw protocolError('more padding than payload')
+  return { start: start + 1, end: end - padding }
+}
+
+export const protocolError = (message: string): ConnectionError =>
+  new ConnectionError(CODE.PROTOCOL_ERROR, message)
+const wrongSize = (what: string): ConnectionError =>
+  new ConnectionError(CODE.FRAME_SIZE_ERROR, `${what} has a wrong size`)

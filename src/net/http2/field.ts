@@ -1,0 +1,45 @@
+/** One header field, and whether HTTP allows it, which is checked once: fields of HPACK's dynamic table come again with every request. */
+import { SPACE } from '../../lib/ascii.ts'
+
+export type HeaderField = {
+  readonly name: string
+  readonly value: string
+  /** The name is a token in lower case, the value has no control characters: RFC 9113, 8.2.1. */
+  readonly isValid: boolean
+  /** As HPACK and SETTINGS_MAX_HEADER_LIST_SIZE count it. */
+  readonly size: number
+}
+
+/** The overhead of each entry besides its text: RFC 7541, 4.1. */
+const ENTRY_BYTES = 32
+
+export function createField(name: string, value: string): HeaderField {
+  const size = name.length + value.length + ENTRY_BYTES
+  return { name, value, isValid: isName(name) && isValue(value), size }
+}
+
+/** By ASCII code: whether a name may contain the character. */
+const nameLetters: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".includes(String.fromCharCode(code)),
+)
+
+function isName(name: string): boolean {
+  // All names with a colon are let through here; unknown pseudo-header fields are refused later.
+  const start = name.startsWith(':') ? 1 : 0
+  if (name.length === start) return false
+  for (let at = start; at < name.length; at++)
+    if (nameLetters[name.charCodeAt(at)] !== true) return false
+  return true
+}
+
+const TAB = 0x09
+const DELETE = 0x7f
+
+/** Leading and trailing spaces are malformed by RFC 9113; Go's server accepts them, and so do we. */
+function isValue(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    if (code < SPACE ? code !== TAB : code === DELETE) return false
+  }
+  return true
+}

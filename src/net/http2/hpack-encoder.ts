@@ -1,0 +1,198 @@
+/**
+ * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the table of the connection, if it has one; else
+ * they are kept encoded, so that most of a block is copied.
+ */
+import { assert } from '../../lib/assert.ts'
+import type { FieldTable } from './field-table.ts'
+import { staticTable } from './static-table.ts'
+
+type Value = string | readonly string[]
+
+/** The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it was another one in a row. */
+type Known = {
+  readonly number: number
+  readonly prefix: Buffer
+  value: string
+  bytes: Buffer | undefined
+  misses: number
+}
+
+/** Answers have few header names, and they are our own; beyond this number a name is encoded each time. */
+const KNOWN_MAX = 64
+/** Longer values are not likely to come again. */
+const KNOWN_VALUE_BYTES_MAX = 128
+/** A name whose values differ so often has a new one each time, as `audit-id`: they are compared now and then only, which costs as much as to write them. */
+const MISSES_MAX = 1000
+const COMPARED_EVERY = 64
+const INTEGER_BYTES_MAX = 6
+const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
+
+/** A dynamic table size update to 0, which must be in the first block of a connection. */
+const EMPTY_TABLE = 0x20
+
+const nameNumbers: ReadonlyMap<string, number> = new Map(
+  staticTable.map(([name], at): [string, number] => [name, at + 1]).toReversed(),
+)
+const statusNumbers: ReadonlyMap<string, number> = new Map(
+  staticTable.flatMap(([name, value], at): [string, number][] =>
+    name === ':status' ? [[value, at + 1]] : [],
+  ),
+)
+
+export class HpackEncoder {
+  readonly #known = new Map<string, Known>()
+  #block: Buffer = Buffer.allocUnsafeSlow(1024)
+  #length = 0
+  #writer: object | undefined
+  #table: FieldTable | undefined
+
+  /** The block that is being written, up to `length`. Valid until the next `begin`. */
+  get block(): Buffer {
+    return this.#block
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /**
+   * `writer`: the connection whose block it is. The encoder is shared, so no other may begin a block before this one is sent. `table`: its
+   * table; undefined: it has none, which the first block must tell.
+   */
+  begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
+    this.#writer = writer
+    this.#table = table
+    table?.begin()
+    this.#length = 0
+    if (isFirst && table === undefined) this.#block[this.#length++] = EMPTY_TABLE
+  }
+
+  /** To be called before the block is sent. */
+  assertWriter(writer: object): void {
+    assert(this.#writer === writer, 'a field block is sent that another connection has begun')
+  }
+
+  status(status: number): void {
+    const text = `${status}`
+    const number = statusNumbers.get(text)
+    if (number === undefined) return this.field(':status', text)
+    this.#reserve(1)
+    this.#block[this.#length++] = 0x80 | number
+  }
+
+  field(name: string, value: Value): void {
+    if (typeof value === 'string') this.#field(name, value)
+    else for (const one of value) this.#field(name, one)
+  }
+
+  #field(name: string, value: string): void {
+    const known = this.#known.get(name)
+    if (known === undefined) return this.#newField(name, value)
+    const index = this.#table?.indexOf(known.number, value) ?? 0
+    if (index > 0) return this.#indexed(index)
+    const isCompared = known.misses < MISSES_MAX || known.misses % COMPARED_EVERY === 0
+    if (!isCompared || known.value !== value) {
+      known.misses++
+      known.value = value
+      known.bytes = undefined
+      this.#append(known.prefix)
+      return this.#text(value)
+    }
+    known.misses = 0
+    // What came twice in a row is kept: some values never come again.
+    const isKept = value.length <= KNOWN_VALUE_BYTES_MAX
+    if (isKept && this.#table?.add(known.number, value, name.length + value.length) === true) {
+      return this.#added(name, value)
+    }
+    if (known.bytes !== undefined) return this.#append(known.bytes)
+    const start = this.#length
+    this.#append(known.prefix)
+    this.#text(value)
+    if (isKept) known.bytes = Buffer.from(this.#block.subarray(start, this.#length))
+  }
+
+  #newField(name: string, value: string): void {
+    const prefix = prefixOf(name)
+    const number = this.#known.size
+    if (number < KNOWN_MAX)
+      this.#known.set(name, { number, prefix, value, bytes: undefined, misses: 0 })
+    this.#append(prefix)
+    this.#text(value)
+  }
+
+  /** A field that is in one of the tables. */
+  #indexed(index: number): void {
+    this.#reserve(INTEGER_BYTES_MAX)
+    const at = this.#length
+    this.#length = writeInteger(this.#block, at, { value: index, prefix: 0x7f })
+    this.#block[at] = 0x80 | (this.#block[at] ?? 0)
+  }
+
+  /** A field that the peer adds to its table. */
+  #added(name: string, value: string): void {
+    const number = nameNumbers.get(name) ?? 0
+    this.#reserve(1)
+    // The numbers of all names fit into six bits.
+    this.#block[this.#length++] = 0x40 | number
+    if (number === 0) this.#text(name)
+    this.#text(value)
+  }
+
+  #append(bytes: Buffer): void {
+    this.#reserve(bytes.length)
+    this.#block.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  #text(value: string): void {
+    this.#reserve(value.length + PER_FIELD_BYTES_MAX)
+    this.#length = writeText(this.#block, this.#length, value)
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#block.length) return
+    const larger = Buffer.allocUnsafeSlow(needed * 2)
+    this.#block.copy(larger, 0, 0, this.#length)
+    this.#block = larger
+  }
+}
+
+/** A literal field without indexing, up to its value. */
+function prefixOf(name: string): Buffer {
+  const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
+  const number = nameNumbers.get(name)
+  if (number !== undefined)
+    return bytes.subarray(0, writeInteger(bytes, 0, { value: number, prefix: 0x0f }))
+  return bytes.subarray(0, writeText(bytes, 1, name))
+}
+
+const LINE_FEED_OR_LESS = 0x1f
+const REPLACEMENT = 0x20
+
+/** Writes one byte for each character; what HTTP does not allow in a value becomes a space. */
+function writeText(into: Buffer, at: number, text: string): number {
+  let next = writeInteger(into, at, { value: text.length, prefix: 0x7f })
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    into[next++] = code <= LINE_FEED_OR_LESS || code === 0x7f || code > 0xff ? REPLACEMENT : code
+  }
+  return next
+}
+
+function writeInteger(
+  into: Buffer,
+  at: number,
+  { value, prefix }: { value: number; prefix: number },
+): number {
+  if (value < prefix) {
+    into[at] = value
+    return at + 1
+  }
+  into[at] = prefix
+  let next = at + 1
+  let rest = value - prefix
+  for (; rest >= 0x80; rest >>>= 7) into[next++] = (rest & 0x7f) | 0x80
+  into[next++] = rest
+  return next
+}

@@ -1,0 +1,199 @@
+/** Reads a request's method, target and headers from its fields, and recognizes malformed requests (RFC 9113, 8). */
+import type { IncomingHttpHeaders } from 'node:http'
+import { COLON } from '../../lib/ascii.ts'
+import type { HeaderField } from './field.ts'
+
+export type RequestHead = {
+  readonly method: string
+  /** As it was sent: a path and a query. */
+  readonly target: string
+  /** Frozen: requests with the same headers share them. */
+  readonly headers: IncomingHttpHeaders
+  /** -1: there is no content-length. */
+  readonly contentLength: number
+}
+
+type Pseudo = ':method' | ':scheme' | ':path' | ':authority'
+
+const isPseudo = (name: string): name is Pseudo =>
+  name === ':path' || name === ':method' || name === ':scheme' || name === ':authority'
+
+/** Connection-specific header fields of HTTP/1.1 (RFC 9113, 8.2.2). */
+const forbidden: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Of several fields with one of these names the first counts; with other names they are joined. As node:http. */
+const single: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'max-forwards',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'user-agent',
+])
+
+type Headers = {
+  readonly headers: IncomingHttpHeaders
+  readonly contentLength: number
+  /** The host header in lower case; empty if there is none. */
+  readonly host: string
+}
+
+/** Longer headers are not remembered: each connection would keep them for as long as it lasts. */
+const REMEMBERED_BYTES_MAX = 8 * 1024
+
+/** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
+export class HeadReader {
+  readonly #isKeptApart: (name: string) => boolean
+  #lastFields: readonly HeaderField[] = []
+  #last: Headers = { headers: {}, contentLength: -1, host: '' }
+  #lastAuthority = ''
+
+  /** `isKeptApart`: of which headers several fields are not joined into one. */
+  constructor(isKeptApart: (name: string) => boolean) {
+    this.#isKeptApart = isKeptApart
+  }
+
+  /** Undefined for a malformed request. `bytes`: the size of all fields. */
+  read(fields: readonly HeaderField[], bytes: number): RequestHead | undefined {
+    const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
+    let at = 0
+    for (; at < fields.length; at++) {
+      const field = fields[at]
+      if (field === undefined || field.name.charCodeAt(0) !== COLON) break
+      if (!field.isValid || !isPseudo(field.name) || pseudo[field.name] !== '') return undefined
+      pseudo[field.name] = field.value
+    }
+    const { ':method': method, ':path': target } = pseudo
+    const authority = pseudo[':authority']
+    if (!isWhole(method, target, pseudo[':scheme']) || !this.#isAuthority(authority))
+      return undefined
+    const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
+    if (known === undefined) return undefined
+    // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another server than readers of the other.
+    if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
+      return undefined
+    return { method, target, headers: known.headers, contentLength: known.contentLength }
+  }
+
+  #isLast(fields: readonly HeaderField[], start: number): boolean {
+    const last = this.#lastFields
+    if (fields.length - start !== last.length) return false
+    for (let at = 0; at < last.length; at++) if (!isSame(fields[start + at], last[at])) return false
+    return true
+  }
+
+  #readHeaders(fields: readonly HeaderField[], bytes: number): Headers | undefined {
+    if (!areFieldsValid(fields)) return undefined
+    const contentLength = lengthOf(fields)
+    const host = hostOf(fields)
+    if (contentLength === undefined || host === undefined) return undefined
+    // Frozen, since requests share them.
+    const headers = Object.freeze(joinFields(fields, this.#isKeptApart))
+    if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
+    this.#lastFields = fields
+    this.#last = { headers, contentLength, host }
+    return this.#last
+  }
+
+  /** The last authority is remembered: a client sends the same one with every request. */
+  #isAuthority(authority: string): boolean {
+    if (authority === this.#lastAuthority) return true
+    if (!isAuthority(authority)) return false
+    if (authority.length < REMEMBERED_BYTES_MAX) this.#lastAuthority = authority
+    return true
+  }
+}
+
+/** Whether these fields may follow the pseudo-header fields, or be trailers. */
+export function areFieldsValid(fields: readonly HeaderField[]): boolean {
+  for (const { name, value, isValid } of fields) {
+    if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
+    if (name === 'te' && value !== 'trailers') return false
+  }
+  return true
+}
+
+/** The methods of nearly all requests, which spare them the regular expression. */
+const usualMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+])
+
+function isWhole(method: string, target: string, scheme: string): boolean {
+  if (method === 'CONNECT') return target === '' && scheme === ''
+  if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
+  if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
+  // A space would end the target if a proxy passes the request on as HTTP/1.1.
+  return (
+    (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
+  )
+}
+
+/** The characters of RFC 3986, 3.2. */
+const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
+
+function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {
+  if (one === other) return true
+  return (
+    one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
+  )
+}
+
+function joinFields(
+  fields: readonly HeaderField[],
+  isKeptApart: (name: string) => boolean,
+): IncomingHttpHeaders {
+  const headers: IncomingHttpHeaders = Object.create(null)
+  for (const { name, value } of fields) {
+    const before = headers[name]
+    if (before === undefined) headers[name] = name === 'set-cookie' ? [value] : value
+    else if (typeof before === 'string' && isKeptApart(name)) headers[name] = [before, value]
+    else if (Array.isArray(before)) before.push(value)
+    else if (!single.has(name))
+      headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
+  }
+  return headers
+}
+
+/** Undefined if there are several, or the value is invalid. */
+function hostOf(fields: readonly HeaderField[]): string | undefined {
+  let host: string | undefined
+  for (const { name, value } of fields) {
+    if (name !== 'host') continue
+    if (host !== undefined || !isAuthority(value)) return undefined
+    host = value.toLowerCase()
+  }
+  return host ?? ''
+}
+
+/** Undefined if there are several, or the value is invalid. */
+function lengthOf(fields: readonly HeaderField[]): number | undefined {
+  let length = -1
+  for (const { name, value } of fields) {
+    if (name !== 'content-length') continue
+    if (!/^\d{1,15}$/.test(value) || length !== -1) return undefined
+    length = Number(value)
+  }
+  return length
+}

@@ -1,0 +1,238 @@
+/**
+ * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow, and the frames about the
+ * connection. Streams that have to wait take turns.
+ */
+import type { Duplex } from 'node:stream'
+import type { Blocks } from '../../lib/blocks.ts'
+import { FieldTable, TABLE_BYTES } from './field-table.ts'
+import type { HpackEncoder } from './hpack-encoder.ts'
+import { Output } from './output.ts'
+import {
+  CODE,
+  type Code,
+  ConnectionError,
+  DEFAULT_WINDOW,
+  FLAG,
+  FRAME,
+  FRAME_BYTES_MAX,
+  preface,
+  WINDOW_MAX,
+  writeUint32,
+} from './protocol.ts'
+import type { SendingStream } from './sending-stream.ts'
+import type { Turn } from './turn.ts'
+
+/** What one stream may send before it is the turn of the next. */
+const SHARE_BYTES = 64 * 1024
+
+export type SenderParts = {
+  readonly socket: Duplex
+  /** These are shared by all connections. */
+  readonly encoder: HpackEncoder
+  readonly blocks: Blocks
+  readonly turn: Turn
+  /** Whether fields that are sent again and again are added to the peer's table. */
+  readonly hasTable: boolean
+  /** END_STREAM was sent on a stream. */
+  readonly onFinished: (stream: SendingStream) => void
+}
+
+export class Sender {
+  readonly #socket: Duplex
+  readonly #encoder: HpackEncoder
+  readonly #onFinished: SenderParts['onFinished']
+  readonly #output: Output
+  /** Streams that have something to send and wait for the connection, in this order. */
+  #queue: SendingStream[] = []
+  #window = DEFAULT_WINDOW
+  #table: FieldTable | undefined
+  /** Also the first one after the peer has made its table smaller. */
+  #isFirstHead = true
+
+  constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderParts) {
+    this.#socket = socket
+    this.#table = hasTable ? new FieldTable() : undefined
+    this.#encoder = encoder
+    this.#onFinished = onFinished
+    this.#output = new Output({
+      socket,
+      blocks,
+      turn,
+      onTurn: this.#onTurn,
+      onWritten: this.#onWritten,
+    })
+  }
+
+  get waitingBytes(): number {
+    return this.#output.bytes
+  }
+
+  get writes(): number {
+    return this.#output.writes
+  }
+
+  preface(): void {
+    this.#output.raw(preface)
+  }
+
+  /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
+  beginHead(): HpackEncoder {
+    this.#encoder.begin(this.#isFirstHead, this, this.#table)
+    return this.#encoder
+  }
+
+  /** SETTINGS_HEADER_TABLE_SIZE. One that is smaller than ours is not used at all. */
+  limitTable(bytes: number): void {
+    if (bytes >= TABLE_BYTES) return
+    this.#table = undefined
+    this.#isFirstHead = true
+  }
+
+  sendHead(stream: SendingStream, isEnd: boolean): void {
+    this.#encoder.assertWriter(this)
+    this.#isFirstHead = false
+    this.#table?.sent()
+    const { block, length } = this.#encoder
+    for (let sent = 0; sent < length; ) {
+      const bytes = Math.min(length - sent, FRAME_BYTES_MAX)
+      const flags =
+        (sent + bytes === length ? FLAG.END_HEADERS : 0) |
+        (isEnd && sent === 0 ? FLAG.END_STREAM : 0)
+      const type = sent === 0 ? FRAME.HEADERS : FRAME.CONTINUATION
+      const at = this.#output.frame({ length: bytes, type, flags, stream: stream.id })
+      block.copy(this.#output.memory, at, sent, sent + bytes)
+      sent += bytes
+    }
+    if (isEnd) this.#onFinished(stream)
+  }
+
+  /** Sends what the stream has to send, as far as that is possible now, and the rest when it is. */
+  readonly send = (stream: SendingStream): void => {
+    if (stream.isQueued) return
+    this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
+    this.enqueue(stream)
+  }
+
+  /** Queues a stream whose own window is open: it goes on when it is its turn. */
+  enqueue(stream: SendingStream): void {
+    if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
+    stream.isQueued = true
+    this.#queue.push(stream)
+    this.#output.wake()
+  }
+
+  /** WINDOW_UPDATE for the connection. */
+  openWindow(bytes: number): void {
+    this.#window += bytes
+    if (this.#window > WINDOW_MAX)
+      throw new ConnectionError(
+        CODE.FLOW_CONTROL_ERROR,
+        'WINDOW_UPDATE makes the window of the connection too large',
+      )
+    if (this.#queue.length > 0) this.#output.wake()
+  }
+
+  settings(settings: readonly (readonly [id: number, value: number])[]): void {
+    let at = this.#output.frame({
+      length: 6 * settings.length,
+      type: FRAME.SETTINGS,
+      flags: 0,
+      stream: 0,
+    })
+    for (const [id, value] of settings) {
+      this.#output.memory.writeUInt16BE(id, at)
+      writeUint32(this.#output.memory, at + 2, value)
+      at += 6
+    }
+  }
+
+  acknowledgeSettings(): void {
+    this.#output.frame({ length: 0, type: FRAME.SETTINGS, flags: FLAG.ACK, stream: 0 })
+  }
+
+  /** `data`: eight bytes. */
+  ping(data: Buffer, { isAnswer }: { readonly isAnswer: boolean }): void {
+    const at = this.#output.frame({
+      length: data.length,
+      type: FRAME.PING,
+      flags: isAnswer ? FLAG.ACK : 0,
+      stream: 0,
+    })
+    data.copy(this.#output.memory, at)
+  }
+
+  windowUpdate(id: number, bytes: number): void {
+    const at = this.#output.frame({ length: 4, type: FRAME.WINDOW_UPDATE, flags: 0, stream: id })
+    writeUint32(this.#output.memory, at, bytes)
+  }
+
+  reset(id: number, code: Code): void {
+    const at = this.#output.frame({ length: 4, type: FRAME.RST_STREAM, flags: 0, stream: id })
+    writeUint32(this.#output.memory, at, code)
+  }
+
+  goaway(lastId: number, code: Code): void {
+    const at = this.#output.frame({ length: 8, type: FRAME.GOAWAY, flags: 0, stream: 0 })
+    writeUint32(this.#output.memory, at, lastId)
+    writeUint32(this.#output.memory, at + 4, code)
+  }
+
+  /** Ends the socket when everything is written. */
+  end(): void {
+    this.#output.end()
+  }
+
+  /** The socket is closed. */
+  abandon(): void {
+    this.#output.abandon()
+  }
+
+  /** Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken some. */
+  pauseReadingIfFull(): void {
+    if (this.#output.isTooFullToRead) this.#socket.pause()
+  }
+
+  readonly #onWritten = (): void => {
+    if (this.#queue.length > 0 && this.#window > 0) this.#output.wake()
+    if (this.#socket.isPaused() && !this.#output.isTooFullToRead) this.#socket.resume()
+  }
+
+  readonly #onTurn = (): void => {
+    while (this.#queue.length > 0 && this.#window > 0 && !this.#output.isFull) {
+      const stream = this.#queue.shift()
+      if (stream === undefined) return
+      stream.isQueued = false
+      if (stream.isClosed) continue
+      this.#sendShare(stream, SHARE_BYTES)
+      this.enqueue(stream)
+    }
+  }
+
+  /** Sends until nothing is left, the share is used up, or the peer's windows or the socket allow no more. */
+  #sendShare(stream: SendingStream, share: number): void {
+    let isEnded = false
+    for (let left = share; stream.leftBytes > 0 && left > 0; ) {
+      const window = Math.min(stream.sendWindow, this.#window)
+      if (window <= 0 || this.#output.isFull) return
+      const bytes = Math.min(stream.leftBytes, window, FRAME_BYTES_MAX, this.#output.room)
+      isEnded = stream.isEnding && stream.leftBytes === bytes
+      this.#sendData(stream, bytes, isEnded)
+      left -= bytes
+    }
+    if (stream.leftBytes > 0) return
+    if (!stream.isEnding) return stream.taken()
+    if (!isEnded)
+      this.#output.frame({ length: 0, type: FRAME.DATA, flags: FLAG.END_STREAM, stream: stream.id })
+    this.#onFinished(stream)
+  }
+
+  #sendData(stream: SendingStream, length: number, isEnd: boolean): void {
+    stream.leftBytes -= length
+    stream.sentBytes += length
+    stream.sendWindow -= length
+    this.#window -= length
+    const flags = isEnd ? FLAG.END_STREAM : 0
+    const at = this.#output.frame({ length, type: FRAME.DATA, flags, stream: stream.id })
+    stream.copy(this.#output.memory, at, at + length)
+  }
+}

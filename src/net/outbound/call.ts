@@ -1,0 +1,299 @@
+/** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { type Span, within } from '../../api/span.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
+import { Connections } from './connections.ts'
+import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'
+import { BusyError, CallLimit, type CallLimits } from './call-limit.ts'
+import type { ReceivedAnswers } from './received.ts'
+import { refusalOf } from './refusal.ts'
+import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
+import { type Address, addressOf, endpointOf, type ServicePlace } from './service-address.ts'
+
+/**
+ * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that is raised, no call waits for those of
+ * others.
+ */
+const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
+
+/** This server itself, which no proxy has to be asked for. */
+const ownOrigins: ReadonlySet<string> = new Set([
+  'https://kubernetes.default.svc',
+  'https://kubernetes.default.svc:443',
+])
+
+/** A call failed; the message is upstream's. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError'
+  /** Of an answer that was an error; undefined: there was none. */
+  readonly status: number | undefined
+  /** Which limit of this server ended the call: it says nothing about the webhook. Undefined: none. */
+  readonly limit: OwnLimit | undefined
+
+  constructor(
+    message: string,
+    { cause, status }: { readonly cause?: unknown; readonly status?: number } = {},
+  ) {
+    super(message, { cause })
+    this.status = status
+    this.limit = limitOf(cause)
+  }
+}
+
+/** `busy`: of all calls together, so that it may pass the next time. `answer`: the answer is too large. */
+export type OwnLimit = 'busy' | 'answer'
+
+function limitOf(cause: unknown): OwnLimit | undefined {
+  if (cause instanceof BusyError) return 'busy'
+  if (!(cause instanceof TooLargeError)) return undefined
+  return cause.why === 'answer' ? 'answer' : 'busy'
+}
+
+/** The current Service; undefined if it does not exist. */
+export type GetService = (
+  namespace: string,
+  name: string,
+) => KubeObject | undefined | Promise<KubeObject | undefined>
+
+/** How endpoints are found. */
+export type EndpointRouting = {
+  /** The Endpoints of a Service; undefined if they do not exist. */
+  readonly getEndpoints: GetService
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+}
+
+/** How this server shows a webhook who it is. May be renewed: it is asked for with each call. */
+export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certificate'>
+
+/** By the host and port that a configuration names; for a Service the host is `name.namespace.svc`. Undefined: it calls without any. */
+export type CredentialsFor = (host: string, port: number) => ClientCredentials | undefined
+
+export type WebhookParts = {
+  readonly getService: GetService
+  /** Absent: a Service is called at its cluster IP. */
+  readonly routing?: EndpointRouting | undefined
+  /** Undefined: no webhook gets any. */
+  readonly credentialsFor?: CredentialsFor | undefined
+  /** Shared by all webhooks. */
+  readonly received: ReceivedAnswers
+  /** How webhooks behind a Service and those given by a URL are connected to. Undefined: straight. */
+  readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
+  /** Undefined: the limit of `received`. */
+  readonly answerBytesMax?: number
+}
+
+export type PostOptions = {
+  /** Absent: the webhook's own. */
+  readonly timeoutMs?: number
+  /** Undefined: the request is not traced. */
+  readonly span?: Span | undefined
+}
+
+const userAgent = 'kube-apiserver-admission'
+
+type Posted = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
+
+export class Webhook {
+  /** Also part of error messages. */
+  readonly #origin: string
+  /** Up to the timeout, which is part of the query. */
+  readonly #path: string
+  readonly #timeoutMs: number
+  readonly #service: ServicePlace | undefined
+  readonly #getService: GetService
+  readonly #routing: EndpointRouting | undefined
+  readonly #received: ReceivedAnswers
+  readonly #answerBytesMax: number | undefined
+  readonly #limit = new CallLimit(LIMITS)
+  readonly #credentials: ClientCredentials | undefined
+  readonly #connections: Connections
+
+  /** `clientConfig`: has a url, or a service of the cluster. */
+  constructor(clientConfig: Fields, timeoutMs: number, parts: WebhookParts) {
+    const { getService, routing, credentialsFor, received, answerBytesMax, dials } = parts
+    const { service } = clientConfig
+    this.#service = isFields(service) ? placeOf(service) : undefined
+    const url =
+      this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
+    this.#path = `${cleanPath(url.pathname)}${url.search === '' ? '?' : `${url.search}&`}timeout=`
+    const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
+    this.#origin = `${url.protocol}//${host}`
+    this.#timeoutMs = timeoutMs
+    this.#getService = getService
+    this.#routing = routing
+    this.#received = received
+    this.#answerBytesMax = answerBytesMax
+    const caBundle = textOf(clientConfig['caBundle'])
+    const anchors =
+      caBundle === ''
+        ? undefined
+        : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
+    const selected = this.#service === undefined ? dials?.controlplane : dials?.cluster
+    const dial = ownOrigins.has(this.#origin) ? undefined : selected
+    this.#connections = new Connections({ anchors, timeoutMs, dial })
+    const named =
+      this.#service === undefined ? hostAsWritten(textOf(clientConfig['url']), url) : url.hostname
+    this.#credentials = credentialsFor?.(withoutBrackets(named), this.#service?.port ?? portOf(url))
+  }
+
+  /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
+  async post(
+    body: string,
+    signal: AbortSignal,
+    { timeoutMs = this.#timeoutMs, span }: PostOptions = {},
+  ): Promise<string> {
+    const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
+    const answer = await this.#inTurn(
+      () => this.#traced(body, signal, { path, span }),
+      signal,
+      path,
+    )
+    const { status, type, text } = answer
+    const why = refusalOf(answer)
+    if (why !== undefined) throw new WebhookError(why, { status })
+    if (text === '')
+      throw new WebhookError(
+        `0-length response with status code: ${status} and content type: ${type}`,
+      )
+    return text
+  }
+
+  /** Closes connections as soon as they are unused: calls that are under way go on. */
+  close(): void {
+    this.#connections.close()
+  }
+
+  async #inTurn(call: () => Promise<Answer>, signal: AbortSignal, path: string): Promise<Answer> {
+    try {
+      return await this.#limit.run(call, signal)
+    } catch (error) {
+      throw error instanceof BusyError ? this.#failure(path, error.message, error) : error
+    }
+  }
+
+  #traced(
+    body: string,
+    signal: AbortSignal,
+    { path, span }: { readonly path: string; readonly span: Span | undefined },
+  ): Promise<Answer> {
+    if (span === undefined) return this.#send(body, signal, { path, headers: {} })
+    const { hostname, port } = new URL(this.#origin)
+    const call = span.child('HTTP POST', {
+      kind: 'client',
+      attributes: {
+        'http.method': 'POST',
+        'http.request_content_length': Buffer.byteLength(body),
+        'http.url': `${this.#origin}${path}`,
+        'net.peer.name': withoutBrackets(hostname),
+        ...(port === '' ? {} : { 'net.peer.port': Number(port) }),
+        'user_agent.original': userAgent,
+      },
+    })
+    return within(call, async () => {
+      const answer = await this.#send(body, signal, { path, headers: call.headers })
+      call.set({
+        'http.status_code': answer.status,
+        'http.response_content_length': Buffer.byteLength(answer.text),
+      })
+      return answer
+    })
+  }
+
+  async #send(body: string, signal: AbortSignal, { path, headers: own }: Posted): Promise<Answer> {
+    const { headers, ...place } = await this.#target(path)
+    try {
+      const shown = await this.#credentials?.headers()
+      const call = {
+        target: { ...place, path },
+        authority: this.#origin.slice('https://'.length),
+        headers: { 'user-agent': userAgent, ...shown, ...headers, ...own },
+        body,
+        signal,
+        received: this.#received,
+        answerBytesMax: this.#answerBytesMax,
+      }
+      return await this.#connections.send(call, await this.#credentials?.certificate())
+    } catch (error) {
+      if (error instanceof BrokenAnswer) throw new WebhookError(error.message, { cause: error })
+      throw this.#failure(path, error instanceof Error ? reasonOf(error) : String(error), error)
+    }
+  }
+
+  /** A Service is called at its cluster IP, or at an endpoint, with its DNS name for TLS. */
+  async #target(path: string): Promise<Target> {
+    const url = new URL(this.#origin)
+    const { hostname } = url
+    if (this.#service === undefined)
+      return { host: withoutBrackets(hostname), port: portOf(url), headers: {} }
+    const address = await this.#addressOf(this.#service, path)
+    if (typeof address === 'string') throw this.#failure(path, address)
+    return {
+      ...address,
+      servername: hostname,
+      headers: { host: `${hostname}:${this.#service.port}` },
+    }
+  }
+
+  async #addressOf(place: ServicePlace, path: string): Promise<Address | string> {
+    const { namespace, name } = place
+    const routing = this.#routing
+    try {
+      const service = await this.#getService(namespace, name)
+      if (routing === undefined) return addressOf(service, place)
+      const endpoints = await routing.getEndpoints(namespace, name)
+      return endpointOf(service, place, { endpoints, random: routing.random })
+    } catch (error) {
+      throw this.#failure(path, messageOf(error), error)
+    }
+  }
+
+  #failure(path: string, why: string, cause?: unknown): WebhookError {
+    return new WebhookError(`Post ${quote(this.#origin + path)}: ${why}`, { cause })
+  }
+}
+
+/** A URL has its host in lower case. Users of a kubeconfig are looked up, as upstream does it, by the host as it was written. */
+function hostAsWritten(text: string, { hostname }: URL): string {
+  const at = text.toLowerCase().indexOf(hostname)
+  return at < 0 ? hostname : text.slice(at, at + hostname.length)
+}
+
+/**
+ * As client-go joins it: slashes that follow each other are one, and none is at the end. Go's own servers answer other paths with a redirect, which
+ * nobody follows.
+ */
+const cleanPath = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+
+const portOf = ({ port }: URL): number => Number(port) || 443
+
+/** An IPv6 address is in brackets in a URL. */
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+type Target = Address & {
+  readonly servername?: string
+  readonly headers: { readonly host?: string }
+}
+
+const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
+  namespace: textOf(namespace),
+  name: textOf(name),
+  port: numberOf(port) || 443,
+})
+
+/** The URL with the DNS name of the Service. */
+function urlOf({ name, namespace, path }: Fields): URL {
+  const place = new URL(`https://${textOf(name)}.${textOf(namespace)}.svc`)
+  place.pathname = textOf(path)
+  return place
+}

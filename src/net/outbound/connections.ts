@@ -1,0 +1,196 @@
+/**
+ * The connections to one webhook. They are kept open between calls, but only for calls with the same client certificate: one that was
+ * renewed needs new connections.
+ *
+ * As upstream, HTTP/2 is offered only to a webhook on this host: behind a Service or another name there may be several
+ * servers, and all calls on one connection would come to the same of them (k/k#75791).
+ */
+import { Agent } from 'node:https'
+import { isIP } from 'node:net'
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Dial } from '../../lib/dial.ts'
+import { DialedTlsAgent } from '../../lib/dialed-agents.ts'
+import { secured } from '../../lib/dialed-tls.ts'
+import { orAborted } from '../../lib/or-aborted.ts'
+import { systemContext } from '../../lib/x509/system-roots.ts'
+import type { ServerTrustAnchors } from '../../lib/x509/trust-anchors.ts'
+import { type Http2Call, Http2Session } from './http2-session.ts'
+import type { KeyPair } from './kubeconfig-credentials.ts'
+import { type Answer, LostConnection, send } from './send.ts'
+
+/** On how many connections a call is tried that then turn out to be lost. */
+const SENDS_MAX = 3
+
+export type ConnectionsOptions = {
+  /** Undefined: the roots of the system. */
+  readonly anchors: ServerTrustAnchors | undefined
+  /** After which an unused connection is closed, and one that cannot be opened is given up. */
+  readonly timeoutMs: number
+  /** Undefined: connections go straight. */
+  readonly dial?: Dial | undefined
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions
+  #current: { readonly pool: Pool; readonly certificate: string } | undefined
+  #isClosed = false
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options
+  }
+
+  /** Fails with a FailedCall. `own`: the client certificate. */
+  send(call: Http2Call, own: KeyPair | undefined): Promise<Answer> {
+    return this.#poolFor(own).send(call)
+  }
+
+  /** Closes connections as soon as they are unused: calls that are under way go on. */
+  close(): void {
+    this.#isClosed = true
+    this.#current?.pool.close()
+  }
+
+  #poolFor(own: KeyPair | undefined): Pool {
+    const certificate = own === undefined ? '' : `${own.cert}${own.key}`
+    if (this.#current?.certificate === certificate) return this.#current.pool
+    this.#current?.pool.close()
+    const { anchors, ...options } = this.#options
+    const context =
+      anchors === undefined ? systemContext(own) : createSecureContext({ ...anchors, ...own })
+    const pool = new Pool(context, options)
+    this.#current = { pool, certificate }
+    if (this.#isClosed) pool.close()
+    return pool
+  }
+}
+
+/** Connections with one TLS context. */
+class Pool {
+  readonly #secureContext: SecureContext
+  readonly #timeoutMs: number
+  readonly #dial: Dial | undefined
+  readonly #agent: Agent
+  #sessions: readonly Http2Session[] = []
+  #opening: Promise<Http2Session | undefined> | undefined
+  /** The webhook did not agree on HTTP/2. */
+  #isHttp1 = false
+  #isClosed = false
+
+  constructor(
+    secureContext: SecureContext,
+    { timeoutMs, dial }: Omit<ConnectionsOptions, 'anchors'>,
+  ) {
+    this.#secureContext = secureContext
+    this.#timeoutMs = timeoutMs
+    this.#dial = dial
+    // A resumed session would not show whether the certificate of the webhook is still valid, so none is cached.
+    const options = { keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext }
+    this.#agent = dial === undefined ? new Agent(options) : new DialedTlsAgent(dial, options)
+  }
+
+  async send(call: Http2Call): Promise<Answer> {
+    for (let sends = 1; ; sends++) {
+      try {
+        const session = await this.#session(call)
+        return await (session?.send(call) ?? send({ ...call, agent: this.#agent, isTls: true }))
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+        if (sends === SENDS_MAX) throw new Error('EOF', { cause: error })
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const session of this.#sessions) session.close()
+    this.#agent.maxFreeSockets = 0
+    for (const sockets of Object.values(this.#agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy()
+  }
+
+  /** Has a stream for the call. Undefined: the call is to be sent over HTTP/1.1. Fails with a FailedCall or a LostConnection. */
+  async #session({
+    target: { host, port, servername },
+    signal,
+  }: Http2Call): Promise<Http2Session | undefined> {
+    if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
+    for (;;) {
+      // limit: sessions with one server
+      this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
+      // limit: sessions with one server
+      const free = this.#sessions.find((session) => session.acquire())
+      if (free !== undefined) return free
+      const isOwn = this.#opening === undefined
+      this.#opening ??= this.#open(host, port).finally(() => {
+        this.#opening = undefined
+      })
+      try {
+        // It is opened for many calls, each of which may give up.
+        if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
+      } catch (error) {
+        // Only the time of the call that began to open it is over. Passed on, a failurePolicy would ignore a webhook that had no time to answer.
+        if (isOwn || signal.aborted || !isAbort(error)) throw error
+      }
+    }
+  }
+
+  async #open(host: string, port: number): Promise<Http2Session | undefined> {
+    const options = {
+      host,
+      port,
+      // SNI carries host names, not addresses (RFC 6066, 3).
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      secureContext: this.#secureContext,
+      ALPNProtocols: ['h2', 'http/1.1'],
+    }
+    const socket =
+      this.#dial === undefined
+        ? await connected(connect(options).setNoDelay(true), this.#timeoutMs)
+        : await secured(this.#dial(host, port, AbortSignal.timeout(this.#timeoutMs)), options)
+    if (socket.alpnProtocol !== 'h2') {
+      socket.destroy()
+      this.#isHttp1 = true
+      return undefined
+    }
+    const session = new Http2Session(socket, this.#timeoutMs)
+    await session.ready
+    // Whoever waits for a stream opens the next connection, and would never end.
+    if (!session.takesStreams) {
+      session.close()
+      throw new Error('http2: the webhook takes no streams')
+    }
+    // GOAWAY came with SETTINGS: whoever waits would open connections without pause for as long as it has time.
+    if (session.isSpent) throw new LostConnection()
+    this.#sessions = [...this.#sessions, session]
+    if (this.#isClosed) session.close()
+    return session
+  }
+}
+
+/** Addresses are in the form that a URL makes of them. */
+const isLocal = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError'
+
+function connected(socket: TLSSocket, timeoutMs: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => socket.destroy(new DOMException('no connection in time', 'AbortError')),
+      timeoutMs,
+    )
+    socket.once('secureConnect', () => {
+      clearTimeout(timer)
+      socket.off('error', reject)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
+    })
+  })
+}
+
+const callAborted = (): Error => new DOMException('the call was aborted', 'AbortError')

@@ -1,0 +1,38 @@
+/**
+ * Which user of a kubeconfig calls a webhook: users are named after hosts, as `host:port`, `*.suffix:port`, both without the port for 443,
+ * or `*`. Otherwise it is the user of the current context, if there is one.
+ */
+import type { KubeconfigUser, KubeconfigUsers } from './kubeconfig.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ClientCredentials, CredentialsFor } from './call.ts'
+import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
+
+const HTTPS_PORT = 443
+
+export function credentialsByHost(
+  { byName, current }: KubeconfigUsers,
+  clock: Clock,
+): CredentialsFor {
+  const made = new Map<KubeconfigUser, ClientCredentials>()
+  return (host, port) => {
+    const name = namesFor(host, port).find((one) => byName.has(one))
+    const user = (name === undefined ? undefined : byName.get(name)) ?? current
+    if (user === null) return undefined
+    const credentials = made.get(user) ?? new KubeconfigCredentials(user, clock)
+    made.set(user, credentials)
+    return credentials
+  }
+}
+
+/** The most specific first. */
+function namesFor(host: string, port: number): string[] {
+  const shown = host.includes(':') ? `[${host}]` : host
+  const withoutPort = port === HTTPS_PORT ? [host, ...suffixesOf(host)] : []
+  return [`${shown}:${port}`, ...suffixesOf(`${shown}:${port}`), ...withoutPort, '*']
+}
+
+/** `a.b.c`: `*.b.c`, `*.c`. */
+function suffixesOf(target: string): string[] {
+  const parts = target.split('.')
+  return parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)
+}

@@ -1,0 +1,102 @@
+/**
+ * Answers of webhooks that are being received, all within one budget. When it is exceeded the longest of them fails, so that a
+ * webhook that answers without end does not fail the calls of others.
+ */
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+
+/**
+ * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of objects, or one larger object, of
+ * which etcd takes 1.5 MB.
+ */
+const ANSWER_BYTES_MAX = 16 << 20
+/** Limit of all answers together; the buffers that they are collected in may be twice as large. */
+const BYTES_MAX = 64 << 20
+
+/** `answer`: it is too large by itself. `all`: it is the longest of all answers, which are too large together. */
+export type TooLarge = 'answer' | 'all'
+
+export type ReceivedLimits = { readonly answerBytesMax: number; readonly bytesMax: number }
+
+export class ReceivedAnswers {
+  readonly #limits: ReceivedLimits
+  readonly #open = new Set<ReceivedAnswer>()
+  #bytes = 0
+
+  constructor(limits: ReceivedLimits = { answerBytesMax: ANSWER_BYTES_MAX, bytesMax: BYTES_MAX }) {
+    this.#limits = limits
+  }
+
+  /** The bytes of all answers that are being received. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the answer or close it. */
+  begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
+    const answer = new ReceivedAnswer(this, giveUp, bytesMax)
+    this.#open.add(answer)
+    return answer
+  }
+
+  /** Called by an answer that has so many bytes more. */
+  grew(answer: ReceivedAnswer, bytes: number): void {
+    this.#bytes += bytes
+    if (answer.length > answer.bytesMax) answer.giveUp('answer')
+    while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp('all')
+  }
+
+  /** Called by an answer that holds nothing any longer. */
+  ended(answer: ReceivedAnswer): void {
+    if (this.#open.delete(answer)) this.#bytes -= answer.length
+  }
+}
+
+class ReceivedAnswer {
+  readonly bytesMax: number
+  readonly #all: ReceivedAnswers
+  readonly #giveUp: (why: TooLarge) => void
+  readonly #collected = new GrowingBuffer()
+  #length = 0
+  #isOpen = true
+
+  constructor(all: ReceivedAnswers, giveUp: (why: TooLarge) => void, bytesMax: number) {
+    this.#all = all
+    this.#giveUp = giveUp
+    this.bytesMax = bytesMax
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  append(piece: Buffer): void {
+    if (!this.#isOpen) return
+    this.#length += piece.length
+    this.#all.grew(this, piece.length)
+    if (this.#isOpen) this.#collected.append(piece)
+  }
+
+  take(): Buffer {
+    const bytes = this.#collected.take()
+    this.close()
+    return bytes
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#all.ended(this)
+    this.#collected.take()
+  }
+
+  giveUp(why: TooLarge): void {
+    this.close()
+    this.#giveUp(why)
+  }
+}
+
+function longestOf(answers: Iterable<ReceivedAnswer>): ReceivedAnswer | undefined {
+  let longest: ReceivedAnswer | undefined
+  for (const answer of answers)
+    if (longest === undefined || answer.length > longest.length) longest = answer
+  return longest
+}

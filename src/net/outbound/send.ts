@@ -1,0 +1,192 @@
+/** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
+import { type Agent, request as requestPlain } from 'node:http'
+import { type Agent as TlsAgent, request as requestTls } from 'node:https'
+import { isLostBy } from '../../lib/lost-connection.ts'
+import { type CertificateError, certificateReasonOf } from './certificate-reason.ts'
+import type { ReceivedAnswers, TooLarge } from './received.ts'
+
+export type Answer = {
+  readonly status: number
+  /** The Content-Type header. */
+  readonly type: string
+  readonly text: string
+  /** The Retry-After header in seconds; 0: none. */
+  readonly retryAfterSec: number
+}
+
+/** `servername`: for TLS, if it is not the host. */
+type Target = {
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly servername?: string
+}
+
+export type Call = {
+  readonly agent: Agent | TlsAgent
+  readonly isTls: boolean
+  readonly target: Target
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  /** Undefined: the call is a GET; else it is a POST. */
+  readonly body: string | undefined
+  readonly signal: AbortSignal
+  readonly received: ReceivedAnswers
+  /** Undefined: the limit of `received`. */
+  readonly answerBytesMax?: number | undefined
+}
+
+/** The answer ended before, or went on after, the length that it had announced (RFC 9113, 8.1.1; RFC 9112, 8). The message is upstream's. */
+export class BrokenAnswer extends Error {
+  override readonly name = 'BrokenAnswer'
+
+  constructor() {
+    super(
+      'unexpected error when reading response body. Please retry. Original error: unexpected EOF',
+    )
+  }
+}
+
+/** Why there is no answer: an error of a socket, of TLS or of a signal. */
+export type FailedCall = Error &
+  CertificateError & {
+    readonly code?: string
+    readonly address?: string
+    readonly port?: number
+    /** That could not be resolved. */
+    readonly hostname?: string
+  }
+
+/** A limit of ours ended the call: the webhook may have answered anything. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError'
+  readonly why: TooLarge
+
+  constructor(why: TooLarge) {
+    super(
+      why === 'answer'
+        ? 'the response is too large'
+        : 'too many large responses are being received',
+    )
+    this.why = why
+  }
+}
+
+/**
+ * Fails with a FailedCall. The server may have closed a kept-alive connection just when it was reused: then the call is sent again, until
+ * it fails on a new one.
+ */
+export async function send(call: Call): Promise<Answer> {
+  for (;;) {
+    try {
+      return await sendOnce(call)
+    } catch (error) {
+      if (!(error instanceof LostConnection)) throw error
+    }
+  }
+}
+
+function sendOnce({
+  agent,
+  isTls,
+  target,
+  headers,
+  body,
+  signal,
+  received,
+  answerBytesMax,
+}: Call): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false
+    const fail = (error: FailedCall): void => {
+      const isLost = sent.reusedSocket && !isAnswered && isLostBy(error)
+      reject(isLost ? new LostConnection() : error)
+    }
+    const all = { ...(body === undefined ? acceptHeader : bodyHeaders(body)), ...headers }
+    const request = isTls ? requestTls : requestPlain
+    const sent = request(
+      { ...target, method: body === undefined ? 'GET' : 'POST', agent, signal, headers: all },
+      (response) => {
+        isAnswered = true
+        const collected = received.begin(
+          (why) => sent.destroy(new TooLargeError(why)),
+          answerBytesMax,
+        )
+        response.on('data', (chunk: Buffer) => collected.append(chunk))
+        response.on('close', () => collected.close())
+        // Node says of a connection that was closed within the body only that it was reset, by whomever.
+        response.on('error', (error: FailedCall) => {
+          if (signal.aborted) fail(callAborted())
+          else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
+        })
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: answered } = response
+          const { 'content-type': type = '', 'retry-after': retryAfter = '' } = answered
+          resolve(answerOf({ status, type, retryAfter }, collected.take()))
+        })
+      },
+    )
+    sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
+    sent.on('error', fail)
+    // Node tells of it only when there is a connection, so the call would wait for those before it.
+    const onAbort = (): void => {
+      if (sent.socket === null) reject(callAborted())
+    }
+    signal.addEventListener('abort', onAbort)
+    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    sent.once('upgrade', (_response, socket) => {
+      socket.on('error', () => undefined).destroy()
+      fail(new Error('unexpected response: 101 Switching Protocols'))
+    })
+    // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call is over.
+    sent.once('close', () => {
+      signal.removeEventListener('abort', onAbort)
+      if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
+    })
+    sent.end(body)
+  })
+}
+
+const callAborted = (): Error => new DOMException('the call was aborted', 'AbortError')
+
+type Head = { readonly status: number; readonly type: string; readonly retryAfter: string }
+
+export const answerOf = ({ status, type, retryAfter }: Head, body: Buffer): Answer => ({
+  status,
+  type,
+  text: body.toString('utf8'),
+  retryAfterSec: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0,
+})
+
+type BodyHeaders = {
+  readonly accept: string
+  readonly 'content-type': string
+  readonly 'content-length': string
+}
+
+const acceptHeader = { accept: 'application/json, */*' }
+export const bodyHeaders = (body: string): BodyHeaders => ({
+  ...acceptHeader,
+  'content-type': 'application/json',
+  'content-length': `${Buffer.byteLength(body)}`,
+})
+
+/** A reused connection was lost before there was an answer: the call is to be sent again. */
+export class LostConnection extends Error {}
+
+/** … and the peer has certainly not begun with it, so that it may be sent again whatever it does. */
+export class UnprocessedCall extends LostConnection {}
+
+/** Why a call failed, with the messages of Go's client. */
+export function reasonOf(error: FailedCall): string {
+  const { code = '', name, address, port } = error
+  const refused = certificateReasonOf(error)
+  if (refused !== undefined) return refused
+  if (name === 'AbortError') return 'context deadline exceeded'
+  if (code === 'ECONNREFUSED' && address !== undefined) {
+    return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`
+  }
+  if (code === 'ECONNRESET' && error.message === 'socket hang up') return 'EOF'
+  if (code === 'ENOTFOUND' && error.hostname !== undefined)
+    return `dial tcp: lookup ${error.hostname}: no such host`
+  return error.message
+}

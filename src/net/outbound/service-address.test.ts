@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { addressOf, endpointOf } from './service-address.ts'
+
+const place = { namespace: 'default', name: 'hook', port: 443 }
+const service = (spec: Fields): KubeObject => ({
+  kind: 'Service',
+  apiVersion: 'v1',
+  metadata: { name: 'hook' },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: '10.0.0.7',
+    ports: [{ port: 443, targetPort: 8443 }],
+    ...spec,
+  },
+})
+
+test('a Service is reached by its cluster IP, or by the name it stands for', () => {
+  const address = { host: '10.0.0.7', port: 443 }
+  assert.deepEqual(addressOf(service({}), place), address)
+  assert.deepEqual(addressOf(service({ type: 'LoadBalancer' }), place), address)
+  const external = service({ type: 'ExternalName', externalName: 'hook.example.com', ports: [] })
+  assert.deepEqual(addressOf(external, place), { host: 'hook.example.com', port: 443 })
+})
+
+test('what cannot be reached says why', () => {
+  assert.equal(addressOf(undefined, place), 'service "hook" not found')
+  assert.equal(
+    addressOf(service({}), { ...place, port: 8443 }),
+    'no service port 8443 found for service "hook"',
+  )
+  assert.equal(
+    addressOf(service({ clusterIP: 'None' }), place),
+    'cannot route to service with ClusterIP "None"',
+  )
+})
+
+const endpoints = (...subsets: Fields[]): KubeObject => ({
+  kind: 'Endpoints',
+  apiVersion: 'v1',
+  metadata: { name: 'hook' },
+  subsets,
+})
+const named = service({ clusterIP: 'None', ports: [{ name: 'https', port: 443 }] })
+const ready: Fields = {
+  addresses: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }],
+  ports: [{ name: 'https', port: 8443 }],
+}
+
+test('an endpoint is a ready address with the port of that name, whatever the cluster IP', () => {
+  const notReady: Fields = { notReadyAddresses: [{ ip: '10.1.0.9' }], ports: ready['ports'] ?? [] }
+  const other: Fields = { addresses: [{ ip: '10.1.0.8' }], ports: [{ name: 'http', port: 80 }] }
+  for (const [random, host] of [
+    [0, '10.1.0.1'],
+    [0.99, '10.1.0.2'],
+  ] as const) {
+    const routing = { endpoints: endpoints(notReady, other, ready), random: () => random }
+    assert.deepEqual(endpointOf(named, place, routing), { host, port: 8443 })
+  }
+})
+
+test('a Service without an endpoint says why', () => {
+  const routing = { endpoints: endpoints(), random: () => 0 }
+  assert.equal(endpointOf(undefined, place, routing), 'service "hook" not found')
+  assert.equal(
+    endpointOf(named, place, { ...routing, endpoints: undefined }),
+    'endpoints "hook" not found',
+  )
+  assert.equal(endpointOf(named, place, routing), 'no endpoints available for service "hook"')
+  assert.equal(
+    endpointOf(named, { ...place, port: 1 }, routing),
+    'no service port 1 found for service "hook"',
+  )
+  const external = service({ type: 'ExternalName', externalName: 'hook.example.com' })
+  assert.equal(endpointOf(external, place, routing), 'unsupported service type "ExternalName"')
+})

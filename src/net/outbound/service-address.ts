@@ -1,0 +1,74 @@
+/** The address of a webhook that is given as a Service, without a DNS lookup: its cluster IP, or one of its endpoints. */
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+
+export type ServicePlace = {
+  readonly namespace: string
+  readonly name: string
+  readonly port: number
+}
+export type Address = { readonly host: string; readonly port: number }
+
+/** The cluster IP, which is upstream's default. A string: why the Service cannot be reached. */
+export function addressOf(
+  service: KubeObject | undefined,
+  { name, port }: ServicePlace,
+): Address | string {
+  if (service === undefined) return `service ${quote(name)} not found`
+  const spec = fieldsOf(service['spec'])
+  const type = textOf(spec['type'])
+  if (type === 'ExternalName') return { host: textOf(spec['externalName']), port }
+  const host = textOf(spec['clusterIP'])
+  if (type === 'ClusterIP' && host === 'None')
+    return 'cannot route to service with ClusterIP "None"'
+  const found = portOf(spec, { name, port })
+  return typeof found === 'string' ? found : { host, port }
+}
+
+export type Endpoints = {
+  /** The Endpoints object of the Service: v1.33 does not read EndpointSlices here. Undefined: there is none. */
+  readonly endpoints: KubeObject | undefined
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+}
+
+/** A ready endpoint (`--enable-aggregator-routing`). A string: why the Service cannot be reached. */
+export function endpointOf(
+  service: KubeObject | undefined,
+  { name, port }: ServicePlace,
+  { endpoints, random }: Endpoints,
+): Address | string {
+  if (service === undefined) return `service ${quote(name)} not found`
+  const found = portOf(fieldsOf(service['spec']), { name, port })
+  if (typeof found === 'string') return found
+  if (endpoints === undefined) return `endpoints ${quote(name)} not found`
+  const subsets = itemsOf(endpoints['subsets'])
+  const first = Math.floor(random() * subsets.length)
+  for (const { addresses, ports } of [...subsets.slice(first), ...subsets.slice(0, first)]) {
+    const ready = itemsOf(addresses)
+    const open = itemsOf(ports).find((one) => textOf(one['name']) === textOf(found['name']))
+    const chosen = ready[Math.floor(random() * ready.length)]
+    if (open !== undefined && chosen !== undefined)
+      return { host: textOf(chosen['ip']), port: numberOf(open['port']) }
+  }
+  return `no endpoints available for service ${quote(name)}`
+}
+
+function portOf(
+  spec: Fields,
+  { name, port }: Pick<ServicePlace, 'name' | 'port'>,
+): Fields | string {
+  const type = textOf(spec['type'])
+  if (!clusterTypes.has(type)) return `unsupported service type ${quote(type)}`
+  const found = itemsOf(spec['ports']).find((one) => one['port'] === port)
+  return found ?? `no service port ${port} found for service ${quote(name)}`
+}
+
+const clusterTypes: ReadonlySet<string> = new Set(['ClusterIP', 'NodePort', 'LoadBalancer'])

@@ -1,0 +1,156 @@
+/**
+ * Server-side apply: the applied configuration is merged into the object, and the applier owns its fields. Fields that it applied before
+ * and no longer does are removed unless another manager owns them. A field of another manager may only be set to its current value, unless
+ * the apply is forced.
+ */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { inParts, once } from '../../lib/parts.ts'
+import type { Slices } from '../../lib/slices.ts'
+import { conflictError } from './conflict.ts'
+import { Differences, type Versions } from './differences.ts'
+import { neverOwned } from './field-paths.ts'
+import { fitOwners } from './fit-owners.ts'
+import {
+  difference,
+  type FieldSet,
+  isEmptySet,
+  isSameSet,
+  noFields,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
+import { allowedConflicts, isLastApplier } from './last-applied.ts'
+import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
+import { merge } from './merge.ts'
+import type { StructMerge } from './merge-type.ts'
+import { appliedSet } from './owned.ts'
+import { prune } from './prune.ts'
+import { type Convert, pruneAcross } from './prune-across.ts'
+import { isEqual } from './value.ts'
+
+export type Application = {
+  readonly writer: Writer
+  readonly type: StructMerge
+  /** The live object and the applied configuration, in wire form. */
+  readonly live: Fields
+  readonly applied: Fields
+  readonly owners: Owners
+  readonly force: boolean
+  /** Fields that this path does not write. */
+  readonly ignored: FieldSet
+  readonly now: string
+  /** Present if the object is large: each step is divided then. */
+  readonly slices?: Slices | undefined
+  /** The type in the version of a manager; undefined if the kind has no such version: the fields owned in it cannot be found. */
+  readonly typeIn: (apiVersion: string) => StructMerge | undefined
+  /** Converts a wire form to another version; absent if only a webhook could convert it. */
+  readonly convert?: Convert
+  /** The object before and after, in the version of a manager; undefined if there is no such version. */
+  readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
+}
+
+export type Applied = {
+  /** Undefined: the object is unchanged. */
+  readonly result: Fields | undefined
+  readonly owners: Owners
+}
+
+/** Fails with a Conflict. Yields to the event loop if the object is large. */
+export async function applyOver(application: Application): Promise<Applied> {
+  const { writer, ignored, now, slices } = application
+  const identity = identityOf(writer)
+  const change = (): Changed => changedBy(application, identity)
+  const { own, all, result, isChanged } =
+    slices === undefined ? change() : await inParts(change, slices)
+  const versions = await application.versions(result)
+  const differences = new Differences(versions, ignored)
+  const release = (): Map<string, Owner> => {
+    refuseConflicts(differences, all, { ...application, identity })
+    return differences.release(all, identity)
+  }
+  const left = slices === undefined ? release() : await inParts(release, slices)
+  if (isEmptySet(own.fields)) left.delete(identity)
+  else if (isChanged) left.set(identity, { ...own, time: now, entry: undefined })
+  return { result: isChanged ? result : undefined, owners: left }
+}
+
+type Changed = {
+  /** The applier's entry after this apply, and with it those of all managers. */
+  readonly own: Owner
+  readonly all: Owners
+  readonly result: Fields
+  readonly isChanged: boolean
+}
+
+function changedBy(application: Application, identity: string): Changed {
+  const { writer, live, applied, type, typeIn, ignored } = application
+  const owners = once('owners that fit', () => fitOwners(application.owners, typeIn))
+  const before = owners.get(identity)
+  const stated = once('stated fields', () =>
+    recursiveDifference(appliedSet(applied, type), ignored),
+  )
+  const own = once('own fields', () => ownerAfter(writer, before, stated))
+  const all = new Map(owners).set(identity, own)
+  const merged = once('merged object', () => merge(live, applied, type))
+  const pruned = once('pruned object', () =>
+    pruneStated(merged, { before, all, stated, application }),
+  )
+  const result = isFields(pruned) ? pruned : {}
+  return { own, all, result, isChanged: !isEqual(live, result) }
+}
+
+type Pruning = {
+  /** The applier's entry before this apply. */
+  readonly before: Owner | undefined
+  readonly all: Owners
+  readonly stated: FieldSet
+  readonly application: Application
+}
+
+/** Removes the fields that the applier applied before, does not apply now, and that no other manager owns. */
+function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
+  const { type, typeIn, convert, writer } = application
+  if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
+  const isMixed = [before, ...all.values()].some(
+    ({ apiVersion }) => apiVersion !== writer.apiVersion,
+  )
+  if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
+    // Includes fields that are applied but never owned, such as the name, so that they are kept, too.
+    const owners = new Map(all).set(identityOf(writer), {
+      ...before,
+      apiVersion: writer.apiVersion,
+      fields: stated,
+    })
+    return pruneAcross(merged, { before, owners, version: writer.apiVersion, typeIn, convert })
+  }
+  return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
+}
+
+/** An entry with the same fields in the same version is unchanged. */
+function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
+  const fields = difference(applied, neverOwned)
+  if (before === undefined) return { ...writer, time: undefined, fields, entry: undefined }
+  if (before.apiVersion === writer.apiVersion && isSameSet(before.fields, fields)) return before
+  return { ...before, apiVersion: writer.apiVersion, fields, entry: undefined }
+}
+
+function everything(owners: Owners): FieldSet {
+  let all: FieldSet = noFields
+  for (const { fields } of owners.values()) all = union(all, fields)
+  return all
+}
+
+/** kubectl may take fields that it set with client-side apply from any manager. */
+function refuseConflicts(
+  differences: Differences,
+  owners: Owners,
+  { writer, live, type, force, identity }: Application & { readonly identity: string },
+): void {
+  if (force) return
+  const conflicts = differences.conflicts(owners, identity)
+  if (conflicts.length === 0) return
+  const allowed = isLastApplier(writer) ? allowedConflicts(live, type) : noFields
+  const refused = conflicts.map((owner) => withFields(owner, difference(owner.fields, allowed)))
+  const left = refused.filter(({ fields }) => !isEmptySet(fields))
+  if (left.length > 0) throw conflictError(left)
+}

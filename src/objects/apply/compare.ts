@@ -1,0 +1,208 @@
+/** Compares two values of one type: the fields that were added, modified and removed. */
+import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
+import {
+  type FieldSet,
+  isEmptySet,
+  nodeOf,
+  noFields,
+  ownedLeaf,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
+import { eachItem, eachKey, isDivided, once } from '../../lib/parts.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { addedSet, childOf, itemsByElement } from './owned.ts'
+import { isEmptyMap, isEqual, isNothing } from './value.ts'
+
+export type Comparison = {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
+
+const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
+
+/** Undefined: the values are equal. */
+export function compare(before: Json, after: Json, type: MergeType): Comparison | undefined {
+  if (before === after) return undefined
+  switch (type.form) {
+    case 'scalar':
+      return leaf(before, after)
+    case 'any':
+      if (type.isWhole === true) return leaf(before, after)
+      if (isFields(before) && isFields(after)) return byKey(before, after, type)
+      return isFullMap(before) || isFullMap(after)
+        ? ofOtherForm(before, after, type)
+        : leaf(before, after)
+    case 'list':
+      if (type.by === 'whole' || (isNothing(before) && isNothing(after))) return leaf(before, after)
+      return byItem(listOf(before), listOf(after), type)
+    case 'map':
+    case 'struct':
+      if (type.isAtomic || (isNothing(before) && isNothing(after))) return leaf(before, after)
+      return byKey(fieldsOf(before), fieldsOf(after), type)
+  }
+}
+
+const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
+
+/**
+ * A map compared with another type: all its fields are added or removed, and the field itself is modified unless one of the two is null.
+ */
+function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
+  const modified = before === null || after === null ? noFields : ownedLeaf
+  const partsOf = (value: Json): FieldSet => (isFields(value) ? below(value, type) : noFields)
+  return { added: partsOf(after), modified, removed: partsOf(before) }
+}
+
+/** Removes the fields that are in `ignored`, and all below them. */
+export function excluding(comparison: Comparison, ignored: FieldSet): Comparison {
+  if (isEmptySet(ignored)) return comparison
+  const { added, modified, removed } = comparison
+  return {
+    added: recursiveDifference(added, ignored),
+    modified: recursiveDifference(modified, ignored),
+    removed: recursiveDifference(removed, ignored),
+  }
+}
+
+/** The fields that the manager of the change takes over. */
+export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
+
+const leaf = (before: Json, after: Json): Comparison | undefined =>
+  isEqual(before, after) ? undefined : modifiedLeaf
+
+const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed: noFields }
+const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
+
+function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
+  const putAdded = (found: Gathering, key: string): true => {
+    const { element, below: inner } = childOf(key, type)
+    found.put(element, compareParts(before[key], after[key], inner))
+    return true
+  }
+  const putRemoved = (found: Gathering, key: string): true => {
+    if (after[key] !== undefined) return true
+    const { element, below: inner } = childOf(key, type)
+    found.put(element, compareParts(before[key], undefined, inner))
+    return true
+  }
+  if (isDivided()) {
+    const found = eachKey('compare added keys', after, () => new Gathering(), putAdded)
+    return eachKey('compare removed keys', before, () => found, putRemoved).result
+  }
+  const found = new Gathering()
+  for (const key in after) putAdded(found, key)
+  for (const key in before) putRemoved(found, key)
+  return found.result
+}
+
+function compareParts(
+  before: Json | undefined,
+  after: Json | undefined,
+  type: MergeType,
+): Comparison | undefined {
+  if (before !== undefined) {
+    return after === undefined
+      ? { ...nothing, removed: addedSet(before, type) }
+      : compare(before, after, type)
+  }
+  if (after === undefined) return undefined
+  const added = addedSet(after, type)
+  return added === ownedLeaf ? addedLeaf : { added, modified: noFields, removed: noFields }
+}
+
+function byItem(
+  before: readonly Json[],
+  after: readonly Json[],
+  type: ListMerge,
+): Comparison | undefined {
+  const found = new Gathering()
+  const olds = itemsByElement(before, type)
+  const news = itemsByElement(after, type)
+  if (isDivided()) return byItemInParts(olds, news, type)
+  for (const [element, items] of news)
+    found.put(element, compareItems(olds.get(element) ?? [], items, type.of))
+  for (const [element, items] of olds) {
+    if (!news.has(element)) found.put(element, compareItems(items, [], type.of))
+  }
+  return found.result
+}
+
+type ItemsByElement = ReadonlyMap<string, readonly Json[]>
+
+function byItemInParts(
+  olds: ItemsByElement,
+  news: ItemsByElement,
+  type: ListMerge,
+): Comparison | undefined {
+  const added = once('items after', () => [...news])
+  const removed = once('removed items', () => [...olds].filter(([element]) => !news.has(element)))
+  const found = eachItem(
+    'compare items after',
+    added,
+    () => new Gathering(),
+    (made, [element, items]) => {
+      made.put(element, compareItems(olds.get(element) ?? [], items, type.of))
+      return true
+    },
+  )
+  return eachItem(
+    'compare removed items',
+    removed,
+    () => found,
+    (made, [element, items]) => {
+      made.put(element, compareItems(items, [], type.of))
+      return true
+    },
+  ).result
+}
+
+/** Items with the same key are compared as one value. */
+function compareItems(
+  before: readonly Json[],
+  after: readonly Json[],
+  of: MergeType,
+): Comparison | undefined {
+  const [oldItem] = before
+  const [newItem] = after
+  if (before.length <= 1 && after.length <= 1) return compareParts(oldItem, newItem, of)
+  if (oldItem === undefined) return addedLeaf
+  if (newItem === undefined) return { ...nothing, removed: ownedLeaf }
+  if (before.length > 1 && after.length > 1) return leaf(before, after)
+  const single =
+    before.length === 1 ? { removed: below(oldItem, of) } : { added: below(newItem, of) }
+  return { ...nothing, modified: ownedLeaf, ...single }
+}
+
+/** All fields below this one, without the field itself. */
+const below = (value: Json, type: MergeType): FieldSet =>
+  nodeOf(false, addedSet(value, type).children)
+
+/** Combines the comparisons of the children. */
+class Gathering {
+  #added: Map<string, FieldSet> | undefined
+  #modified: Map<string, FieldSet> | undefined
+  #removed: Map<string, FieldSet> | undefined
+
+  put(element: string, comparison: Comparison | undefined): void {
+    if (comparison === undefined) return
+    const { added, modified, removed } = comparison
+    if (added !== noFields) (this.#added ??= new Map()).set(element, added)
+    if (modified !== noFields) (this.#modified ??= new Map()).set(element, modified)
+    if (removed !== noFields) (this.#removed ??= new Map()).set(element, removed)
+  }
+
+  get result(): Comparison | undefined {
+    const [added, modified, removed] = [this.#added, this.#modified, this.#removed]
+    if (added === undefined && modified === undefined && removed === undefined) return undefined
+    return {
+      added: nodeOf(false, added),
+      modified: nodeOf(false, modified),
+      removed: nodeOf(false, removed),
+    }
+  }
+}
+
+export const isDifferent = ({ added, modified, removed }: Comparison): boolean =>
+  !isEmptySet(added) || !isEmptySet(modified) || !isEmptySet(removed)

@@ -1,0 +1,100 @@
+/** The changes of a write in each version that has field managers, and their effect on these. */
+import type { Fields } from '../../api/object.ts'
+import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
+import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
+import { once } from '../../lib/parts.ts'
+import { type Owner, type Owners, withFields } from './managers.ts'
+import type { StructMerge } from './merge-type.ts'
+
+/** An object before and after a write, in one version of its kind. */
+export type Versions = {
+  readonly type: StructMerge
+  readonly before: Fields
+  readonly after: Fields
+  /** Whether fields that the path does not write count, too: for custom kinds, upstream ignores them only in the version of the request. */
+  readonly isWhole?: boolean
+}
+
+const same: Comparison = { added: noFields, modified: noFields, removed: noFields }
+
+export class Differences {
+  readonly #versions: (apiVersion: string) => Versions | undefined
+  readonly #ignored: FieldSet
+  readonly #known = new Map<string, Comparison | undefined>()
+  readonly #read = new Map<string, Versions | undefined>()
+  /** Cached, since it is the same for all managers of a version, of which there may be thousands. */
+  readonly #taken = new Map<Comparison, FieldSet>()
+
+  /** `versions`: undefined if the kind has no such version. `ignored`: fields that this path does not write. */
+  constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
+    this.#versions = versions
+    this.#ignored = ignored
+  }
+
+  /** Undefined if the kind has no such version. */
+  in(apiVersion: string): Comparison | undefined {
+    return once('difference', () => {
+      if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
+      const found = this.#compare(apiVersion)
+      this.#known.set(apiVersion, found)
+      return found
+    })
+  }
+
+  /** Undefined if the kind has no such version. */
+  readonly typeIn = (apiVersion: string): StructMerge | undefined =>
+    this.#versionsIn(apiVersion)?.type
+
+  #versionsIn(apiVersion: string): Versions | undefined {
+    return once('versions', () => {
+      if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
+      const versions = this.#versions(apiVersion)
+      this.#read.set(apiVersion, versions)
+      return versions
+    })
+  }
+
+  #compare(apiVersion: string): Comparison | undefined {
+    const versions = this.#versionsIn(apiVersion)
+    if (versions === undefined) return undefined
+    const comparison = compare(versions.before, versions.after, versions.type)
+    if (comparison === undefined) return same
+    return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
+  }
+
+  #takenBy(comparison: Comparison): FieldSet {
+    return once('taken fields', () => {
+      const known = this.#taken.get(comparison) ?? taken(comparison)
+      this.#taken.set(comparison, known)
+      return known
+    })
+  }
+
+  /** The managers that conflict with the write, each with the fields that it would lose. */
+  conflicts(owners: Owners, writer: string): readonly Owner[] {
+    return [...owners].flatMap(([identity, owner]) => {
+      const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
+      if (comparison === undefined || !isDifferent(comparison)) return []
+      const fields = intersection(owner.fields, this.#takenBy(comparison))
+      return isEmptySet(fields) ? [] : [withFields(owner, fields)]
+    })
+  }
+
+  /** The managers without the fields that the write takes from them, and without those whose version no longer exists. */
+  release(owners: Owners, writer?: string): Map<string, Owner> {
+    const left = new Map<string, Owner>()
+    for (const [identity, owner] of owners) {
+      const comparison = this.in(owner.apiVersion)
+      if (identity === writer || (comparison !== undefined && !isDifferent(comparison)))
+        left.set(identity, owner)
+      else if (comparison !== undefined) {
+        const fields = difference(
+          difference(owner.fields, this.#takenBy(comparison)),
+          comparison.removed,
+        )
+        if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
+      }
+    }
+    return left
+  }
+}

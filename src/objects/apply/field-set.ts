@@ -1,0 +1,140 @@
+/**
+ * A set of fields of an object, as a tree: each node is a field, known by the path elements that lead to it (path-element.ts). It is in the
+ * set itself, or only has descendants that are. Sets are immutable; operations return the same node where nothing changes, so that its text
+ * need not be printed again.
+ */
+import { eachItem, isDivided, once } from '../../lib/parts.ts'
+
+export type FieldSet = {
+  readonly isOwned: boolean
+  readonly children: ReadonlyMap<string, FieldSet>
+}
+
+const noChildren: ReadonlyMap<string, FieldSet> = new Map()
+export const noFields: FieldSet = { isOwned: false, children: noChildren }
+/** A field in the set without any below it. */
+export const ownedLeaf: FieldSet = { isOwned: true, children: noChildren }
+
+export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.children.size === 0
+
+export function union(one: FieldSet, other: FieldSet): FieldSet {
+  if (one === other || isEmptySet(other)) return one
+  if (isEmptySet(one)) return other
+  const { children } = visited(other.children, (changed, element) => {
+    const [ours, theirs] = [one.children.get(element), other.children.get(element)]
+    if (theirs === undefined) return true
+    const both = ours === undefined ? theirs : union(ours, theirs)
+    if (both !== ours) (changed.children ??= new Map(one.children)).set(element, both)
+    return true
+  })
+  if (children === undefined && (one.isOwned || !other.isOwned)) return one
+  return { isOwned: one.isOwned || other.isOwned, children: children ?? one.children }
+}
+
+/** Removes the fields that are in `other`; their descendants are kept. */
+export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
+  isEmptySet(other)
+    ? set
+    : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
+
+/** Removes the fields that are in `other`, and all their descendants. */
+export const recursiveDifference = (set: FieldSet, other: FieldSet): FieldSet =>
+  other.isOwned
+    ? noFields
+    : filtered(set, other, { isOwned: set.isOwned, below: recursiveDifference })
+
+type Step = {
+  readonly isOwned: boolean
+  readonly below: (set: FieldSet, other: FieldSet) => FieldSet
+}
+
+/** Walks the branches that both sets have; those that only `set` has are kept. */
+function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
+  const fewer = set.children.size < other.children.size ? set.children : other.children
+  const visit = (changed: Changed, element: string): boolean => {
+    const [ours, theirs] = [set.children.get(element), other.children.get(element)]
+    if (ours === undefined || theirs === undefined) return true
+    const left = below(ours, theirs)
+    if (left === ours) return true
+    changed.children ??= new Map(set.children)
+    if (isEmptySet(left)) changed.children.delete(element)
+    else changed.children.set(element, left)
+    return true
+  }
+  const { children } = visited(fewer, visit)
+  if (children === undefined && isOwned === set.isOwned) return set
+  return { isOwned, children: children ?? set.children }
+}
+
+/** `children` is undefined as long as nothing has changed. */
+type Changed = { children: Map<string, FieldSet> | undefined }
+
+const unchanged = (): Changed => ({ children: undefined })
+
+/** Visits each element. Can be divided. */
+function visited(
+  children: ReadonlyMap<string, FieldSet>,
+  visit: (changed: Changed, element: string) => boolean,
+): Changed {
+  if (isDivided()) {
+    const elements = once('elements of a field set', () => [...children.keys()])
+    return eachItem('changes of a field set', elements, unchanged, visit)
+  }
+  const changed = unchanged()
+  for (const element of children.keys()) visit(changed, element)
+  return changed
+}
+
+/** Pairwise, so that a growing set is copied seldom. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = noFields, second] = sets
+  if (second === undefined) return first
+  const middle = sets.length >> 1
+  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)))
+}
+
+export function intersection(one: FieldSet, other: FieldSet): FieldSet {
+  if (one === other) return one
+  const children = new Map<string, FieldSet>()
+  const [fewer, more] = one.children.size <= other.children.size ? [one, other] : [other, one]
+  for (const [element, ours] of fewer.children) {
+    const theirs = more.children.get(element)
+    if (theirs === undefined) continue
+    const both = intersection(ours, theirs)
+    if (!isEmptySet(both)) children.set(element, both)
+  }
+  const isOwned = one.isOwned && other.isOwned
+  return isOwned || children.size > 0 ? { isOwned, children } : noFields
+}
+
+/** Whether the two have a field in common; allocates nothing. */
+export function intersects(one: FieldSet, other: FieldSet): boolean {
+  if (one.isOwned && other.isOwned) return true
+  const [fewer, more] = one.children.size <= other.children.size ? [one, other] : [other, one]
+  for (const [element, ours] of fewer.children) {
+    const theirs = more.children.get(element)
+    if (theirs !== undefined && intersects(ours, theirs)) return true
+  }
+  return false
+}
+
+export function isSameSet(one: FieldSet, other: FieldSet): boolean {
+  if (one === other) return true
+  if (one.isOwned !== other.isOwned || one.children.size !== other.children.size) return false
+  for (const [element, ours] of one.children) {
+    const theirs = other.children.get(element)
+    if (theirs === undefined || !isSameSet(ours, theirs)) return false
+  }
+  return true
+}
+
+/** A node with these children; empty ones share one object. */
+export const nodeOf = (
+  isOwned: boolean,
+  children: ReadonlyMap<string, FieldSet> | undefined,
+): FieldSet =>
+  children === undefined || children.size === 0
+    ? isOwned
+      ? ownedLeaf
+      : noFields
+    : { isOwned, children }

@@ -1,0 +1,180 @@
+/**
+ * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that is in the set and has others below it.
+ */
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { compareKeys, printString } from '../codec/json.ts'
+import { joinedInParts } from '../../lib/join-in-parts.ts'
+import { ownText } from '../../lib/own-text.ts'
+import { everyItem, isDivided, once, repeat } from '../../lib/parts.ts'
+import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
+import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
+import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
+
+/** Deeper than any object that can be sent. */
+const DEPTH_MAX = 1000
+
+const known = new KnownSets()
+
+/** Undefined if the text is invalid. */
+export function parseFieldsV1(text: string): FieldSet | undefined {
+  const found = known.set(text)
+  if (found !== undefined) return found
+  if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
+  // The text may be a slice of the object's JSON, which the elements of the set would keep in memory.
+  const set = readFieldsV1(ownText(text))
+  if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
+  return set
+}
+
+/** Parsed by our own scanner: keys of lists have escapes, which V8 13.6 misreads (`api/json-value.ts`). */
+function readFieldsV1(text: string): FieldSet | undefined {
+  const scanner = new JsonScanner(text)
+  try {
+    const set = readNode(scanner, 0)
+    if (set !== undefined) scanner.end()
+    return set?.isOwned === true ? nodeOf(false, set.children) : set
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+/** An empty object is a field in the set, and so is null. Undefined: the whole text is invalid. */
+function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
+  const type = scanner.peekType()
+  if (type === 'null') {
+    scanner.skipNull()
+    return ownedLeaf
+  }
+  if (type !== 'object' || depth > DEPTH_MAX) return undefined
+  if (isDivided()) return readNodeInParts(scanner, depth)
+  let isOwned = false
+  let children: Map<string, FieldSet> | undefined
+  let isEmpty = true
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    isEmpty = false
+    const element = scanner.readKey()
+    if (element === '.') {
+      isOwned = true
+      scanner.skipValue()
+      continue
+    }
+    const node = readNode(scanner, depth + 1)
+    if (node === undefined || !isElement(element)) return undefined
+    if (isKnownElement(element)) (children ??= new Map()).set(element, node)
+  }
+  return nodeOf(isOwned || isEmpty, children)
+}
+
+function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefined {
+  type Read = {
+    isOwned: boolean
+    isEmpty: boolean
+    isValid: boolean
+    more: boolean
+    at: number
+    children: Children
+  }
+  const begin = (): Read => {
+    const more = scanner.beginObject()
+    return {
+      isOwned: false,
+      isEmpty: !more,
+      isValid: true,
+      more,
+      at: scanner.at,
+      children: new Map(),
+    }
+  }
+  const read = repeat(scanner.at, begin, (now) => {
+    scanner.at = now.at
+    if (!now.more) return false
+    const element = scanner.readKey()
+    if (element === '.') {
+      now.isOwned = true
+      scanner.skipValue()
+    } else {
+      const node = readNode(scanner, depth + 1)
+      now.isValid = node !== undefined && isElement(element)
+      if (node !== undefined && isKnownElement(element)) now.children.set(element, node)
+    }
+    now.more = now.isValid && scanner.nextInObject()
+    now.at = scanner.at
+    return now.more
+  })
+  scanner.at = read.at
+  return read.isValid ? nodeOf(read.isOwned || read.isEmpty, read.children) : undefined
+}
+
+type Children = Map<string, FieldSet>
+
+/** Cached by set: sets are immutable, and most are printed unchanged. */
+export function printFieldsV1(set: FieldSet): string {
+  return known.text(set) ?? addKnown(set, undefined)
+}
+
+/** Returns the text. `own`: the set, if it has a text of its own; undefined: a copy of the set is shared. */
+function addKnown(set: FieldSet, own: FieldSet | undefined): string {
+  const printed = printChildren(set, '')
+  if (printed.length > SHARED_CHARACTERS_MAX) {
+    known.note(printed, set)
+    return printed
+  }
+  const found = known.set(printed)
+  if (found !== undefined) return known.text(found) ?? printed
+  const text = ownText(printed)
+  const shared = own ?? ownSet(set)
+  if (isSameSet(shared, set)) known.add(text, shared)
+  return text
+}
+
+/** A copy whose elements are not slices of a larger string. It has their order, by which the next equal set is recognized. */
+function ownSet({ isOwned, children }: FieldSet): FieldSet {
+  const copies = new Map<string, FieldSet>()
+  for (const [element, child] of children) copies.set(ownText(element), ownSet(child))
+  return nodeOf(isOwned, copies)
+}
+
+function printChildren({ children }: FieldSet, start: string): string {
+  if (isDivided()) {
+    const all = once('sorted children', () => sortedInParts(children))
+    const text = joinedInParts(
+      all,
+      ([element, child]) => `${printString(element)}:${printNode(child)}`,
+    )
+    return `{${[start, text].filter((part) => part !== '').join(',')}}`
+  }
+  let text = start
+  for (const [element, child] of sorted(children)) {
+    text += `${text === '' ? '' : ','}${printString(element)}:${printNode(child)}`
+  }
+  return `{${text}}`
+}
+
+const printNode = (node: FieldSet): string =>
+  node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
+
+/** Mostly they are in order already. */
+function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
+  let before: string | undefined
+  for (const element of children.keys()) {
+    if (before !== undefined && isBefore(element, before)) {
+      return inOrder(children)
+    }
+    before = element
+  }
+  return children
+}
+
+function sortedInParts(children: FieldSet['children']): readonly (readonly [string, FieldSet])[] {
+  const given = once('children to sort', () => [...children])
+  const isAfter = ([element]: readonly [string, FieldSet], at: number): boolean =>
+    at === 0 || !isBefore(element, given[at - 1]?.[0] ?? '')
+  return everyItem('children in order', given, isAfter) ? given : inOrder(given)
+}
+
+/** Two field names are the most frequent case. */
+const isBefore = (one: string, other: string): boolean =>
+  (one.startsWith('f:') && other.startsWith('f:')
+    ? compareKeys(one, other)
+    : compareElements(one, other)) < 0

@@ -1,0 +1,63 @@
+/**
+ * kubectl's client-side apply stores its configuration in an annotation of the object. The server reads it, so that kubectl can move to
+ * server-side apply and back: fields that were set by it, and not changed since, do not conflict, and the annotation is kept up to date.
+ */
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { readAny } from '../../api/json-value.ts'
+import { printSorted } from '../codec/json.ts'
+import { compare } from './compare.ts'
+import { difference, type FieldSet, noFields, union } from './field-set.ts'
+import type { Writer } from './managers.ts'
+import type { StructMerge } from './merge-type.ts'
+import { appliedSet } from './owned.ts'
+import { validateApplied } from './validate.ts'
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
+/** Limit of all annotations of an object together. */
+const ANNOTATIONS_BYTES_MAX = 256 * 1024
+
+export const isLastApplier = ({ manager }: Writer): boolean => manager === 'kubectl'
+
+/** The fields of the annotation whose live values are still the same. */
+export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
+  const last = parse(textOf(annotationsOf(live)[annotation]))
+  if (last === undefined || validateApplied(last, type).length > 0) return noFields
+  const changed = compare(last, live, type)
+  const all = appliedSet(last, type)
+  return changed === undefined ? all : difference(all, union(changed.modified, changed.removed))
+}
+
+/** The annotations after an apply, if the live object has this one; undefined: unchanged. */
+export function annotationsAfter(annotations: Fields, applied: Fields): Fields | undefined {
+  if (textOf(annotations[annotation]) === '') return undefined
+  const { [annotation]: _, ...rest } = annotationsOf(applied)
+  const metadata = fieldsOf(applied['metadata'])
+  const said =
+    'annotations' in metadata
+      ? { ...applied, metadata: { ...metadata, annotations: rest } }
+      : applied
+  const next = { ...annotations, [annotation]: `${printSorted(said)}\n` }
+  if (bytesOf(next) <= ANNOTATIONS_BYTES_MAX) return next
+  const { [annotation]: _tooLong, ...others } = annotations
+  return others
+}
+
+const annotationsOf = (object: Fields): Fields =>
+  fieldsOf(fieldsOf(object['metadata'])['annotations'])
+
+const bytesOf = (annotations: Fields): number =>
+  Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
+    0,
+  )
+
+function parse(text: string): Fields | undefined {
+  try {
+    const value: Json = readAny(new JsonScanner(text))
+    return isFields(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}

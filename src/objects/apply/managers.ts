@@ -1,0 +1,129 @@
+/**
+ * The field managers of an object: the entries of metadata.managedFields. An unchanged entry is written back as the same object with the
+ * same text.
+ */
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
+import { compareKeys, printString } from '../codec/json.ts'
+import { once } from '../../lib/parts.ts'
+import { type FieldSet, isEmptySet } from './field-set.ts'
+import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
+import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
+
+type Operation = 'Apply' | 'Update'
+const operations: readonly Operation[] = ['Apply', 'Update']
+
+/** A field manager, and how it writes. */
+export type Writer = {
+  readonly manager: string
+  readonly operation: Operation
+  readonly apiVersion: string
+  /** Empty: the object itself. */
+  readonly subresource: string
+}
+
+export type Owner = Writer & {
+  /** The time of its last change; undefined: it has made none. */
+  readonly time: string | undefined
+  readonly fields: FieldSet
+  /** The entry that was read, as long as nothing in it has changed. */
+  readonly entry: Fields | undefined
+}
+
+/** By `identityOf`. */
+export type Owners = ReadonlyMap<string, Owner>
+
+/** An applier has one entry for all versions; an updater has one for each version. */
+export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
+  const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
+  const part = subresource === '' ? '' : `,"subresource":${printString(subresource)}`
+  return `{"manager":${printString(manager)},"operation":"${operation}"${version}${part}}`
+}
+
+/** Undefined if an entry is invalid: then all entries are ignored. */
+export function readOwners(managedFields: Json | undefined): Owners | undefined {
+  const owners = new Map<string, Owner>()
+  if (!Array.isArray(managedFields)) return owners
+  for (const item of managedFields) {
+    const entry = fieldsOf(item)
+    const operation = operations.find((known) => known === entry['operation'])
+    const fields = once('fields of entry', () => fieldsOfEntry(entry))
+    const apiVersion = textOf(entry['apiVersion'])
+    if (operation === undefined || fields === undefined || apiVersion === '') return undefined
+    if (entry['fieldsType'] !== 'FieldsV1') return undefined
+    const [manager, subresource] = [textOf(entry['manager']), textOf(entry['subresource'])]
+    const time = typeof entry['time'] === 'string' ? entry['time'] : undefined
+    const owner = { manager, operation, apiVersion, subresource, time, fields, entry }
+    owners.set(identityOf(owner), owner)
+  }
+  return owners
+}
+
+/** Field sets of long entries: decoded entries are shared by all readers of an object, and needed again in each write of it. */
+const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
+
+function fieldsOfEntry(entry: Fields): FieldSet | undefined {
+  const text = textOf(entry['fieldsV1']) || '{}'
+  if (text.length <= SHARED_CHARACTERS_MAX) return parseFieldsV1(text)
+  const known = parsed.get(entry)
+  if (known !== undefined) return known.fields
+  const fields = parseFieldsV1(text)
+  parsed.set(entry, { fields })
+  return fields
+}
+
+/** Sorted as upstream, without managers that own nothing. Undefined: there are none. */
+export function printOwners(owners: Owners): readonly Fields[] | undefined {
+  const all: Owner[] = []
+  for (const owner of owners.values()) if (!isEmptySet(owner.fields)) all.push(owner)
+  return all.length === 0 ? undefined : all.sort(compareOwners).map(entryOf)
+}
+
+function entryOf({
+  manager,
+  operation,
+  apiVersion,
+  time,
+  fields,
+  subresource,
+  entry,
+}: Owner): Fields {
+  if (entry !== undefined) return entry
+  const fieldsV1 = once('fieldsV1 of entry', () => printFieldsV1(fields))
+  const made: { [name: string]: string } = { manager, operation, apiVersion }
+  if (time !== undefined) made['time'] = time
+  made['fieldsType'] = 'FieldsV1'
+  made['fieldsV1'] = fieldsV1
+  if (subresource !== '') made['subresource'] = subresource
+  if (fieldsV1.length > SHARED_CHARACTERS_MAX) parsed.set(made, { fields })
+  return made
+}
+
+function compareOwners(one: Owner, other: Owner): number {
+  return (
+    compareKeys(one.operation, other.operation) ||
+    compareKeys(one.time ?? '', other.time ?? '') ||
+    compareKeys(one.manager, other.manager) ||
+    compareKeys(one.apiVersion, other.apiVersion) ||
+    compareKeys(one.subresource, other.subresource)
+  )
+}
+
+export const withFields = (owner: Owner, fields: FieldSet): Owner =>
+  fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
+
+/** Whether two lists are equal, except for the times of entries. */
+export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
+  return other.every((entry: Json, at) => {
+    const own: Json = one[at] ?? null
+    return own === entry || isSameEntry(own, entry)
+  })
+}
+
+const isSameEntry = (one: Json, other: Json): boolean =>
+  isFields(one) &&
+  isFields(other) &&
+  timeless.every((name) => textOf(one[name]) === textOf(other[name]))
+
+/** The fields that are compared, the long text last. */
+const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

@@ -1,0 +1,136 @@
+/**
+ * How values of a type are owned and merged: as atomic values, by field, by key, as associative lists or as sets. Derived from the schema
+ * once; nothing else in this folder reads the schema.
+ */
+import type { Json } from '../../api/object.ts'
+import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
+
+export type MergeType = ScalarMerge | AnyMerge | ListMerge | MapMerge | StructMerge
+
+export type ScalarMerge = {
+  readonly form: 'scalar'
+  readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped'
+}
+
+/** The type is unknown: maps are merged by key, anything else is atomic. */
+export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
+
+/** `whole`: the list is atomic. `value`: a set. `keys`: an associative list, whose items are identified by these fields. */
+export type ListMerge = {
+  readonly form: 'list'
+  readonly by: 'whole' | 'value' | 'keys'
+  readonly keys: readonly ListKey[]
+  readonly of: MergeType
+}
+
+export type ListKey = {
+  readonly name: string
+  /** The value of this key in an item that omits it; undefined: the key is required. */
+  readonly default: Json | undefined
+}
+
+export type MapMerge = { readonly form: 'map'; readonly isAtomic: boolean; readonly of: MergeType }
+
+export type StructMerge = {
+  readonly form: 'struct'
+  readonly isAtomic: boolean
+  readonly fields: ReadonlyMap<string, StructField>
+  /** Whether undeclared fields are allowed; their types are unknown. */
+  readonly isOpen?: boolean
+}
+
+/** `element`: its path element in field sets. */
+export type StructField = {
+  readonly element: string
+  readonly below: MergeType
+  readonly isDeclared: true
+}
+
+export const structField = (name: string, below: MergeType): StructField => ({
+  element: `f:${name}`,
+  below,
+  isDeclared: true,
+})
+
+/** Cached by schema. */
+const known = new WeakMap<Struct, StructMerge>()
+const anything: AnyMerge = { form: 'any' }
+/** A RawExtension is atomic. */
+const wholeAnything: AnyMerge = { form: 'any', isWhole: true }
+
+export function mergeTypeOf(struct: Struct): StructMerge {
+  const found = known.get(struct)
+  if (found !== undefined) return found
+  const fields = new Map<string, StructField>()
+  const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
+  // Set before the fields are visited, since a type may contain itself.
+  known.set(struct, made)
+  for (const field of struct.fields) {
+    fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
+  }
+  return made
+}
+
+function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
+  switch (schema.type) {
+    case 'struct': {
+      const type = mergeTypeOf(schema)
+      const isAtomic =
+        topology?.type === 'atomic' || (type.isAtomic && topology?.type !== 'granular')
+      return isAtomic === type.isAtomic ? type : { ...type, isAtomic }
+    }
+    case 'map':
+      return {
+        form: 'map',
+        isAtomic: topology?.type === 'atomic',
+        of: typeOf(schema.of, undefined),
+      }
+    case 'list': {
+      const of = typeOf(schema.of, undefined)
+      if (topology?.type === 'set') return { form: 'list', by: 'value', keys: [], of }
+      if (topology?.type !== 'map') return { form: 'list', by: 'whole', keys: [], of }
+      const keys = topology.keys.toSorted().map((name) => listKey(schema.of, name))
+      return { form: 'list', by: 'keys', keys, of }
+    }
+    case 'any':
+      return anything
+    case 'raw':
+      return wholeAnything
+    case 'string':
+    case 'bytes':
+      return { form: 'scalar', scalar: 'string' }
+    case 'int32':
+    case 'int64':
+    case 'float64':
+      return { form: 'scalar', scalar: 'numeric' }
+    case 'boolean':
+      return { form: 'scalar', scalar: 'boolean' }
+    case 'time':
+    case 'microTime':
+    case 'quantity':
+      return { form: 'scalar', scalar: 'untyped' }
+    // Its published schema has no type: a list or a map fits here, and is refused only when the object is decoded.
+    case 'intOrString':
+      return anything
+  }
+}
+
+function listKey(item: Schema, name: string): ListKey {
+  const field = item.type === 'struct' ? item.byName.get(name) : undefined
+  return {
+    name,
+    default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)),
+  }
+}
+
+/**
+ * Published schemas of built-in kinds have the zero value as the default of fields that are always serialized, and of `name` in
+ * LocalObjectReference (imagePullSecrets).
+ */
+function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
+  const isOptional =
+    omit !== 'never' && !(item.type === 'struct' && item.name === 'LocalObjectReference')
+  if (isPointer || isOptional) return undefined
+  if (schema.type === 'string') return ''
+  return schema.type === 'int32' || schema.type === 'int64' ? 0 : undefined
+}

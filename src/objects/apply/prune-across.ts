@@ -1,0 +1,75 @@
+/**
+ * Prunes if managers use different versions. The fields that the applier had are removed in the version in which it applied them; then the
+ * object is converted to each other version, and fields that are owned there, or that the conversion always sets, are added back.
+ */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { type FieldSet, noFields, union } from './field-set.ts'
+import type { Owner, Owners } from './managers.ts'
+import type { StructMerge } from './merge-type.ts'
+import { appliedSet } from './owned.ts'
+import { prune } from './prune.ts'
+
+/** Fails if the fields do not fit the other version; `step` is what failed, in upstream's words. */
+export type Convert = (
+  fields: Fields,
+  versions: { readonly from: string; readonly to: string },
+  step: string,
+) => Fields
+
+type Across = {
+  readonly before: Owner
+  readonly owners: Owners
+  /** The version of `merged` and of the result. */
+  readonly version: string
+  readonly typeIn: (apiVersion: string) => StructMerge | undefined
+  readonly convert: Convert
+}
+
+export function pruneAcross(
+  merged: Fields,
+  { before, owners, version, typeIn, convert }: Across,
+): Json {
+  const last = before.apiVersion
+  const lastType = typeIn(last)
+  if (lastType === undefined) return merged
+  const owned = ownedByVersion(owners)
+  const whole = convert(
+    merged,
+    { from: version, to: last },
+    'failed to convert merged object to last applied version: ',
+  )
+  let shown = last
+  let pruned = fieldsOf(
+    prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }),
+  )
+  for (const [other, fields] of owned) {
+    const type = typeIn(other)
+    if (other === last || type === undefined) continue
+    const wholeThere = convert(merged, { from: version, to: other }, ofOwned('merged', other))
+    const prunedThere = convert(pruned, { from: shown, to: other }, ofOwned('pruned', other))
+    const kept = union(appliedSet(prunedThere, type), fields)
+    pruned = fieldsOf(
+      prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }),
+    )
+    shown = other
+  }
+  const kept = appliedSet(convert(pruned, { from: shown, to: last }, ofDangling), lastType)
+  const result = fieldsOf(prune(whole, lastType, { before: before.fields, owned: kept }))
+  return convert(result, { from: last, to: version }, '')
+}
+
+const ofOwned = (object: string, version: string): string =>
+  `failed add back owned items: failed to convert ${object} object at version ${version}: `
+
+const ofDangling =
+  'failed add back dangling items: failed to convert pruned object to last applied version: '
+
+const fieldsOf = (value: Json): Fields => (isFields(value) ? value : {})
+
+function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
+  const owned = new Map<string, FieldSet>()
+  for (const { apiVersion, fields } of owners.values()) {
+    owned.set(apiVersion, union(owned.get(apiVersion) ?? noFields, fields))
+  }
+  return owned
+}

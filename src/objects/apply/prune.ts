@@ -1,0 +1,111 @@
+/** Removes the fields that an applier had and no longer applies, unless another manager owns them. */
+import { JsonMap } from '../../api/json-map.ts'
+import { isFields, type Json } from '../../api/object.ts'
+import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { appliedSet, childOf, isLeaf } from './owned.ts'
+import { itemElement } from './path-element.ts'
+import { isEmptyMap } from './value.ts'
+
+/**
+ * `before` is what the applier owned, `owned` what all managers own now, including the applier. A struct or a list that is in `before` is
+ * removed as a whole if nothing in it is owned, including defaults that never had an owner. A map or a list that becomes empty becomes
+ * null.
+ */
+export function prune(
+  value: Json,
+  type: MergeType,
+  sets: { readonly before: FieldSet; readonly owned: FieldSet },
+): Json {
+  const { before, owned } = sets
+  if (before.children.size === 0 || isLeaf(value, type)) return value
+  if (Array.isArray(value))
+    return type.form === 'list' ? pruneItems(value, type, { before, owned }) : value
+  if (!isFields(value)) return value
+  const kept = new JsonMap()
+  let isChanged = false
+  let isEmpty = true
+  for (const [key, given = null] of Object.entries(value)) {
+    const { element, below, isDeclared } = childOf(key, type)
+    const had = before.children.get(element)
+    const result =
+      had === undefined
+        ? given
+        : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
+    isChanged ||= result !== given
+    if (result === undefined) continue
+    kept[key] = result
+    isEmpty = false
+  }
+  return isChanged ? (isEmpty ? null : kept) : value
+}
+
+type Part = {
+  readonly had: FieldSet
+  readonly has: FieldSet | undefined
+  /** A declared field counts as owned if anything below it is. */
+  readonly isDeclared: boolean
+}
+
+/** Undefined: the part is removed. */
+function prunePart(
+  value: Json,
+  type: MergeType,
+  { had, has = noFields, isDeclared }: Part,
+): Json | undefined {
+  const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
+  const wasOwned = had.isOwned || isDeclared
+  if (isOwned) {
+    const isLost =
+      wasOwned &&
+      holdsNobodys(value, type) &&
+      !isNobodys(value, type, isDeclared) &&
+      !keepsAny(value, type, has)
+    return isLost ? undefined : prune(value, type, { before: had, owned: has })
+  }
+  if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
+  return prune(value, type, { before: had, owned: noFields })
+}
+
+/** A declared field that has nothing but an empty list is in no field set, and is kept. */
+const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
+  isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
+
+/** As upstream, an owned map is removed if it has such fields and none that are owned. */
+const holdsNobodys = (value: Json, type: MergeType): boolean =>
+  isFields(value) &&
+  !isLeaf(value, type) &&
+  Object.entries(value).some(([key, given = null]) => {
+    const { below, isDeclared } = childOf(key, type)
+    return isNobodys(given, below, isDeclared)
+  })
+
+/** Whether any field is owned that is not one of those. */
+const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
+  has.children.size > 0 &&
+  isFields(value) &&
+  Object.entries(value).some(([key, given = null]) => {
+    const { element, below, isDeclared } = childOf(key, type)
+    const own = has.children.get(element)
+    const isOwned = own !== undefined && (own.isOwned || (isDeclared && !isEmptySet(own)))
+    return isOwned && !isNobodys(given, below, isDeclared)
+  })
+
+function pruneItems(
+  list: readonly Json[],
+  type: ListMerge,
+  { before, owned }: { readonly before: FieldSet; readonly owned: FieldSet },
+): Json {
+  const kept: Json[] = []
+  let isChanged = false
+  for (const item of list) {
+    const element = itemElement(item, type) ?? ''
+    const had = before.children.get(element)
+    const has = owned.children.get(element)
+    const result =
+      had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
+    isChanged ||= result !== item
+    if (result !== undefined) kept.push(result)
+  }
+  return isChanged ? (kept.length === 0 ? null : kept) : list
+}

@@ -1,0 +1,200 @@
+/** Validates an applied value against its type. The messages are upstream's, which prints values as Go does. */
+import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
+import { goPlain, goSyntax } from '../../api/go-value.ts'
+import { type Fields, isFields, isNumber, type Json } from '../../api/object.ts'
+import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { eachItem, eachKey, isDivided } from '../../lib/parts.ts'
+import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
+import { childOf } from './owned.ts'
+import { itemElement, itemFault, printElement } from './path-element.ts'
+
+const newFaults = (): BoundedTexts => new BoundedTexts(FAULTS_CHARACTERS_MAX)
+
+/** Empty: the value is valid. Null is valid everywhere. */
+export const validateApplied = (value: Json, type: MergeType): readonly string[] =>
+  validate(value, type, false)
+
+/** The same for an object that is not applied, which may have several items with one key. */
+export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
+  validate(value, type, true)
+
+function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
+  const faults = newFaults()
+  visit(value, type, { above: undefined, element: '', faults, allowsRepeats })
+  return faults.all
+}
+
+/** The same for an object of a built-in kind: most kinds are valid whatever they contain. */
+export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
+  mayOmitKeys(type) ? validateTyped(wire, type) : []
+
+type Known = WeakMap<MergeType, boolean>
+const omitting: Known = new WeakMap()
+const objectSets: Known = new WeakMap()
+
+/** Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount. */
+export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
+
+/** Whether there are sets whose items may be maps or lists, which custom kinds can have. */
+export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfAny, objectSets)
+
+const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
+const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form !== 'scalar'
+
+function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
+  const found = known.get(type)
+  if (found !== undefined) return found
+  // Set first, since a type may contain itself.
+  known.set(type, false)
+  const has = hasListIn(type, is, known)
+  known.set(type, has)
+  return has
+}
+
+function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
+  switch (type.form) {
+    case 'any':
+    case 'scalar':
+      return false
+    case 'map':
+      return hasList(type.of, is, known)
+    case 'list':
+      return is(type) || hasList(type.of, is, known)
+    case 'struct':
+      return [...type.fields.values()].some(({ below }) => hasList(below, is, known))
+  }
+}
+
+/** Joined as upstream does. */
+export const formatFaults = (faults: readonly string[]): string =>
+  faults.length === 1
+    ? (faults[0] ?? '')
+    : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
+
+/** The position of a value. Most values are valid, so the path is only built for one that is not. */
+type Place = {
+  readonly above: Place | undefined
+  readonly element: string
+  readonly faults: BoundedTexts
+  readonly allowsRepeats: boolean
+}
+
+function pathOf({ above, element }: Place): string {
+  return above === undefined ? '' : pathOf(above) + printElement(element)
+}
+
+function visit(value: Json, type: MergeType, place: Place): void {
+  if (value === null) return
+  const { faults } = place
+  const refuse = (why: string): void => faults.add(() => `${pathOf(place)}: ${why}`)
+  switch (type.form) {
+    case 'any':
+      return
+    case 'scalar': {
+      const why = scalarFault(value, type.scalar)
+      if (why !== undefined) refuse(why)
+      return
+    }
+    case 'list':
+      if (!Array.isArray(value)) return refuse(formatted(`expected list, got &{${goPlain(value)}}`))
+      return visitItems(value, type, place)
+    case 'map':
+    case 'struct':
+      if (!isFields(value)) return refuse(formatted(`expected map, got &{${goPlain(value)}}`))
+      if (isDivided()) visitInParts(value, { type, place })
+      else for (const key in value) if (!visitField(value, key, { type, place })) return
+  }
+}
+
+type Visited = { readonly type: MergeType; readonly place: Place }
+
+/** The faults of each field are collected apart: a visit that was interrupted is repeated. */
+function visitInParts(value: Fields, { type, place }: Visited): void {
+  const found = eachKey('validate fields', value, newFaults, (all, key) => {
+    const faults = newFaults()
+    const goesOn = visitField(value, key, { type, place: { ...place, faults } })
+    all.addAll(faults.all)
+    return goesOn
+  })
+  place.faults.addAll(found.all)
+}
+
+/** False: upstream skips the rest of this map. */
+function visitField(value: Fields, key: string, { type, place }: Visited): boolean {
+  const { faults, allowsRepeats } = place
+  const { element, below, isDeclared } = childOf(key, type)
+  if (type.form === 'struct' && !isDeclared && type.isOpen !== true) {
+    faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
+    return false
+  }
+  visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
+  return true
+}
+
+/** Upstream uses this message as a format string: a percent sign begins a verb without an argument. */
+const formatted = (words: string): string =>
+  words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
+    verb === '%' ? '%' : `%!${verb}(MISSING)`,
+  )
+
+function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
+  if (isDivided()) return visitItemsInParts(list, type, place)
+  const seen = new Set<string>()
+  for (const [at, item] of list.entries()) if (!visitItem(item, at, { type, place, seen })) return
+}
+
+function visitItemsInParts(list: readonly Json[], type: ListMerge, place: Place): void {
+  const found = eachItem(
+    'validate items',
+    list,
+    () => ({ seen: new Set<string>(), all: newFaults() }),
+    ({ seen, all }, item, at) => {
+      const faults = newFaults()
+      const goesOn = visitItem(item, at, { type, place: { ...place, faults }, seen })
+      all.addAll(faults.all)
+      return goesOn
+    },
+  )
+  place.faults.addAll(found.all.all)
+}
+
+type VisitedItem = { readonly type: ListMerge; readonly place: Place; readonly seen: Set<string> }
+
+/** False: upstream skips the rest of the list. */
+function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): boolean {
+  const { faults, allowsRepeats } = place
+  const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
+  if (element === undefined) {
+    faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
+    return false
+  }
+  const isRepeated = type.by !== 'whole' && !allowsRepeats && seen.has(element)
+  if (isRepeated)
+    faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
+  visit(item, type.of, { above: place, element, faults, allowsRepeats })
+  if (type.by !== 'whole') seen.add(element)
+  return true
+}
+
+function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undefined {
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
+    case 'numeric':
+      if (isNumber(value)) return undefined
+      return `expected numeric (int or float), got ${goType(value)}`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goPlain(value)}}`
+    case 'untyped':
+      return typeof value === 'object' ? `expected any scalar, got &{${goPlain(value)}}` : undefined
+  }
+}
+
+/** As Go's `%T` prints it. */
+function goType(value: Json): string {
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'bool'
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
+}

@@ -1,0 +1,193 @@
+/**
+ * The wire form: an object as the values of its JSON, with zero values that are always serialized and without empty ones that are omitted.
+ * Ownership is determined by this, not by the object in memory.
+ */
+import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { zeroOf } from '../codec/decode.ts'
+import { readAny } from '../../api/json-value.ts'
+import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { eachKey, isDivided, mapEach, once } from '../../lib/parts.ts'
+import { isNothing } from './value.ts'
+
+/** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
+export const storedWire = (object: KubeObject, struct: Struct): Fields =>
+  once('stored wire', () => structWire(tracked(object), struct, null))
+
+/** With managedFields: all that a client would see. */
+export const wholeWire = (object: Fields, struct: Struct): Fields =>
+  structWire(object, struct, undefined)
+
+/** A field of the whole wire form; undefined: it is omitted. */
+export const wholeField = (given: Json, field: Field): Json | undefined =>
+  fieldWire(given, field, undefined)
+
+/** An item of a list in the whole wire form. */
+export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
+
+/** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
+export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
+  once('given wire', () => structWire(tracked(object), struct, 'given', stored))
+
+/**
+ * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
+ * those.
+ */
+export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
+  once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
+
+export type WirePair = { readonly before: Fields; readonly after: Fields }
+
+function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair {
+  if (struct.open !== undefined)
+    return {
+      before: structWire(stored, struct, null),
+      after: structWire(given, struct, 'given', stored),
+    }
+  const before: { [name: string]: Json } = {}
+  const after: { [name: string]: Json } = {}
+  for (const field of struct.fields) {
+    const { name, schema } = field
+    const was = stored[name] ?? null
+    const is = given[name] ?? null
+    if (was === is) continue
+    const parts =
+      schema.type === 'struct' && isFields(was) && isFields(is)
+        ? changedStructs(was, is, schema)
+        : undefined
+    const isOldSame = parts !== undefined && isNothing(parts.before)
+    const isNewSame = parts !== undefined && isNothing(parts.after)
+    if (isOldSame && isNewSame) continue
+    // If one side has no other fields than the common ones, only its whole value tells whether the field is serialized at all.
+    const isPart = !isOldSame && !isNewSame
+    const old = isPart && parts ? parts.before : fieldWire(was, field, null)
+    const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
+    if (old !== undefined) before[name] = old
+    if (shown !== undefined) after[name] = shown
+  }
+  return { before, after }
+}
+
+/** managedFields itself is not tracked. */
+function tracked(object: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  return managedFields === undefined ? object : { ...object, metadata }
+}
+
+/** For an object that was converted from another version. There Go compares values that are not serialized yet: empty lists are kept. */
+export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
+  structWire(tracked(object), struct, 'kept')
+
+/**
+ * What an empty list or map that is always serialized becomes; undefined and 'given': itself; 'kept': itself, even if it is never
+ * serialized. 'listed': likewise, within an atomic list of a given object. There Go compares items in memory, where an empty list or map
+ * is not an absent one.
+ */
+type Empty = null | undefined | 'given' | 'listed' | 'kept'
+
+function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields): Fields {
+  const wire: { [name: string]: Json } = struct.open !== undefined ? openWire(value, struct) : {}
+  for (const field of struct.fields) {
+    const given = value[field.name] ?? null
+    const was = stored?.[field.name]
+    const shown = fieldWire(given, field, given === was ? null : empty, was)
+    if (shown !== undefined) wire[field.name] = shown
+  }
+  return wire
+}
+
+/** For a custom kind: fields without a type are written as they are. */
+function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
+  const wire = new JsonMap()
+  for (const [name, field] of Object.entries(value))
+    if (field !== undefined && !byName.has(name)) wire[name] = field
+  return wire
+}
+
+/** Undefined: the field is omitted. */
+function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
+  const { schema, omit, isPointer } = field
+  if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
+  const wire =
+    isFields(stored) && isFields(given) && schema.type === 'struct' && given !== stored
+      ? structWire(given, schema, empty, stored)
+      : valueWire(given, schema, empty === 'given' && isAtomicList(field) ? 'listed' : empty)
+  if (omit === 'absent' || isPointer || !isEmpty(wire)) return wire
+  if (omit === 'empty') return isKept(schema, empty) ? wire : undefined
+  return empty === null && (schema.type === 'list' || schema.type === 'map') ? null : wire
+}
+
+const isAtomicList = ({ schema, topology }: Field): boolean =>
+  schema.type === 'list' && topology?.type !== 'set' && topology?.type !== 'map'
+
+const isKept = ({ type }: Schema, empty: Empty): boolean =>
+  type === 'list' ? empty === 'kept' || empty === 'listed' : type === 'map' && empty === 'listed'
+
+const isEmpty = (value: Json): boolean =>
+  value === '' || value === 0 || value === false || (value !== null && isNothing(value))
+
+function valueWire(value: Json, schema: Schema, empty: Empty): Json {
+  switch (schema.type) {
+    case 'struct':
+      return structWire(isFields(value) ? value : {}, schema, empty)
+    case 'list':
+      return isPlain(schema.of) || !Array.isArray(value)
+        ? value
+        : mapEach('wire of items', value, (item: Json) => itemWire(item, schema.of, empty))
+    case 'map': {
+      if (isPlain(schema.of) || !isFields(value)) return value
+      if (isDivided()) {
+        return eachKey(
+          'wire of map',
+          value,
+          (): JsonMap => new JsonMap(),
+          (made, key) => {
+            made[key] = itemWire(value[key] ?? null, schema.of, empty)
+            return true
+          },
+        )
+      }
+      const wire = new JsonMap()
+      for (const [key, item = null] of Object.entries(value))
+        wire[key] = itemWire(item, schema.of, empty)
+      return wire
+    }
+    case 'raw':
+      return typeof value === 'string' ? rawWire(value) : value
+    case 'any':
+    case 'string':
+    case 'bytes':
+    case 'boolean':
+    case 'int32':
+    case 'int64':
+    case 'float64':
+    case 'time':
+    case 'microTime':
+    case 'quantity':
+    case 'intOrString':
+      return value
+  }
+}
+
+/** JSON that nests too deeply, or has a number that cannot be represented, is one opaque value. */
+function rawWire(text: string): Json {
+  try {
+    return readAny(new JsonScanner(text))
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return text
+    throw error
+  }
+}
+
+const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
+  item === null ? zeroWire(of, false) : valueWire(item, of, empty)
+
+/** Whether values are the same in memory and in the wire form. */
+const isPlain = ({ type }: Schema): boolean =>
+  type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
+
+function zeroWire(schema: Schema, isPointer: boolean): Json {
+  if (isPointer) return null
+  return schema.type === 'struct' ? structWire({}, schema, null) : zeroOf(schema)
+}

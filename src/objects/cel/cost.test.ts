@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, Json } from '../../api/object.ts'
+import { compile, OVER_BUDGET } from './compile.ts'
+import { withVariables } from './environment.ts'
+import { valueOf } from './json-values.ts'
+import { kubernetesEnvironment } from './kubernetes.ts'
+import { typeOfSchema } from './schema-type.ts'
+import { atOnce } from './turns.ts'
+import { CelError } from './values.ts'
+
+const integer: Fields = { type: 'integer' }
+const text: Fields = { type: 'string', maxLength: 20 }
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
+const texts = (count: number): Json[] =>
+  numbers(count).map((at) => `item-${String(at).padStart(6, '0')}`)
+
+function runOver(rule: string, items: Fields, values: Json[]): string {
+  const type = typeOfSchema({ type: 'array', maxItems: 1000, items }, { name: 'self' })
+  assert(type !== undefined)
+  const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: type }))
+  assert('program' in compiled)
+  const self = valueOf(values, type)
+  assert(!(self instanceof CelError))
+  const result = compiled.program.evaluate({ self }, 1_000_000)
+  return 'error' in result ? result.error : String(result.value === true)
+}
+
+/** Found by trial on the reference: the longest list that a rule gets through within its budget of a million. */
+const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = [
+  ['self.all(x, self.all(y, x + y >= 0))', 377, 'numbers'],
+  ['self.map(x, self.filter(y, y > x).size()).size() >= 0', 323, 'numbers'],
+  ['self.all(x, self.all(y, x.size() + y.size() > 0))', 333, 'texts'],
+  ['self.all(x, self.all(y, x.startsWith("item") && y.contains("item")))', 333, 'texts'],
+  ['self.all(x, self.all(i, y, i >= 0))', 446, 'numbers'],
+  ['self.all(x, self.all(y, x.matches("^item-[0-9]+$")))', 288, 'texts'],
+  ['self.all(x, self.all(y, string(x) != "z" && int(string(y)) >= 0))', 315, 'numbers'],
+]
+
+for (const [rule, count, kind] of boundaries) {
+  test(`${rule} ends at ${count}`, () => {
+    const [items, values] = kind === 'numbers' ? [integer, numbers] : [text, texts]
+    assert.equal(runOver(rule, items, values(count)), 'true')
+    assert.equal(runOver(rule, items, values(count + 1)), OVER_BUDGET)
+  })
+}
+
+const object = typeOfSchema({ type: 'object', properties: { text } }, { name: 'self' })
+
+/** Where types alone say nothing of sizes. */
+const estimates: readonly (readonly [string, number])[] = [
+  ['dyn(1) == dyn("1")', 3],
+  ['self.text.split(",").all(x, x.trim() != "")', 339],
+]
+
+for (const [rule, cost] of estimates) {
+  test(`${rule} is estimated at ${cost}`, () => {
+    assert(object !== undefined)
+    const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: object }))
+    assert('program' in compiled)
+    assert.equal(atOnce((slice) => compiled.program.estimateCost(object, slice)).max, cost)
+  })
+}

@@ -1,0 +1,366 @@
+/** The extended string functions, which count code points. */
+import { quote } from '../../../api/quote.ts'
+import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import {
+  type Estimate,
+  type FunctionPart,
+  member,
+  type Meter,
+  global,
+  type Operand,
+  type Range,
+  type Signature,
+} from '../functions.ts'
+import { nothing, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
+import { int, list, dyn, string } from '../types.ts'
+import {
+  ArrayList,
+  CelError,
+  isList,
+  itemsOf,
+  noSuchOverload,
+  type Result,
+  type Value,
+} from '../values.ts'
+import { formatText } from './format-text.ts'
+
+const sizeAt = (operands: readonly Operand[], at: number): Range =>
+  operands[at]?.size ?? unknownSize
+const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
+
+const slice = (text: string, from: number, to?: number): string =>
+  text.slice(toUnits(text, from), to === undefined ? undefined : toUnits(text, to))
+
+const oneTraversal: Estimate = (operands) => ({
+  cost: scaled(sizeAt(operands, 0), TEXT_FACTOR),
+  size: sizeAt(operands, 0),
+})
+const rewriting = {
+  estimate: oneTraversal,
+  cost: ([text = null]: readonly Value[]) => traversal(sizeOf(text)),
+}
+const twoTraversals = ([text = null]: readonly Value[]): number =>
+  traversal(sizeOf(text), 2 * TEXT_FACTOR)
+
+const onText =
+  (run: (text: string) => Result): FunctionPart['run'] =>
+  (text) =>
+    typeof text === 'string' ? run(text) : noSuchOverload
+
+/**
+ * An empty string is found wherever a search starts, even outside of the text. In an empty text the last index is searched from -1, which
+ * is out of range.
+ */
+function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
+  if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
+  if (from === null && text !== '')
+    return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
+  const start = from ?? (isLast && part !== '' ? -1n : 0n)
+  if (typeof start !== 'bigint') return noSuchOverload
+  if (part === '') return start
+  if (start < 0n) return outOfRange(start)
+  if (start >= countPoints(text)) return -1n
+  const at = toUnits(text, Number(start))
+  return toPoints(text, isLast ? text.lastIndexOf(part, at) : text.indexOf(part, at))
+}
+
+const toPoints = (text: string, at: number): bigint =>
+  BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
+
+/** Converts an index in code points to one in UTF-16 code units. */
+function toUnits(text: string, points: number): number {
+  if (!hasPairs(text)) return points
+  let at = 0
+  for (let left = points; left > 0 && at < text.length; left--) {
+    const unit = text.charCodeAt(at)
+    at += unit >= 0xd800 && unit <= 0xdbff ? 2 : 1
+  }
+  return at
+}
+
+function charAt(text: Value, at: Value): Result {
+  if (typeof text !== 'string' || typeof at !== 'bigint') return noSuchOverload
+  const points = BigInt(countPoints(text))
+  if (at < 0n || at > points) return outOfRange(at)
+  return slice(text, Number(at), Number(at) + 1)
+}
+
+function substring(text: Value, from: Value, to: Value): Result {
+  if (typeof text !== 'string' || typeof from !== 'bigint') return noSuchOverload
+  const points = BigInt(countPoints(text))
+  if (to === null) return from < 0n || from > points ? outOfRange(from) : slice(text, Number(from))
+  if (typeof to !== 'bigint') return noSuchOverload
+  if (from > to) return new CelError(`invalid substring range. start: ${from}, end: ${to}`)
+  if (from < 0n || from > points) return outOfRange(from)
+  return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
+}
+
+/** To visit a character; to extract one; to extract a piece and insert it again. */
+const CHARACTER_NANOS = 1
+const POINT_NANOS = 60
+const PIECE_NANOS = 150
+
+/** A longer result costs more than any budget. */
+const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
+
+function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
+  if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string')
+    return noSuchOverload
+  const most = count === null ? -1n : count
+  if (typeof most !== 'bigint') return noSuchOverload
+  if (most === 0n) return text
+  meter.work(text.length * (part === '' ? POINT_NANOS : CHARACTER_NANOS))
+  const pieces = part === '' ? ['', ...Array.from(text), ''] : piecesOf(text, part, meter)
+  const replaced = Math.min(pieces.length - 1, most < 0n ? pieces.length - 1 : Number(most))
+  meter.work((part === '' ? pieces.length * PIECE_NANOS : 0) + replaced * by.length)
+  if (replaced * by.length > RESULT_CHARACTERS_MAX) return new CelError('result is too long')
+  if (part === '') return joinSome(pieces.slice(1, -1), by, replaced)
+  return (
+    pieces.slice(0, replaced + 1).join(by) +
+    pieces
+      .slice(replaced + 1)
+      .map((piece) => part + piece)
+      .join('')
+  )
+}
+
+/** An empty string is found before each character and at the end. */
+function joinSome(points: readonly string[], by: string, count: number): string {
+  const before = points.map((point, at) => (at < count ? by + point : point)).join('')
+  return points.length < count ? before + by : before
+}
+
+function split(text: Value, separator: Value, limit: Value, meter: Meter): Result {
+  if (typeof text !== 'string' || typeof separator !== 'string') return noSuchOverload
+  const most = limit === null ? -1n : limit
+  if (typeof most !== 'bigint') return noSuchOverload
+  if (most === 0n) return new ArrayList([])
+  if (most === 1n) return new ArrayList([text])
+  meter.work(text.length * (separator === '' ? POINT_NANOS : CHARACTER_NANOS))
+  const pieces: string[] = separator === '' ? Array.from(text) : piecesOf(text, separator, meter)
+  if (separator === '') meter.work(pieces.length * PIECE_NANOS)
+  if (most < 0n || pieces.length <= most) return new ArrayList(pieces)
+  const kept = Number(most) - 1
+  return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
+}
+
+/** The meter is charged before each piece is made: there may be one for each character. */
+function piecesOf(text: string, separator: string, meter: Meter): string[] {
+  const pieces: string[] = []
+  let from = 0
+  for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, from)) {
+    meter.work(PIECE_NANOS)
+    pieces.push(text.slice(from, at))
+    from = at + separator.length
+  }
+  pieces.push(text.slice(from))
+  return pieces
+}
+
+function join(items: Value, separator: Value, meter: Meter): Result {
+  if (!isList(items)) return noSuchOverload
+  const between = typeof separator === 'string' ? separator : ''
+  const texts: string[] = []
+  for (const item of itemsOf(items)) {
+    if (typeof item !== 'string') return noSuchOverload
+    meter.work(JOINED_NANOS + item.length + between.length)
+    texts.push(item)
+  }
+  return texts.join(between)
+}
+
+const JOINED_NANOS = 50
+
+const replacing: Estimate = (operands) => {
+  const [size, part, by] = [sizeAt(operands, 0), sizeAt(operands, 1), sizeAt(operands, 2)]
+  const most = longest(size, part, by)
+  const least = shortest(size, part, by)
+  return {
+    cost: scaled(size, 2 * TEXT_FACTOR),
+    size: { min: Math.min(least, UNBOUNDED), max: Math.min(most, UNBOUNDED) },
+  }
+}
+
+/** An empty string to replace is found before each character and at the end. */
+function longest(size: Range, part: Range, by: Range): number {
+  if (part.min === 0) return (size.max + 1) * by.max + size.max
+  return by.max <= part.min ? size.max : Math.ceil(size.max / part.min) * by.max
+}
+
+function shortest(size: Range, part: Range, by: Range): number {
+  if (part.max === 0) return (size.min + 1) * by.min + size.min
+  return part.max <= by.min ? size.min : Math.ceil(size.min / part.max) * by.min
+}
+
+const splitting: Estimate = (operands) => {
+  const size = sizeAt(operands, 0)
+  const limit = operands[2]?.expr
+  const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
+  // Upstream converts a negative limit, which means no limit, to an unsigned integer.
+  const max =
+    isBounded && typeof limit.value === 'bigint'
+      ? Number(BigInt.asUintN(64, limit.value))
+      : size.max
+  return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
+}
+
+const joining: Estimate = (operands) => {
+  const [items] = operands
+  if (items === undefined) return undefined
+  const all = times(items.size, items.elementSize())
+  const between = { min: Math.max(items.size.min - 1, 0), max: Math.max(items.size.max - 1, 0) }
+  const size = plus(all, operands.length > 1 ? times(sizeAt(operands, 1), between) : nothing)
+  return { cost: scaled(size, TEXT_FACTOR), size }
+}
+
+/** Matches long runs, so that a text with few other characters is done in few calls. */
+// oxlint-disable-next-line no-control-regex
+const ascii = /[\u0000-\u007f]+/g
+/** Per character, if every other character is ASCII. */
+const ASCII_NANOS = 60
+
+const onAscii =
+  (change: (letters: string) => string): FunctionPart['run'] =>
+  (text, _, __, ___, meter) => {
+    if (typeof text !== 'string') return noSuchOverload
+    meter.last(text.length * ASCII_NANOS)
+    return text.replace(ascii, change)
+  }
+
+const blank = /^\p{White_Space}$/u
+const isBlank = (unit: number): boolean =>
+  unit < 0x80
+    ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+    : blank.test(String.fromCharCode(unit))
+
+function trim(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+const searchOverloads = (id: string): Signature[] => [
+  member(`string_${id}_string`, [string, string], int),
+  member(`string_${id}_string_int`, [string, string, int], int),
+]
+
+const basic: readonly FunctionPart[] = [
+  { name: 'charAt', overloads: [member('string_char_at_int', [string, int], string)], run: charAt },
+  {
+    name: 'indexOf',
+    overloads: searchOverloads('index_of'),
+    run: (text, part, from) => search(text, part, from, false),
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'lastIndexOf',
+    overloads: searchOverloads('last_index_of'),
+    run: (text, part, from) => search(text, part, from, true),
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'lowerAscii',
+    overloads: [member('string_lower_ascii', [string], string)],
+    run: onAscii((letters) => letters.toLowerCase()),
+    ...rewriting,
+    isLong: true,
+  },
+  {
+    name: 'upperAscii',
+    overloads: [member('string_upper_ascii', [string], string)],
+    run: onAscii((letters) => letters.toUpperCase()),
+    ...rewriting,
+    isLong: true,
+  },
+  {
+    name: 'replace',
+    overloads: [
+      member('string_replace_string_string', [string, string, string], string),
+      member('string_replace_string_string_int', [string, string, string, int], string),
+    ],
+    run: replace,
+    estimate: replacing,
+    cost: twoTraversals,
+  },
+  {
+    name: 'split',
+    overloads: [
+      member('string_split_string', [string, string], list(string)),
+      member('string_split_string_int', [string, string, int], list(string)),
+    ],
+    run: (text, separator, limit, _, meter) => split(text, separator, limit, meter),
+    estimate: splitting,
+    cost: twoTraversals,
+  },
+  {
+    name: 'substring',
+    overloads: [
+      member('string_substring_int', [string, int], string),
+      member('string_substring_int_int', [string, int, int], string),
+    ],
+    run: substring,
+    ...rewriting,
+  },
+  {
+    name: 'trim',
+    overloads: [member('string_trim', [string], string)],
+    run: onText(trim),
+    ...rewriting,
+  },
+  {
+    name: 'join',
+    overloads: [
+      member('list_join', [list(string)], string),
+      member('list_join_string', [list(string), string], string),
+    ],
+    isLong: true,
+    run: (items, separator, _, __, meter) => join(items, separator, meter),
+    estimate: joining,
+    cost: (_, result) => traversal(sizeOf(result), 2 * TEXT_FACTOR),
+  },
+]
+
+/** Each character may have to be escaped. */
+const QUOTED_NANOS = 50
+
+const formatting: readonly FunctionPart[] = [
+  {
+    name: 'format',
+    overloads: [member('string_format', [string, list(dyn)], string)],
+    isLong: true,
+    run: (format, args, _, __, meter) =>
+      typeof format === 'string' && isList(args) ? formatText(format, args, meter) : noSuchOverload,
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'strings.quote',
+    overloads: [global('strings_quote', [string], string)],
+    run: (text, _, __, ___, meter) => {
+      if (typeof text !== 'string') return noSuchOverload
+      meter.work(text.length * QUOTED_NANOS)
+      return quote(text)
+    },
+    estimate: (operands) => {
+      const size = sizeAt(operands, 0)
+      return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min + 2, max: size.max * 2 + 2 } }
+    },
+    cost: rewriting.cost,
+  },
+]
+
+/** Kubernetes 1.33 does not have it. */
+const reversing: FunctionPart = {
+  name: 'reverse',
+  overloads: [member('string_reverse', [string], string)],
+  run: onText((text) => Array.from(text).toReversed().join('')),
+  ...rewriting,
+}
+
+export const basicStrings: Library = { functions: basic }
+export const formattedStrings: Library = { functions: formatting }
+export const reversedStrings: Library = { functions: [reversing] }

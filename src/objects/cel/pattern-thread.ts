@@ -1,0 +1,142 @@
+/**
+ * Matches long-running patterns on a worker thread, which is started on demand and terminated when it is idle for a while. Questions are
+ * answered one at a time: they are rare, and may wait.
+ */
+import type { Worker } from 'node:worker_threads'
+import { tooManyRequests } from '../../api/errors.ts'
+import { startOwnThread } from '../../lib/own-files.ts'
+import type { PatternQuestion } from './regex.ts'
+import { ArrayList, CelError, type Result } from './values.ts'
+
+/**
+ * CPU time of one question, so that a busy machine does not decide whether a rule holds. Upstream has no limit: costs bound the text and the
+ * pattern, and Go is several times as fast.
+ */
+const ANSWER_CPU_MS_MAX = 2_000
+/** A thread that gets no CPU for so long is not waited for: others may be waiting for theirs. */
+const ANSWER_MS_MAX = 20_000
+const LOOK_MS_MIN = 20
+const UNUSED_MS = 30_000
+/** A waiting text may have up to 3 MB. */
+const WAITING_MAX = 16
+
+export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
+
+/** The thread's answer: a JSON value, or an error message. */
+export type PatternAnswer =
+  | { readonly value: boolean | string | readonly string[] }
+  | { readonly fault: string }
+
+export class PatternThread implements AsyncDisposable {
+  #worker: Worker | undefined
+  #unused: NodeJS.Timeout | undefined
+  /** Answers the current question; undefined: the thread has ended. */
+  #resolve: (answer: PatternAnswer | undefined) => void = () => {}
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #isEnded = false
+
+  /** Fails with a 429 if too many questions are waiting. */
+  async answer(question: PatternQuestion): Promise<Result> {
+    if (this.#waiting >= WAITING_MAX)
+      throw tooManyRequests('too many long patterns are matched at once, try again', 1)
+    this.#waiting++
+    const before = this.#last
+    const answered = (async () => {
+      await before
+      return this.#ask(question)
+    })()
+    this.#last = answered
+    try {
+      return await answered
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** Questions that are waiting fail. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true
+    this.#resolve(undefined)
+    await this.#end()
+  }
+
+  async #ask({ pattern, text, use }: PatternQuestion): Promise<Result> {
+    clearTimeout(this.#unused)
+    if (this.#isEnded) return new CelError('the server is shutting down')
+    const worker = (this.#worker ??= this.#start())
+    const { promise, resolve } = Promise.withResolvers<PatternAnswer | undefined>()
+    this.#resolve = resolve
+    const limit = limitOf(worker, () => resolve(undefined))
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage({ pattern, text, use })
+    const answer = await promise
+    limit.close()
+    if (answer === undefined) {
+      await this.#end()
+      return new CelError(
+        text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern',
+      )
+    }
+    this.#unused = setTimeout(() => void this.#end(), UNUSED_MS)
+    this.#unused.unref()
+    return 'fault' in answer ? new CelError(answer.fault) : resultOf(answer.value)
+  }
+
+  #start(): Worker {
+    const worker = startOwnThread('./pattern-worker', import.meta.url)
+    worker.unref()
+    worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
+    // The thread exits then.
+    worker.on('error', () => undefined)
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return
+      // It exited by itself: the next question starts another one.
+      this.#worker = undefined
+      this.#resolve(undefined)
+    })
+    return worker
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#unused)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+}
+
+/** Calls `stop` when the question that the thread is given next has used its time. */
+function limitOf(worker: Worker, stop: () => void): { close(): void } {
+  const before = cpuMsOf(worker)
+  let isOver = false
+  const look = async (): Promise<void> => {
+    const leftMs = ANSWER_CPU_MS_MAX - ((await cpuMsOf(worker)) - (await before))
+    if (isOver) return
+    if (leftMs <= 0) stop()
+    else soft = lookAfter(Math.max(leftMs, LOOK_MS_MIN))
+  }
+  const lookAfter = (ms: number): NodeJS.Timeout => setTimeout(() => void look(), ms)
+  let soft = lookAfter(ANSWER_CPU_MS_MAX)
+  const hard = setTimeout(stop, ANSWER_MS_MAX)
+  return {
+    close: () => {
+      isOver = true
+      clearTimeout(soft)
+      clearTimeout(hard)
+    },
+  }
+}
+
+/** Of the thread, since it was started. One that does not run yet has used none; who owns it hears of one that has exited. */
+async function cpuMsOf(worker: Worker): Promise<number> {
+  try {
+    const { user, system } = await worker.cpuUsage()
+    return (user + system) / 1000
+  } catch {
+    return 0
+  }
+}
+
+const resultOf = (value: boolean | string | readonly string[]): Result =>
+  typeof value === 'boolean' || typeof value === 'string' ? value : new ArrayList([...value])

@@ -1,0 +1,39 @@
+/** The worker thread that matches long-running patterns: one answer for each question. */
+import { parentPort } from 'node:worker_threads'
+import { assert } from '../../lib/assert.ts'
+import type { PatternAnswer } from './pattern-thread.ts'
+import { compilePattern, PatternQuestion } from './regex.ts'
+import { CelError, isList, itemsOf } from './values.ts'
+
+const port = parentPort
+assert(port !== null, 'patterns are matched in a thread of their own')
+
+port.on('message', ({ pattern, text, use }: PatternQuestion) => {
+  port.postMessage(answer(new PatternQuestion(pattern, text, use)))
+})
+
+/** Compiled patterns that are cached: the rules of one object match the same pattern against many texts. */
+const PATTERNS_MAX = 16
+const compiled = new Map<string, ReturnType<typeof compilePattern>>()
+
+function compileOnce(pattern: string): ReturnType<typeof compilePattern> {
+  const known = compiled.get(pattern)
+  if (known !== undefined) return known
+  const made = compilePattern(pattern)
+  const [oldest] = compiled.keys()
+  if (compiled.size >= PATTERNS_MAX && oldest !== undefined) compiled.delete(oldest)
+  compiled.set(pattern, made)
+  return made
+}
+
+function answer(question: PatternQuestion): PatternAnswer {
+  const result = question.answer(compileOnce)
+  if (result instanceof CelError) return { fault: result.message }
+  if (isList(result))
+    return { value: [...itemsOf(result)].filter((item) => typeof item === 'string') }
+  assert(
+    typeof result === 'boolean' || typeof result === 'string',
+    'a pattern gives a text or whether it matches',
+  )
+  return { value: result }
+}

@@ -1,0 +1,207 @@
+/**
+ * The types of a structural schema, with size bounds for cost estimates. Without a bound in the schema, the largest size that fits in a
+ * request is used. Structs build the types of their fields on demand.
+ */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
+import { escapeName, isReserved } from './escape.ts'
+import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
+
+/** Upstream's maximum request size, which bounds all sizes. */
+export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
+/** Without the quotes or brackets. */
+const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
+/** `maxLength` counts code points, which are up to four bytes. */
+const POINT_BYTES_MAX = 4
+
+const DURATION_BYTES_MAX = 32
+const DATE_TIME_BYTES_MAX = 32
+const DATE_BYTES = 12
+
+export type SchemaTypeOptions = {
+  /** A prefix of the names of struct types in messages. */
+  readonly name: string
+  /** Whether it has `apiVersion`, `kind` and `metadata`, whatever the schema says. */
+  readonly isRoot?: boolean
+}
+
+/** Undefined: rules cannot use the schema, for example because it has no type. */
+export function typeOfSchema(
+  schema: Fields,
+  { name, isRoot = false }: SchemaTypeOptions,
+): Type | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
+  }
+  if (isRoot || schema['x-kubernetes-embedded-resource'] === true)
+    return structOf(schema, name, objectFields(schema))
+  const { type } = schema
+  if (type === 'array') return listOf(schema, name)
+  if (type === 'object')
+    return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
+  if (type === 'string') return textTypeOf(schema)
+  return scalars.get(textOf(type))
+}
+
+const scalars: ReadonlyMap<string, Type> = new Map([
+  ['boolean', bool],
+  ['number', double],
+  ['integer', int],
+])
+
+function listOf(schema: Fields, name: string): Type | undefined {
+  const items = fieldsOf(schema['items'])
+  const element = typeOfSchema(items, { name: `${name}.@idx` })
+  if (element === undefined) return undefined
+  const sizeMax = limit(schema['maxItems']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(items) + 1))
+  const listType = schema['x-kubernetes-list-type']
+  if (listType === 'set') return { kind: 'list', element, sizeMax, keys: 'whole' }
+  if (listType === 'map')
+    return { kind: 'list', element, sizeMax, keys: textsOf(schema['x-kubernetes-list-map-keys']) }
+  return { kind: 'list', element, sizeMax }
+}
+
+function mapOf(schema: Fields, name: string): Type | undefined {
+  const values = fieldsOf(schema['additionalProperties'])
+  const value = typeOfSchema(values, { name: `${name}.@elem` })
+  if (value === undefined) return undefined
+  // An empty key with its quotes, a colon and a comma.
+  const sizeMax =
+    limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
+  return { kind: 'map', key: string, value, sizeMax }
+}
+
+/** `instead`: fields with another schema than in `properties`. There may be tens of thousands of fields, of which few are used. */
+function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
+  const properties = fieldsOf(schema['properties'])
+  return lazyStruct(name, {
+    has: (key) => Object.hasOwn(properties, key),
+    keys: () => Object.keys(properties),
+    always: new Set(Object.keys(instead)),
+    typeOf: (key, inside) =>
+      typeOfSchema(fieldsOf((Object.hasOwn(instead, key) ? instead : properties)[key]), {
+        name: inside,
+      }),
+  })
+}
+
+export type LazyFields = {
+  readonly has: (key: string) => boolean
+  readonly keys: () => Iterable<string>
+  /** Fields that it has whatever `has` says. */
+  readonly always?: ReadonlySet<string>
+  /** `name`: of the type, if it is a struct. Undefined: expressions cannot use the field. */
+  readonly typeOf: (key: string, name: string) => Type | undefined
+}
+
+/** A struct whose fields are looked up when an expression names them. */
+export function lazyStruct(
+  name: string,
+  { has, keys, always = new Set(), typeOf }: LazyFields,
+): StructType {
+  const known = new Map<string, FieldType | undefined>()
+  let escaped: ReadonlyMap<string, string> | undefined
+  const keyOf = (wanted: string): string | undefined => {
+    const isPlain = always.has(wanted) || (has(wanted) && isItself(wanted))
+    return isPlain ? wanted : (escaped ??= escapedKeys(keys())).get(wanted)
+  }
+  const field = (wanted: string): FieldType | undefined => {
+    if (known.has(wanted)) return known.get(wanted)
+    const key = keyOf(wanted)
+    const type = key === undefined ? undefined : typeOf(key, `${name}.${key}`)
+    const made = key === undefined || type === undefined ? undefined : { key, type }
+    known.set(wanted, made)
+    return made
+  }
+  return { kind: 'struct', name, field }
+}
+
+/** After a dot, most reserved words need no escape. */
+const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
+
+function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const key of keys) {
+    const escaped = escapeName(key)
+    if (escaped !== undefined) found.set(escaped, key)
+  }
+  return found
+}
+
+const text: Fields = { type: 'string' }
+const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
+
+/** Only name and generateName of metadata can be used, even if the schema describes more. */
+function objectFields(schema: Fields): Fields {
+  const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
+  const meta = {
+    ...objectMeta,
+    properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text },
+  }
+  return { kind: text, apiVersion: text, metadata: meta }
+}
+
+const withObjectMeta = (schema: Fields): Fields => ({
+  ...schema,
+  type: 'object',
+  properties: { ...fieldsOf(schema['properties']), ...objectFields(schema) },
+})
+
+function textTypeOf(schema: Fields): Type {
+  const length = limit(schema['maxLength'])
+  const { format } = schema
+  if (format === 'byte') return { kind: 'bytes', sizeMax: length ?? CONTENT_BYTES_MAX }
+  if (format === 'duration') return { kind: 'duration', sizeMax: DURATION_BYTES_MAX }
+  if (format === 'date') return { kind: 'timestamp', sizeMax: DATE_BYTES }
+  if (format === 'date-time') return { kind: 'timestamp', sizeMax: DATE_TIME_BYTES_MAX }
+  if (length !== undefined) return { kind: 'string', sizeMax: length * POINT_BYTES_MAX }
+  const choices = schema['enum']
+  if (!Array.isArray(choices) || choices.length === 0)
+    return { kind: 'string', sizeMax: CONTENT_BYTES_MAX }
+  return {
+    kind: 'string',
+    sizeMax: choices.reduce((most, choice) => Math.max(most, Buffer.byteLength(textOf(choice))), 0),
+  }
+}
+
+const limit = (value: Json | undefined): number | undefined =>
+  value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
+
+/** The minimum size of a value in JSON. */
+export function bytesMin(schema: Fields): number {
+  if (schema['x-kubernetes-int-or-string'] === true) return 1
+  const { type } = schema
+  if (type === 'string') return textBytesMin(schema)
+  if (type === 'boolean') return 4
+  if (type === 'number' || type === 'integer') return 1
+  return type === 'object' && !isFields(schema['additionalProperties']) ? objectBytesMin(schema) : 2
+}
+
+function textBytesMin(schema: Fields): number {
+  if (schema['format'] === 'duration') return 3
+  if (schema['format'] === 'date') return DATE_BYTES
+  return schema['format'] === 'date-time' ? 21 : 2
+}
+
+/** Fields without a type are not counted. */
+const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
+
+/** The required fields without a default, with their names and punctuation. */
+function objectBytesMin(given: Fields): number {
+  const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given
+  const properties = fieldsOf(schema['properties'])
+  let bytes = 2
+  for (const name of new Set(textsOf(schema['required']))) {
+    const property = properties[name]
+    if (isFields(property) && property['default'] === undefined && isTyped(property))
+      bytes += name.length + bytesMin(property) + 4
+  }
+  return bytes
+}

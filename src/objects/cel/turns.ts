@@ -1,0 +1,75 @@
+/** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
+import { parts } from '../../lib/parts.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { AnswerPattern } from './pattern-thread.ts'
+import { LaterResult, type Question } from './question.ts'
+import type { Asked, Slice } from './run.ts'
+import type { Result } from './values.ts'
+
+export type Turns<T> = Generator<Asked | undefined, T, void>
+
+export type TurnTools = {
+  /** Answers questions about patterns; without it they are matched on this thread. */
+  readonly answer?: AnswerPattern
+  /** Fails if the result is no longer needed. */
+  readonly refuse?: () => void
+}
+
+export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnTools): Promise<T> =>
+  nowOrInTurns(work, tools)
+
+/** A promise only if the work takes more than one turn. `slices`: those of a larger work that this is a part of. */
+export function nowOrInTurns<T>(
+  work: (slice: Slice) => Turns<T>,
+  tools: TurnTools = {},
+  slices: Slices = new Slices(),
+): T | Promise<T> {
+  const turns = work({ isOver: () => slices.isOver, begin: () => slices.begin() })
+  const first = turns.next()
+  return first.done === true ? first.value : goOn(turns, { first: first.value, slices, ...tools })
+}
+
+type Going = TurnTools & { readonly first: Asked | undefined; readonly slices: Slices }
+
+async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going): Promise<T> {
+  let value = first
+  for (;;) {
+    refuse?.()
+    if (value === undefined) await slices.turn()
+    else value.tell(await answerOf(value.question, answer))
+    const next = turns.next()
+    if (next.done === true) return next.value
+    value = next.value
+  }
+}
+
+function answerOf(question: Question, answer: AnswerPattern | undefined): Result | Promise<Result> {
+  if (question instanceof LaterResult) return question.result
+  return answer === undefined ? question.answer() : answer(question)
+}
+
+/** Work with long loops (lib/parts.ts), as one of several steps. Its first part begins at once. */
+export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
+  const steps = parts(work, {
+    get isOver() {
+      return slice.isOver()
+    },
+    begin: () => slice.begin?.(),
+  })
+  steps.next()
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    yield undefined
+  }
+}
+
+/** Runs synchronously, including the matching of patterns. */
+export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
+  const turns = work({ isOver: () => false })
+  for (;;) {
+    const { done, value } = turns.next()
+    if (done === true) return value
+    value?.tell(value.question.answer())
+  }
+}

@@ -1,0 +1,17 @@
+import { unsupportedMediaType } from '../../api/errors.ts'
+import { firstHeader, parametersOf } from '../../api/request.ts'
+import { type AskedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
+
+/** The encoding of a request body, by its Content-Type. Without one it is JSON. */
+export function bodyForm(asked: AskedHeaders): Form['type'] {
+  const contentType = firstHeader(asked.headers, 'content-type') ?? ''
+  if (contentType === '' || contentType === jsonType) return 'json'
+  const [type = '', ...parameters] = parametersOf(contentType)
+  const isReadable = parameters.every(
+    (parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^\s,][^,]*$/.test(parameter),
+  )
+  const { registered, routed } = spokenTo(asked)
+  const found = registered.find((one) => `${one.type}/${one.subtype}` === type.toLowerCase())
+  if (isReadable && found !== undefined) return found.form
+  throw unsupportedMediaType(routed)
+}

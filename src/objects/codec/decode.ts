@@ -1,0 +1,679 @@
+/**
+ * Decodes JSON into an object of a known schema, in one pass over the text. Reports what Go's strict decoder reports, with its messages
+ * and in its order: a syntax error first, then the first value of a wrong type, and, for callers that want them, each unknown and each
+ * duplicate field. A duplicate field is merged, as Go does.
+ */
+import { tooLargeToStore } from '../../api/errors.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import type { Json } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { zeroTime } from '../../api/time.ts'
+import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
+import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
+import { JsonScanner, type JsonType } from '../../api/json-scanner.ts'
+import { isDivided, once, repeat } from '../../lib/parts.ts'
+import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
+import { readAny } from '../../api/json-value.ts'
+import { readRaw } from './json.ts'
+import {
+  isZeroTime,
+  type Read,
+  readBase64,
+  readInteger,
+  readQuantity,
+  readTime,
+} from './scalars.ts'
+import { addAll } from '../../lib/long-lists.ts'
+
+export type Decoding = {
+  /** Without fields that are unknown, null or zero (where that is the same as absent). */
+  readonly value: Target
+  /** The first value of a wrong type; `value` must not be used then. */
+  readonly fault: string | undefined
+  /** `unknown field "a.b"`, `duplicate field "c"`, in the order of the text. */
+  readonly strictFaults: readonly string[]
+}
+
+/** As many as Go reports. */
+const STRICT_FAULTS_MAX = 100
+
+/** How deep structs may nest: only the schemas in CRDs are recursive, and none is nearly as deep. */
+const DEPTH_MAX = 500
+
+export type Target = { [name: string]: Json }
+
+/** Fails with a JsonSyntaxError. The text must hold an object. */
+export function decodeStruct(text: string, struct: Struct): Decoding {
+  return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
+}
+
+/**
+ * The same for stored JSON, in which a null time behind a pointer is Go's zero time: kube-apiserver stores protobuf, which distinguishes
+ * it from an absent time, and prints it as null.
+ */
+export function decodeStoredStruct(text: string, struct: Struct): Decoding {
+  return struct.open !== undefined
+    ? decodeOpen(text, struct)
+    : decodeClosed(text, struct, { isStored: true })
+}
+
+/** Decodes a value of any type, such as a list in an annotation. Fails with a JsonSyntaxError. */
+export function decodeValue(
+  text: string,
+  schema: Schema,
+): { readonly value: Json; readonly fault: string | undefined } {
+  const decoder = new Decoder(text, {})
+  const value = decoder.value(schema, undefined)
+  decoder.scanner.end()
+  return { value: value ?? null, fault: decoder.fault }
+}
+
+/** `path`: where the text is in the whole document, for unknown and duplicate fields. */
+type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
+
+function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
+  const decoder = new Decoder(text, origin)
+  decoder.scanner.peekType()
+  const value = decoder.struct(struct, {})
+  decoder.scanner.end()
+  return { value, fault: decoder.fault, strictFaults: decoder.strictFaults }
+}
+
+/**
+ * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any JSON. Nulls are kept, since some
+ * schemas want them.
+ */
+function decodeOpen(text: string, struct: Struct): Decoding {
+  const scanner = new JsonScanner(text)
+  scanner.peekType()
+  const begin = (): OpenDecoding => {
+    const more = scanner.beginObject()
+    const value: Target = new JsonMap()
+    return { value, unknown: [], fault: undefined, isRepeated: false, more, at: scanner.at }
+  }
+  const read = repeat('open fields', begin, (state) => {
+    scanner.at = state.at
+    if (!state.more) return false
+    decodeOpenField(scanner, struct, state)
+    state.more = scanner.nextInObject()
+    state.at = scanner.at
+    return state.more
+  })
+  scanner.at = read.at
+  scanner.end()
+  const { value, fault, isRepeated, unknown } = read
+  return { value, fault, strictFaults: [...(isRepeated ? duplicateFields(text) : []), ...unknown] }
+}
+
+type OpenDecoding = {
+  readonly value: Target
+  readonly unknown: string[]
+  fault: string | undefined
+  /** Whether a key is repeated anywhere in the object. */
+  isRepeated: boolean
+  more: boolean
+  at: number
+}
+
+function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDecoding): void {
+  const onRepeat = (): void => {
+    state.isRepeated = true
+  }
+  const key = scanner.readKey()
+  if (key in state.value) onRepeat()
+  const field = byName.get(key)
+  const type = scanner.peekType()
+  const start = scanner.at
+  const value = readAny(scanner, 1, onRepeat)
+  if (field?.schema.type === 'struct' && type === 'object') {
+    const decoding = decodeClosed(scanner.text.slice(start, scanner.at), field.schema, {
+      path: [key],
+    })
+    state.value[key] = decoding.value
+    state.fault ??= decoding.fault
+    addAll(
+      state.unknown,
+      decoding.strictFaults.filter((strict) => strict.startsWith('unknown')),
+    )
+    return
+  }
+  state.value[key] = value
+  if (field === undefined || type === 'null') return
+  if (field.schema.type !== 'struct') {
+    if (type !== 'string')
+      state.fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
+  } else {
+    state.fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
+  }
+}
+
+/** Scalars that are more than a JSON value of one type. */
+type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
+
+/** Marks a map key in a path: messages about types omit it. */
+const MAP_KEY = '\0'
+
+/**
+ * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an UnmarshalJSON of its own reports with its
+ * own path.
+ */
+type Wrong = string | { readonly shown: string; readonly goName: string; readonly text: string }
+
+/** Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas of the enclosing type. */
+const selfReading: ReadonlySet<string> = new Set([
+  'v1.JSONSchemaPropsOrArray',
+  'v1.JSONSchemaPropsOrBool',
+  'v1.JSONSchemaPropsOrStringArray',
+])
+
+/** Whether a field, or the values of a map in it, are of such a type. */
+export const readsItself = (schema: Schema): boolean =>
+  schema.type === 'map'
+    ? readsItself(schema.of)
+    : schema.type === 'any' && selfReading.has(schema.goName)
+
+/**
+ * The faults that were found so far. Each new fault makes a new value, so that a loop in parts can
+ * keep the faults from before its current step.
+ */
+type Findings = {
+  /** The first value of a wrong type. */
+  readonly mismatch: Wrong | undefined
+  /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
+  readonly refusal: Wrong | undefined
+  readonly strictFaults: readonly string[]
+  /** The length of the paths in `strictFaults`. */
+  readonly pathCharacters: number
+}
+
+const nothingFound: Findings = {
+  mismatch: undefined,
+  refusal: undefined,
+  strictFaults: [],
+  pathCharacters: 0,
+}
+
+/** Where a loop in parts continues. */
+type Mark = { more: boolean; at: number; found: Findings }
+
+/**
+ * After this number of characters, the remaining fields of a struct are read in parts. The fields
+ * before them are read again with each part.
+ */
+const REREAD_CHARACTERS_MAX = 4096
+
+class Decoder {
+  readonly scanner: JsonScanner
+  #found = nothingFound
+  /** Fields by name, items by index, and map keys after MAP_KEY. */
+  #path: (string | number)[] = []
+  readonly #outerPath: string
+  readonly #isStored: boolean
+  /** The struct whose fields are being decoded. */
+  #struct: Struct | undefined
+  #depth = 0
+  /** How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside of them are not reported. */
+  #selfReadingDepth = 0
+
+  constructor(text: string, { path = [], isStored = false }: Origin) {
+    this.scanner = new JsonScanner(text)
+    this.#isStored = isStored
+    this.#outerPath = path.map((name) => `.${name}`).join('')
+  }
+
+  get fault(): string | undefined {
+    const wrong = this.#wrong
+    return typeof wrong === 'object' ? wrong.text : wrong
+  }
+
+  get strictFaults(): readonly string[] {
+    return this.#found.strictFaults
+  }
+
+  get #wrong(): Wrong | undefined {
+    return this.#found.refusal ?? this.#found.mismatch
+  }
+
+  struct(struct: Struct, into: Target): Target {
+    const { scanner } = this
+    const outer = this.#struct
+    if (++this.#depth > DEPTH_MAX) {
+      scanner.at++
+      throw scanner.tooDeep()
+    }
+    this.#struct = struct
+    const start = scanner.at
+    const seen: Field[] = []
+    let read = into
+    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+      if (scanner.at - start > REREAD_CHARACTERS_MAX && isDivided()) {
+        read = this.#restInParts(struct, into, seen)
+        break
+      }
+      this.#member(struct, into, seen)
+    }
+    this.#struct = outer
+    this.#depth--
+    return read
+  }
+
+  #restInParts(struct: Struct, into: Target, seen: Field[]): Target {
+    const { scanner } = this
+    const begin = (): Mark & { readonly into: Target; readonly seen: Field[] } => ({
+      into,
+      seen,
+      ...this.#mark(true),
+    })
+    const read = repeat(scanner.at, begin, (rest) => {
+      this.#goTo(rest)
+      this.#member(struct, rest.into, rest.seen)
+      rest.more = scanner.nextInObject()
+      rest.at = scanner.at
+      rest.found = this.#found
+      return rest.more
+    })
+    this.#goTo(read)
+    return read.into
+  }
+
+  #mark(more: boolean): Mark {
+    return { more, at: this.scanner.at, found: this.#found }
+  }
+
+  #goTo({ at, found }: Mark): void {
+    this.scanner.at = at
+    this.#found = found
+  }
+
+  /** `seen`: the fields that were read before. */
+  #member(struct: Struct, into: Target, seen: Field[]): void {
+    const { scanner } = this
+    const key = scanner.readKey()
+    const field = struct.byName.get(key)
+    if (field === undefined) {
+      this.#strict('unknown', key)
+      scanner.peekType()
+      this.#skipUnknown()
+      return
+    }
+    // limit: the fields of a type
+    if (seen.includes(field)) this.#strict('duplicate', key)
+    else seen.push(field)
+    this.#path.push(key)
+    this.#field(field, into)
+    this.#path.pop()
+  }
+
+  /** A long value is not skipped again with each part. */
+  #skipUnknown(): void {
+    const { scanner } = this
+    scanner.at = once('unknown value', () => {
+      scanner.skipValue()
+      return scanner.at
+    })
+  }
+
+  #field({ name, schema, isPointer, omit }: Field, into: Target): void {
+    const existing = into[name]
+    const value = this.value(schema, existing)
+    if (value === null) {
+      // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the object.
+      if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
+        into[name] = zeroTime
+      else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
+      // For a field that cannot be nil in Go, null changes nothing.
+      else if (isPointer || isNullable(schema)) delete into[name]
+    } else if (value !== undefined) {
+      // An empty port name is not the same as no port, and Go's messages distinguish empty bytes from nil.
+      const isKept =
+        schema.type === 'intOrString' ||
+        (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
+      const isEmpty =
+        (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
+      // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped here.
+      const isVoid =
+        this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
+      if (!isPointer && (isEmpty || isVoid)) delete into[name]
+      else into[name] = value
+    }
+  }
+
+  /** Null for null; undefined for a value that was rejected. */
+  value(schema: Schema, existing: Json | undefined): Json | undefined {
+    const { scanner } = this
+    const type = scanner.peekType()
+    if (type === 'null') {
+      scanner.skipNull()
+      return null
+    }
+    switch (schema.type) {
+      case 'struct':
+        if (type !== 'object') return this.#skipMismatch(type, schema.goName)
+        return this.struct(schema, isTarget(existing) ? existing : {})
+      case 'list':
+        if (type !== 'array') return this.#skipMismatch(type, schema.goName)
+        return this.#list(schema.of, Array.isArray(existing) ? existing : [])
+      case 'map':
+        if (type !== 'object') return this.#skipMismatch(type, schema.goName)
+        return this.#map(schema.of, isTarget(existing) ? existing : new JsonMap())
+      case 'string':
+        return type === 'string' ? scanner.readString() : this.#skipMismatch(type, schema.goName)
+      case 'boolean':
+        return type === 'bool' ? scanner.readBoolean() : this.#skipMismatch(type, schema.goName)
+      case 'int32':
+      case 'int64':
+        return this.#integer(type, schema.type, schema.goName)
+      case 'any':
+        return selfReading.has(schema.goName)
+          ? this.#selfReading(type, schema.goName)
+          : readAny(scanner)
+      case 'raw':
+        return readRaw(scanner)
+      case 'float64':
+      case 'bytes':
+      case 'time':
+      case 'microTime':
+      case 'quantity':
+      case 'intOrString':
+        return this.#scalar(type, schema.type, schema.goName)
+    }
+  }
+
+  #list(of: Schema, existing: readonly Json[]): Json[] {
+    const { scanner } = this
+    if (isDivided()) return this.#listInParts(of, existing)
+    const items: Json[] = []
+    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+      const index = items.length
+      this.#path.push(index)
+      const item = this.value(of, existing[index])
+      this.#path.pop()
+      items.push(item ?? zeroOf(of))
+    }
+    return items
+  }
+
+  #listInParts(of: Schema, existing: readonly Json[]): Json[] {
+    const { scanner } = this
+    const depth = this.#path.length
+    const begin = (): Mark & { readonly items: Json[]; bytesMin: number } => ({
+      items: [],
+      bytesMin: 0,
+      ...this.#mark(scanner.beginArray()),
+    })
+    const read = repeat(scanner.at, begin, (list) => {
+      this.#goTo(list)
+      if (!list.more) return false
+      const index = list.items.length
+      this.#path.push(index)
+      const item = this.value(of, existing[index]) ?? zeroOf(of)
+      this.#path.length = depth
+      list.items.push(item)
+      list.bytesMin += itemBytesMin(item, of)
+      if (list.bytesMin > STORED_BYTES_MAX && !this.#isStored)
+        throw tooLargeToStore(STORED_BYTES_MAX)
+      list.more = scanner.nextInArray()
+      list.at = scanner.at
+      list.found = this.#found
+      return list.more
+    })
+    this.#goTo(read)
+    return read.items
+  }
+
+  #map(of: Schema, into: Target): Target {
+    const { scanner } = this
+    if (isDivided()) return this.#mapInParts(of, into)
+    // If the map was given before, its earlier keys are merged with, and are no duplicates.
+    const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
+    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+      const key = scanner.readKey()
+      if (own === undefined ? key in into : own.has(key)) this.#strict('duplicate', key)
+      this.#path.push(MAP_KEY + key)
+      const value = this.value(of, undefined)
+      this.#path.pop()
+      into[key] = value ?? zeroInMap(of)
+      own?.add(key)
+    }
+    return into
+  }
+
+  #mapInParts(of: Schema, into: Target): Target {
+    const { scanner } = this
+    const depth = this.#path.length
+    const begin = (): Mark & { readonly own: Set<string> | undefined; readonly into: Target } => ({
+      own: Object.keys(into).length === 0 ? undefined : new Set<string>(),
+      into,
+      ...this.#mark(scanner.beginObject()),
+    })
+    const read = repeat(scanner.at, begin, (map) => {
+      this.#goTo(map)
+      if (!map.more) return false
+      const key = scanner.readKey()
+      if (map.own === undefined ? key in map.into : map.own.has(key)) this.#strict('duplicate', key)
+      this.#path.push(MAP_KEY + key)
+      const value = this.value(of, undefined)
+      this.#path.length = depth
+      map.into[key] = value ?? zeroInMap(of)
+      map.own?.add(key)
+      map.more = scanner.nextInObject()
+      map.at = scanner.at
+      map.found = this.#found
+      return map.more
+    })
+    this.#goTo(read)
+    return read.into
+  }
+
+  /** A value of another JSON type leaves a schema-or-list empty, and is an error for a schema-or-boolean. */
+  #selfReading(type: JsonType, goName: string): Json | undefined {
+    const { scanner } = this
+    const schema = this.#struct
+    if (type === 'object' && schema !== undefined) return this.#alone(() => this.struct(schema, {}))
+    if (goName === 'v1.JSONSchemaPropsOrBool') {
+      if (type === 'bool') return scanner.readBoolean()
+      scanner.skipValue()
+      return this.#refuse('boolean or JSON schema expected')
+    }
+    const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
+    if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
+    scanner.skipValue()
+    // False: given, but neither a schema nor a list. Outside of these types, validation of the CRD checks whether it was given.
+    return of === schema && this.#selfReadingDepth === 0 ? false : null
+  }
+
+  /** As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the path of the value itself. */
+  #alone(read: () => Json): Json | undefined {
+    const [path, struct, found] = [this.#path, this.#struct, this.#found]
+    this.#path = []
+    // Unknown and duplicate fields are not reported below.
+    this.#found = nothingFound
+    this.#selfReadingDepth++
+    const value = read()
+    this.#selfReadingDepth--
+    const wrong = this.#wrong
+    this.#path = path
+    this.#struct = struct
+    this.#found = found
+    if (wrong === undefined) return value
+    return this.#refuse(
+      typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName),
+    )
+  }
+
+  #integer(type: JsonType, size: 'int32' | 'int64', goName: string): Json | undefined {
+    if (type !== 'number') return this.#skipMismatch(type, goName)
+    const literal = this.scanner.readNumber()
+    return readInteger(literal, size) ?? this.#mismatchOf(`number ${literal}`, goName)
+  }
+
+  #scalar(type: JsonType, scalar: OwnForm, goName: string): Json | undefined {
+    const { scanner } = this
+    switch (scalar) {
+      case 'float64': {
+        if (type !== 'number') return this.#skipMismatch(type, goName)
+        const literal = scanner.readNumber()
+        return Number.isFinite(Number(literal))
+          ? Number(literal)
+          : this.#mismatchOf(`number ${literal}`, goName)
+      }
+      case 'bytes': {
+        if (type === 'array') return this.#byteList()
+        if (type !== 'string') return this.#skipMismatch(type, goName)
+        const read = readBase64(scanner.readString())
+        if ('fault' in read) this.#noteMismatch(read.fault)
+        return 'fault' in read ? undefined : read.text
+      }
+      case 'time':
+      case 'microTime': {
+        if (type !== 'string') return this.#skipRefusal(type, 'string')
+        return this.#own(readTime(scanner.readString(), scalar))
+      }
+      case 'quantity': {
+        const start = scanner.at
+        const text =
+          type === 'string'
+            ? scanner.readString()
+            : (scanner.skipValue(), scanner.text.slice(start, scanner.at))
+        return this.#own(readQuantity(text))
+      }
+      case 'intOrString': {
+        if (type === 'string') return scanner.readString()
+        if (type !== 'number') return this.#skipRefusal(type, 'int32')
+        const literal = scanner.readNumber()
+        return (
+          readInteger(literal, 'int32') ??
+          this.#refuse(this.#describe(`number ${literal}`, 'int32'))
+        )
+      }
+    }
+  }
+
+  /** Bytes may be given as an array of numbers as well. One that is invalid becomes zero, and the first of those is reported. */
+  #byteList(): Json {
+    const { scanner } = this
+    const bytes: number[] = []
+    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+      const type = scanner.peekType()
+      const start = scanner.at
+      if (type === 'null') scanner.skipValue()
+      else if (type !== 'number') this.#skipMismatch(type, 'uint8')
+      else {
+        const literal = scanner.readNumber()
+        const byte = Number(literal)
+        const isByte = /^\d+$/.test(literal) && byte < 256
+        if (!isByte) this.#mismatchOf(`number ${scanner.text.slice(start, scanner.at)}`, 'uint8')
+        bytes.push(isByte ? byte : 0)
+        continue
+      }
+      bytes.push(0)
+    }
+    return Buffer.from(bytes).toString('base64')
+  }
+
+  #own(read: Read): Json | undefined {
+    return 'fault' in read ? this.#refuse(read.fault) : read.text
+  }
+
+  #refuse(why: Wrong): undefined {
+    if (this.#found.refusal === undefined) this.#found = { ...this.#found, refusal: why }
+    return undefined
+  }
+
+  #skipRefusal(type: JsonType, goName: string): undefined {
+    this.scanner.skipValue()
+    return this.#refuse(this.#describe(type, goName))
+  }
+
+  #skipMismatch(type: JsonType, goName: string): undefined {
+    const start = this.scanner.at
+    this.scanner.skipValue()
+    const isNumber = type === 'number'
+    const isNumeric = goName === 'int32' || goName === 'int64' || goName === 'float64'
+    const shown =
+      isNumber && isNumeric ? `number ${this.scanner.text.slice(start, this.scanner.at)}` : type
+    return this.#mismatchOf(shown, goName)
+  }
+
+  #mismatchOf(shown: string, goName: string): undefined {
+    this.#noteMismatch(this.#describe(shown, goName))
+    return undefined
+  }
+
+  #noteMismatch(why: Wrong): void {
+    if (this.#found.mismatch === undefined) this.#found = { ...this.#found, mismatch: why }
+  }
+
+  #describe(shown: string, goName: string): Wrong {
+    const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
+    const place =
+      this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`
+    return {
+      shown,
+      goName,
+      text: `json: cannot unmarshal ${shown} into Go ${place} of type ${goName}`,
+    }
+  }
+
+  #strict(what: 'unknown' | 'duplicate', key: string): void {
+    const { strictFaults, pathCharacters } = this.#found
+    if (this.#selfReadingDepth > 0 || strictFaults.length >= STRICT_FAULTS_MAX) return
+    if (pathCharacters >= PATHS_CHARACTERS_MAX) return
+    const place = this.#place(key)
+    const fault = `${what} field ${quote(place)}`
+    this.#found = {
+      ...this.#found,
+      strictFaults: strictFaults.includes(fault) ? strictFaults : [...strictFaults, fault],
+      pathCharacters: pathCharacters + place.length,
+    }
+  }
+
+  #place(key: string): string {
+    const parts = this.#path.map((part) =>
+      typeof part === 'number'
+        ? `[${part}]`
+        : `.${part.startsWith(MAP_KEY) ? part.slice(1) : part}`,
+    )
+    return [this.#outerPath, ...parts, `.${key}`].join('').slice(1)
+  }
+}
+
+const isTime = ({ type }: Schema): boolean => type === 'time' || type === 'microTime'
+
+const plainText: Schema = { type: 'string', goName: 'string' }
+
+const isNullable = ({ type }: Schema): boolean =>
+  type === 'list' || type === 'map' || type === 'any' || type === 'raw'
+
+export const isTarget = (value: Json | undefined): value is Target =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Go distinguishes nil bytes from empty ones until they are stored, so null is kept. */
+export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
+
+/** The zero value for a null in a list or a map, which cannot omit it. */
+export function zeroOf(schema: Schema): Json {
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+      return ''
+    case 'boolean':
+      return false
+    case 'int32':
+    case 'int64':
+    case 'float64':
+    case 'intOrString':
+      return 0
+    case 'quantity':
+      return '0'
+    case 'struct':
+      return {}
+    case 'time':
+    case 'microTime':
+    case 'any':
+    case 'raw':
+    case 'list':
+    case 'map':
+      return null
+  }
+}

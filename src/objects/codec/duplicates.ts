@@ -1,0 +1,156 @@
+/** Finds duplicate keys anywhere in a JSON text: the one thing about patches that decoding them does not show. */
+import { JsonScanner } from '../../api/json-scanner.ts'
+import { DEPTH_MAX } from '../../api/json-value.ts'
+import { quote } from '../../api/quote.ts'
+import { TextRoom } from '../../lib/bounded-texts.ts'
+import { repeat } from '../../lib/parts.ts'
+import type { Steps } from '../../lib/slices.ts'
+
+/** As many as Go reports. */
+const FAULTS_MAX = 100
+/** The length of the paths of all errors of a request together: a key may be as long as a body, and contain many others. */
+export const PATHS_CHARACTERS_MAX = 8 << 20
+
+export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
+
+/** Values between two yields. */
+const VALUES_PER_STEP = 256
+/** A list with more values is not skipped as one value. */
+const SHORT_VALUES = 16
+
+/** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be divided. */
+export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
+  const begin = (): Search => new Search(text, path, room)
+  return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults
+}
+
+/** Like `duplicateFields`, in steps. */
+export function* duplicateSteps(
+  text: string,
+  path = '',
+  room = newPathRoom(),
+): Steps<readonly string[]> {
+  const search = new Search(text, path, room)
+  while (search.advance(VALUES_PER_STEP)) yield undefined
+  return search.faults
+}
+
+/** An object or a list that is being read, and the key or index of its current value. */
+type Frame = {
+  readonly isObject: boolean
+  key: string
+  index: number
+  /** A body may have a million objects with one key or none: those need no sets. */
+  keys: SeenKeys | undefined
+}
+
+type SeenKeys = { readonly seen: Set<string>; readonly told: Set<string> }
+
+class Search {
+  readonly faults: string[] = []
+  readonly #scanner: JsonScanner
+  readonly #frames: Frame[] = []
+  readonly #prefix: string
+  readonly #room: TextRoom
+  #hasBegun = false
+  /** Whether the last frame has another value, whose key is next. */
+  #more = false
+  /** Whether a value without objects is being skipped, and the lists in it that are open. */
+  #isSkipping = false
+  readonly #skipped: boolean[] = []
+  /** Where the next object may begin; Infinity: there is none. */
+  #objectAt = -1
+
+  constructor(text: string, path: string, room: TextRoom) {
+    this.#room = room
+    // The search pauses between values only: it could not continue from inside of one.
+    this.#scanner = new JsonScanner(text, { isUndivided: true })
+    this.#prefix = path
+  }
+
+  /** Reads some values; false when there are no more. */
+  advance(count: number): boolean {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      this.#value()
+    }
+    for (let left = count; left > 0; left--) {
+      if (this.#isSkipping) {
+        this.#skip(left)
+        break
+      }
+      const frame = this.#frames.at(-1)
+      if (frame === undefined) return false
+      if (this.#more) {
+        this.#key(frame)
+        this.#value()
+      } else {
+        this.#frames.pop()
+        this.#next()
+      }
+    }
+    return this.#isSkipping || this.#frames.length > 0
+  }
+
+  /** Begins an object or a list that may contain objects, and passes over all else. */
+  #value(): void {
+    const scanner = this.#scanner
+    const type = scanner.peekType()
+    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects()))
+      return this.#skip(SHORT_VALUES)
+    if (this.#frames.length === DEPTH_MAX) {
+      scanner.at++
+      throw scanner.tooDeep()
+    }
+    const isObject = type === 'object'
+    this.#frames.push({ isObject, key: '', index: -1, keys: undefined })
+    this.#more = isObject ? scanner.beginObject() : scanner.beginArray()
+  }
+
+  /** Skips a value that has no objects, or the beginning of a long one. */
+  #skip(values: number): void {
+    this.#isSkipping = !this.#scanner.skipPart(this.#skipped, values)
+    if (!this.#isSkipping) this.#next()
+  }
+
+  #next(): void {
+    const frame = this.#frames.at(-1)
+    if (frame === undefined) return
+    this.#more = frame.isObject ? this.#scanner.nextInObject() : this.#scanner.nextInArray()
+  }
+
+  #key(frame: Frame): void {
+    frame.index++
+    if (!frame.isObject) return
+    const first = frame.key
+    frame.key = this.#scanner.readKey()
+    if (frame.index === 0) return
+    frame.keys ??= { seen: new Set([first]), told: new Set() }
+    const { seen, told } = frame.keys
+    if (!seen.has(frame.key)) seen.add(frame.key)
+    else if (!told.has(frame.key)) {
+      told.add(frame.key)
+      this.#found()
+    }
+  }
+
+  /** Whether the rest of the text has no object: most long lists are of scalars. */
+  #isWithoutObjects(): boolean {
+    const { text, at } = this.#scanner
+    if (this.#objectAt < at) this.#objectAt = text.indexOf('{', at)
+    if (this.#objectAt === -1) this.#objectAt = Infinity
+    return this.#objectAt === Infinity
+  }
+
+  #found(): void {
+    if (this.faults.length >= FAULTS_MAX || this.#room.isFull) return
+    const steps = this.#frames
+      .map(({ isObject, key, index }) => (isObject ? `.${key}` : `[${index}]`))
+      .join('')
+    const path =
+      this.#prefix === '' && steps.startsWith('.') ? steps.slice(1) : this.#prefix + steps
+    this.#room.take(path)
+    const fault = `duplicate field ${quote(path)}`
+    if (!this.faults.includes(fault)) this.faults.push(fault)
+  }
+}

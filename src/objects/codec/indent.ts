@@ -1,0 +1,125 @@
+/**
+ * Indents JSON that is printed already, without reading its values: numbers keep their digits, fields their order. The indented form of
+ * deeply nested JSON is hundreds of times as long, so its length can be computed first, and it is made piece by piece.
+ */
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  NEWLINE,
+  QUOTE,
+  SPACE,
+} from '../../lib/ascii.ts'
+
+const SPACES_PER_LEVEL = 2
+/** Shorter pieces are copied byte by byte: a call of Buffer's copy takes longer. */
+const SHORT_BYTES = 32
+
+/**
+ * `compact` has no whitespace between its tokens; a newline at its end is dropped, as upstream's indented JSON has none. `startDepth`: the
+ * depth of the value in a larger document, by which all lines but the first are indented.
+ */
+export class JsonIndenter {
+  readonly #json: Buffer
+  readonly #end: number
+  #depth: number
+  /** Where the search for the next break goes on. */
+  #at = 0
+  /** The bytes to copy before the next break, and the break itself: a newline and spaces, or a single space. */
+  #from = 0
+  #to = 0
+  #hasNewline = false
+  #spaces = 0
+
+  constructor(compact: Buffer, startDepth = 0) {
+    this.#json = compact
+    this.#end = compact.at(-1) === NEWLINE ? compact.length - 1 : compact.length
+    this.#depth = startDepth
+  }
+
+  /** Writes the next bytes into the target, from `start` to its end. Returns where it stopped: before the end of the target if nothing is left. */
+  fill(target: Buffer, start = 0): number {
+    let used = start
+    for (;;) {
+      const copied = Math.min(this.#to - this.#from, target.length - used)
+      if (copied <= SHORT_BYTES)
+        for (let at = 0; at < copied; at++) target[used + at] = this.#json[this.#from + at] ?? 0
+      else this.#json.copy(target, used, this.#from, this.#from + copied)
+      this.#from += copied
+      used += copied
+      if (used === target.length) return used
+      if (this.#hasNewline) target[used++] = NEWLINE
+      this.#hasNewline = false
+      const spaces = Math.min(this.#spaces, target.length - used)
+      if (spaces <= SHORT_BYTES) for (let at = 0; at < spaces; at++) target[used + at] = SPACE
+      else target.fill(SPACE, used, used + spaces)
+      this.#spaces -= spaces
+      used += spaces
+      if (used === target.length || !this.#next()) return used
+    }
+  }
+
+  /** Returns the indented length of the rest of the JSON, or of about the given number of its bytes. */
+  measure(compactBytes = Infinity): number {
+    const until = this.#at + compactBytes
+    let bytes = 0
+    while (this.#at < until && this.#next())
+      bytes += this.#to - this.#from + (this.#hasNewline ? 1 : 0) + this.#spaces
+    return bytes
+  }
+
+  /** Finds the next break; false: nothing is left. */
+  #next(): boolean {
+    const json = this.#json
+    this.#from = this.#to
+    for (let at = this.#at; at < this.#end; at++) {
+      const code = json[at]
+      if (code === QUOTE) at = endOfString(json, at)
+      else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
+        const next = json[at + 1]
+        if (next === BRACE_CLOSE || next === BRACKET_CLOSE) at++
+        else return this.#breakLine(at + 1, at + 1, ++this.#depth)
+      } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE)
+        return this.#breakLine(at, at + 1, --this.#depth)
+      else if (code === COMMA) return this.#breakLine(at + 1, at + 1, this.#depth)
+      else if (code === COLON) return this.#break(at + 1, at + 1, 1)
+    }
+    return this.#break(this.#end, this.#end, 0)
+  }
+
+  #breakLine(to: number, next: number, depth: number): boolean {
+    this.#break(to, next, depth * SPACES_PER_LEVEL)
+    this.#hasNewline = true
+    return true
+  }
+
+  #break(to: number, next: number, spaces: number): boolean {
+    this.#to = to
+    this.#at = next
+    this.#spaces = spaces
+    this.#hasNewline = false
+    return to > this.#from
+  }
+}
+
+/** Indents a whole document at once: for those of the server itself, which are not nested deeply. */
+export function indentJson(compact: string, startDepth = 0): string {
+  const json = Buffer.from(compact)
+  const indented = Buffer.allocUnsafe(new JsonIndenter(json, startDepth).measure())
+  new JsonIndenter(json, startDepth).fill(indented)
+  return indented.toString()
+}
+
+/** Where the string ends that begins at `start`. */
+function endOfString(json: Buffer, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json[at]
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) return at
+  }
+  return json.length
+}

@@ -1,0 +1,266 @@
+/** JSON as Go writes it: `<`, `>`, `&`, U+2028 and U+2029 are written escaped, and a lone surrogate becomes U+FFFD. */
+import { badRequest } from '../../api/errors.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import { DEPTH_MAX } from '../../api/json-value.ts'
+import type { JsonScanner, JsonType } from '../../api/json-scanner.ts'
+import { joinedInParts } from '../../lib/join-in-parts.ts'
+import { isDivided, once, repeat } from '../../lib/parts.ts'
+import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { compactedBytes } from './compacted-bytes.ts'
+
+/** The type of a value, as error messages name it. */
+export function jsonTypeOf(value: Json): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'number'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return typeof value === 'number' ? 'number' : 'object'
+}
+
+/** The text of the value at the scanner's position, as Go would write it: without whitespace, and escaped where Go escapes. */
+export function readRaw(scanner: JsonScanner): string {
+  scanner.peekType()
+  const start = scanner.at
+  scanner.skipValue()
+  return compacted(scanner.text.slice(start, scanner.at))
+}
+
+/** Compacts a JSON text as `readRaw` does. */
+export function compacted(text: string): string {
+  if (text.length > LONG_CHARACTERS) return compactedLong(text)
+  if (!mayChange.test(text)) return text
+  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
+    token.startsWith('"')
+      ? token.replace(escaped, (character) => escapes[character] ?? character)
+      : '',
+  )
+}
+
+const mayChange = /[\s<>&\u2028\u2029]/
+
+function compactedLong(text: string): string {
+  const bytes = once('bytes to compact', () =>
+    mayChange.test(text) ? Buffer.from(text) : undefined,
+  )
+  return bytes === undefined ? text : compactedBytes(bytes).toString()
+}
+
+/** Longer texts are compacted byte by byte: a callback for each of millions of characters, or of tokens, holds up the event loop. */
+const LONG_CHARACTERS = 16 * 1024
+
+const needsEscape = /[<>&\u2028\u2029\ud800-\udfff]/
+const escaped = /[<>&\u2028\u2029]/g
+const escapes: { readonly [character: string]: string } = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+
+/** Texts that need no escapes. */
+const plain = /^[ !#-%'-;=?-[\]-~]*$/
+
+/** By its code, 1 for each character of which a text needs no escapes. */
+export const plainCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  plain.test(String.fromCharCode(code)) ? 1 : 0,
+)
+
+export function printString(text: string): string {
+  return text.length > LONG_CHARACTERS && isDivided() ? printLongString(text) : printWhole(text)
+}
+
+function printWhole(text: string): string {
+  if (plain.test(text)) return `"${text}"`
+  if (!needsEscape.test(text)) return JSON.stringify(text)
+  const quoted = JSON.stringify(text.toWellFormed())
+  if (quoted.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(quoted)).toString()
+  return quoted.replace(escaped, (character) => escapes[character] ?? character)
+}
+
+function printLongString(text: string): string {
+  const { printed } = repeat(
+    'long string',
+    (): { printed: string; at: number } => ({ printed: '', at: 0 }),
+    (state) => {
+      const end = state.at + LONG_CHARACTERS
+      // A pair of surrogates is not divided.
+      const part = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
+      state.printed += printWhole(part).slice(1, -1)
+      state.at += part.length
+      return state.at < text.length
+    },
+  )
+  return `"${printed}"`
+}
+
+/** Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings. */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const one = a.charCodeAt(at)
+    const other = b.charCodeAt(at)
+    if (one === other) continue
+    // Surrogates stand for code points above all others, yet their numbers lie below U+E000 to U+FFFF.
+    const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
+    const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
+    if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1
+    return one - other
+  }
+  return a.length - b.length
+}
+
+/** Prints keys sorted at every level, as Go does for values without a type. */
+export function printSorted(value: Json): string {
+  if (typeof value === 'string') return printString(value)
+  if (typeof value !== 'object' || value === null) return `${value}`
+  if (isDivided()) return printSlowly(value)
+  const sorting = new Sorting()
+  const sorted = sorting.sorted(value)
+  const text = sorting.isExact ? JSON.stringify(sorted) : undefined
+  // JSON.stringify escapes a lone surrogate, Go does not.
+  if (text === undefined || text.includes('\\ud')) return printSlowly(value)
+  return text.replace(escaped, (character) => escapes[character] ?? character)
+}
+
+/** Copies values whose keys are not sorted, so that JSON.stringify can print them: that takes half the time of printing them by hand. */
+class Sorting {
+  /** False: JSON.stringify would print something else. */
+  isExact = true
+
+  sorted(value: Json): Json {
+    if (typeof value !== 'object' || value === null) {
+      if (typeof value === 'bigint') this.isExact = false
+      return value
+    }
+    if (!isFields(value)) return this.#items(value)
+    const keys = Object.keys(value)
+    const first = keys[0]?.charCodeAt(0) ?? 0
+    // JavaScript has its own order for keys that are integers.
+    if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
+    return this.#fields(value, keys)
+  }
+
+  #items(items: readonly Json[]): Json {
+    const isPlain = items.every((item) => typeof item !== 'object' && typeof item !== 'bigint')
+    return isPlain ? items : items.map((item) => this.sorted(item))
+  }
+
+  #fields(fields: Fields, keys: string[]): Json {
+    let copy = areSorted(keys) ? undefined : new JsonMap()
+    if (copy !== undefined) keys.sort(compareKeys)
+    let at = 0
+    for (const key of keys) {
+      const field = fields[key]
+      const sorted = this.sorted(field ?? null)
+      if (sorted !== field) copy ??= copyOf(fields, keys.slice(0, at))
+      if (copy !== undefined) copy[key] = sorted
+      at++
+    }
+    return copy ?? fields
+  }
+}
+
+const DIGIT_ZERO = 0x30
+const DIGIT_NINE = 0x39
+
+function copyOf(fields: Fields, keys: readonly string[]): JsonMap {
+  const copy = new JsonMap()
+  for (const key of keys) copy[key] = fields[key] ?? null
+  return copy
+}
+
+function areSorted(keys: readonly string[]): boolean {
+  for (let at = 1; at < keys.length; at++)
+    if (compareKeys(keys[at - 1] ?? '', keys[at] ?? '') > 0) return false
+  return true
+}
+
+function printSlowly(value: Json): string {
+  if (!isFields(value))
+    return Array.isArray(value) ? `[${joinedInParts(value, printSlowly)}]` : printOrdered(value)
+  const keys = sortedInParts(value)
+  return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
+}
+
+/** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
+export const sortedInParts = (fields: Fields): readonly string[] =>
+  once('sorted keys', () => {
+    const { keys, isSorted } = once('given keys', () => givenKeys(fields))
+    return isSorted ? keys : sortInParts('sort of keys', keys, compareKeys)
+  })
+
+function givenKeys(fields: Fields): {
+  readonly keys: readonly string[]
+  readonly isSorted: boolean
+} {
+  const keys = Object.keys(fields)
+  return { keys, isSorted: areSorted(keys) }
+}
+
+/** Keys are mostly sorted when they come in. */
+export function sortedKeys(fields: Fields): readonly string[] {
+  const keys = Object.keys(fields)
+  return areSorted(keys) ? keys : keys.sort(compareKeys)
+}
+
+/** Prints fields in the order in which they were given, without absent ones. */
+export function printOrdered(value: Json): string {
+  return printValue(value, 0)
+}
+
+/**
+ * Like `printOrdered`, by JSON.stringify, which is many times faster: for documents with many texts
+ * that are printed at once.
+ */
+export function printQuickly(value: Json): string {
+  const text = stringified(value)
+  // JSON.stringify escapes a lone surrogate, Go does not.
+  if (text === undefined || text.includes('\\ud')) return printOrdered(value)
+  if (!needsEscape.test(text)) return text
+  if (text.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(text)).toString()
+  return text.replace(escaped, (character) => escapes[character] ?? character)
+}
+
+/** Undefined if there is a bigint, which JSON.stringify refuses. Without a replacer, which takes most of the time. */
+function stringified(value: Json): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * As JSON.stringify, which is many times faster than our own code but knows no integers beyond 2^53. Only a value with some is printed by
+ * us.
+ */
+export function printFast(value: Json): string {
+  let isExact = true
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== 'bigint') return part
+    isExact = false
+    return null
+  })
+  return isExact ? text : printOrdered(value)
+}
+
+function printValue(value: Json, depth: number): string {
+  if (typeof value === 'string') return printString(value)
+  if (value === null || typeof value !== 'object') return `${value}`
+  if (depth === DEPTH_MAX) throw badRequest('exceeded max depth')
+  if (!isFields(value)) return `[${joinedInParts(value, (item) => printValue(item, depth + 1))}]`
+  if (isDivided()) {
+    const keys = once('ordered keys', () =>
+      Object.keys(value).filter((key) => value[key] !== undefined),
+    )
+    return `{${joinedInParts(keys, (key) => `${printString(key)}:${printValue(value[key] ?? null, depth + 1)}`)}}`
+  }
+  const parts: string[] = []
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) parts.push(`${printString(key)}:${printValue(field, depth + 1)}`)
+  }
+  return `{${parts.join(',')}}`
+}

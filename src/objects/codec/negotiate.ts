@@ -1,0 +1,266 @@
+/**
+ * Which representation of a response the client accepts. Upstream decides in two steps, and so do we: its router first checks whether any
+ * clause of Accept names a type that it knows, then the parameters of each clause are evaluated.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { notAcceptable, notAcceptableHere } from '../../api/errors.ts'
+import { type ApiRequest, elementsOf, firstHeader, parametersOf } from '../../api/request.ts'
+
+export const jsonType = 'application/json'
+export const yamlType = 'application/yaml'
+export const protobufType = 'application/vnd.kubernetes.protobuf'
+export const cborType = 'application/cbor'
+export const cborStreamType = 'application/cbor-seq'
+
+/** How a response is encoded. Indented JSON is for people at a terminal. */
+export type Form = {
+  readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
+  readonly isIndented: boolean
+  /** Undefined: objects are not converted. */
+  readonly as?: Conversion
+}
+
+/** Objects converted to rows of a table, or to nothing but their metadata. The two versions differ only in their name. */
+export type Conversion = {
+  readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: 'v1' | 'v1beta1'
+}
+
+const compactJson: Form = { type: 'json', isIndented: false }
+const indentedJson: Form = { type: 'json', isIndented: true }
+
+export type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
+type Asked = AskedHeaders & Pick<ApiRequest, 'query'>
+
+type Registered = {
+  readonly type: string
+  readonly subtype: string
+  readonly form: Form['type']
+  readonly isStreamed: boolean
+  readonly hasTable: boolean
+}
+
+/** The media types of a server, in its order: those that its router knows, and what each of them is. */
+type Spoken = {
+  readonly routed: readonly string[]
+  readonly routedStreams: readonly string[]
+  readonly registered: readonly Registered[]
+}
+
+const json = {
+  type: 'application',
+  subtype: 'json',
+  form: 'json',
+  isStreamed: true,
+  hasTable: true,
+} as const
+const withoutCbor: Spoken = {
+  routed: [jsonType, yamlType, protobufType],
+  routedStreams: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
+  registered: [
+    json,
+    { ...json, subtype: 'yaml', form: 'yaml', isStreamed: false },
+    { ...json, subtype: 'vnd.kubernetes.protobuf', form: 'protobuf', hasTable: false },
+  ],
+}
+const withCbor: Spoken = {
+  routed: [...withoutCbor.routed, cborType],
+  routedStreams: [...withoutCbor.routedStreams, cborStreamType],
+  registered: [
+    ...withoutCbor.registered,
+    { ...json, subtype: 'cbor', form: 'cbor', hasTable: false },
+  ],
+}
+export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken =>
+  takesCbor === true ? withCbor : withoutCbor
+
+export type Offer = {
+  /** The router offers streams too, where a watch is possible. */
+  readonly onCollection?: boolean
+  /** The router offers plain text before all else, though the handler rejects a client that accepts nothing else. */
+  readonly isText?: boolean
+  /** Whether the response can be converted to a table: not for kinds that can only be created. */
+  readonly hasTable?: boolean
+  /** Custom kinds have protobuf only for their metadata, and their router leaves negotiation to the handler. */
+  readonly isCustom?: boolean
+  /** Fails for requests that upstream's handler rejects before it checks Accept, and that its router does not check. */
+  readonly refuseFirst?: () => void
+}
+
+/** Fails with NotAcceptable. */
+export function negotiate(asked: Asked, offer: Offer = {}): Form {
+  const { headers, query } = asked
+  const { onCollection = false, isText = false, hasTable = true, isCustom = false } = offer
+  const accept = firstHeader(headers, 'accept') ?? ''
+  if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
+  const spoken = spokenTo(asked)
+  if (!isCustom)
+    checkRoute(accept, [...(isText ? ['text/plain'] : []), ...routesOf(spoken, onCollection)])
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
+  if (form === undefined) {
+    offer.refuseFirst?.()
+    throw notAcceptable(spoken.routed)
+  }
+  return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
+}
+
+/** For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be streamed. */
+export function negotiateStream(
+  asked: AskedHeaders,
+  { isCustom = false, hasTable = true }: Offer = {},
+): Form {
+  const accept = firstHeader(asked.headers, 'accept') ?? ''
+  if (isPlainJson(accept)) return compactJson
+  const spoken = spokenTo(asked)
+  if (!isCustom) checkRoute(accept, routesOf(spoken, true))
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
+  if (form === undefined) throw notAcceptable(spoken.routed)
+  if (form.type === 'yaml') throw notAcceptable(spoken.routedStreams)
+  return form.isIndented ? { ...form, isIndented: false } : form
+}
+
+/** For an error: it is never converted, and a client that accepts no known type gets indented JSON all the same. */
+export function negotiateError(asked: Asked): Form & { readonly isAccepted: boolean } {
+  const { headers, query } = asked
+  const accept = firstHeader(headers, 'accept') ?? ''
+  const form = isPlainJson(accept)
+    ? compactJson
+    : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
+  if (form === undefined) return { ...indentedJson, isAccepted: false }
+  return {
+    type: form.type,
+    isIndented: form.isIndented || isIndented(query, headers),
+    isAccepted: true,
+  }
+}
+
+const isPlainJson = (accept: string): boolean =>
+  accept === '' || accept === jsonType || accept === '*/*'
+
+const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): readonly string[] =>
+  onCollection ? [...routed, ...routedStreams] : routed
+
+/** The router understands no wildcard but the full one (any type, any subtype), and ignores parameters. */
+function checkRoute(accept: string, known: readonly string[]): void {
+  const isKnown = elementsOf(accept).some((clause) => {
+    const type = clause.split(';', 1)[0]?.trim() ?? ''
+    // limit: the server offers a few types
+    return type === '*/*' || known.includes(type)
+  })
+  if (!isKnown) throw notAcceptableHere(known)
+}
+
+/** The type among those offered that the client prefers; undefined if it accepts none of them. */
+export function preferredType(accept: string, offered: readonly string[]): string | undefined {
+  for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
+    // limit: the server offers a few types
+    const found = offered.find((name) => {
+      const [type = '', subtype = ''] = name.split('/')
+      return matches(clause, type, subtype)
+    })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+type Clause = {
+  readonly type: string
+  readonly subtype: string
+  readonly quality: number
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+type Wanted = {
+  readonly conversions: 'all' | 'no tables' | 'none'
+  readonly isCustom?: boolean
+  readonly spoken: Spoken
+}
+
+/** The first clause that can be satisfied decides. */
+function choose(
+  accept: string,
+  { conversions, isCustom = false, spoken }: Wanted,
+): Form | undefined {
+  for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
+    const { parameters } = clause
+    // limit: the server offers a few types
+    const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
+    if (found === undefined || !isMet(parameters, found.isStreamed)) continue
+    const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }
+    if (!conversionNames.some((name) => parameters.has(name))) {
+      if (isCustom && found.form === 'protobuf') continue
+      return plain
+    }
+    const as = conversionOf(parameters)
+    const isOffered =
+      as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.hasTable))
+    if (isOffered && conversions !== 'none') return { ...plain, as }
+  }
+  return undefined
+}
+
+const matches = (clause: Clause, type: string, subtype: string): boolean =>
+  (clause.type === type && (clause.subtype === subtype || clause.subtype === '*')) ||
+  (clause.type === '*' && clause.subtype === '*')
+
+function isMet(parameters: ReadonlyMap<string, string>, isStreamed: boolean): boolean {
+  const stream = parameters.get('stream')
+  if (stream !== undefined && (stream !== 'watch' || !isStreamed)) return false
+  const version = parameters.get('sv')
+  return version === undefined || version === 'v1'
+}
+
+const conversionNames = ['as', 'g', 'v'] as const
+const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+const versions = ['v1', 'v1beta1'] as const
+
+function conversionOf(parameters: ReadonlyMap<string, string>): Conversion | undefined {
+  const kind = kinds.find((one) => one === parameters.get('as'))
+  const version = versions.find((one) => one === parameters.get('v'))
+  const isMeta = parameters.get('g') === 'meta.k8s.io'
+  return kind === undefined || version === undefined || !isMeta ? undefined : { kind, version }
+}
+
+function parseClause(text: string): Clause {
+  const [mediaType = '', ...rest] = parametersOf(text)
+  const [type = '', subtype = ''] = mediaType.split('/')
+  const parameters = new Map<string, string>()
+  for (const parameter of rest) {
+    const at = parameter.indexOf('=')
+    if (at !== -1) parameters.set(parameter.slice(0, at).trim(), parameter.slice(at + 1).trim())
+  }
+  const quality = parameters.get('q')
+  return { type, subtype, quality: quality === undefined ? 1 : Number(quality) || 0, parameters }
+}
+
+/**
+ * Upstream's comparison is not an order (a may come before b and b before a), so its sorting algorithm is part of the result. It is
+ * quadratic.
+ */
+function sortClauses(clauses: Clause[]): readonly Clause[] {
+  for (let i = 1; i < clauses.length; i++) {
+    for (let j = i; j > 0; j--) {
+      const one = clauses[j - 1]
+      const next = clauses[j]
+      if (one === undefined || next === undefined || !isBefore(next, one)) break
+      clauses[j - 1] = next
+      clauses[j] = one
+    }
+  }
+  return clauses
+}
+
+const isBefore = (a: Clause, b: Clause): boolean =>
+  a.quality > b.quality ||
+  (a.type !== '*' && b.type === '*') ||
+  (a.subtype !== '*' && b.subtype === '*')
+
+const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
+const humanAgents = ['curl', 'Wget', 'Mozilla/5.0'] as const
+
+function isIndented(query: URLSearchParams, headers: IncomingHttpHeaders): boolean {
+  const asked = query.size === 0 ? '' : (query.get('pretty') ?? '')
+  if (asked !== '') return trueTexts.has(asked)
+  const agent = headers['user-agent'] ?? ''
+  return humanAgents.some((name) => agent.startsWith(name))
+}

@@ -1,0 +1,446 @@
+/** Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored. */
+import { tooLargeToStore } from '../../api/errors.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  type KubeObject,
+  type ObjectMeta,
+} from '../../api/object.ts'
+import { assert } from '../../lib/assert.ts'
+import { eachItem, eachKey, everyKey, isDivided, once, repeat } from '../../lib/parts.ts'
+import { isSame } from '../schema/equal.ts'
+import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
+import { STORED_BYTES_MAX } from '../schema/stored-size.ts'
+import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
+import { decodeStoredStruct, decodeStruct } from './decode.ts'
+import { parseJson, readAny } from '../../api/json-value.ts'
+import { printOrdered, printSorted, printString } from './json.ts'
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { printFields, printOpen } from './print.ts'
+import {
+  decodeObject,
+  encodeObject,
+  type Envelope,
+  isProtobuf,
+  openEnvelope,
+} from './protobuf/envelope.ts'
+import { ProtobufError } from './protobuf/reader.ts'
+
+/** An object in the wire form, with the positions of parts that change or are omitted. */
+export type Wire = {
+  /** JSON and a newline. */
+  readonly bytes: Buffer
+  /** The length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
+  readonly headBytes: number
+  /** The position of the first digit of metadata.resourceVersion: a DELETED event has another one. */
+  readonly versionAt: number
+}
+
+const versionKey = '"resourceVersion":"'
+
+/** Items of lists of custom kinds have kind and apiVersion. Annotations precede resourceVersion, and may have the same name. */
+function printOpenWire(object: KubeObject, struct: Struct): Wire {
+  const { text, metadataEnd } = printOpen(object, struct)
+  const keyAt = text.lastIndexOf(versionKey, metadataEnd)
+  assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
+  const versionAt = Buffer.byteLength(text.slice(0, keyAt)) + versionKey.length
+  return { bytes: Buffer.from(`${text}\n`, 'utf8'), headBytes: OPEN_HEAD_BYTES, versionAt }
+}
+
+/** The opening brace. */
+const OPEN_HEAD_BYTES = 1
+
+/** `object.metadata.resourceVersion` must be set. */
+export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
+  if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
+  const { bytes, headBytes } = printUnversioned(object, schema)
+  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
+  const keyAt = bytes.indexOf(versionKey, headBytes)
+  assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
+  return { bytes, headBytes, versionAt: keyAt + versionKey.length }
+}
+
+/** The same for an object that is never stored, so that no event will have it with another resourceVersion. */
+export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
+  const head = printHead(object)
+  const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
+  return { bytes, headBytes: Buffer.byteLength(head), versionAt: 0 }
+}
+
+/**
+ * The wire form of what encodeStored wrote, now that the revision is known: the same bytes with resourceVersion inserted. Undefined if
+ * the two forms differ in more than that.
+ */
+export function wireOfStored(
+  bytes: Buffer,
+  object: KubeObject,
+  { struct, stored, storedAs }: ObjectSchema,
+): Wire | undefined {
+  if (storedAs === 'protobuf') return undefined
+  const { resourceVersion = '' } = object.metadata
+  if (struct.open !== undefined) {
+    const at = versionPlaces.get(bytes)
+    return at === undefined
+      ? undefined
+      : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
+  }
+  const headBytes = Buffer.byteLength(printHead(object))
+  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
+  const uidAt =
+    stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
+  const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
+  if (end === -1) return undefined
+  return withVersionAt(bytes, end + '",'.length, { resourceVersion, headBytes })
+}
+
+function withVersionAt(
+  bytes: Buffer,
+  at: number,
+  { resourceVersion, headBytes }: { readonly resourceVersion: string; readonly headBytes: number },
+): Wire {
+  const version = Buffer.from(`${versionKey}${resourceVersion}",`)
+  const parts = [bytes.subarray(0, at), version, bytes.subarray(at)]
+  return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
+}
+
+/** The field before resourceVersion, which every stored object has. */
+const uidKey = '"uid":"'
+
+/** For a response that is not cached: the object may have no resourceVersion, as after a dry run. */
+export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
+  return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
+}
+
+/** Characters that are encoded at once: a fraction of a millisecond. */
+const PIECE_CHARACTERS = 256 << 10
+
+const noPieces = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
+
+const newBytes = (length: number) => (): { readonly bytes: Buffer; used: number } => ({
+  bytes: Buffer.allocUnsafeSlow(length),
+  used: 0,
+})
+
+/** The text in UTF-8. Can be divided. */
+function bytesOf(text: string): Buffer {
+  if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
+  const { pieces } = repeat('bytes of a text', noPieces, (state) => {
+    const end = state.at + PIECE_CHARACTERS
+    // A pair of surrogates is not divided.
+    const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
+    state.pieces.push(Buffer.from(piece, 'utf8'))
+    state.at += piece.length
+    return state.at < text.length
+  })
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const { bytes } = eachItem('joined bytes of a text', pieces, newBytes(length), (state, piece) => {
+    state.used += piece.copy(state.bytes, state.used)
+    return true
+  })
+  return bytes
+}
+
+/** JSON without a newline. */
+export function objectText(object: KubeObject, struct: Struct): string {
+  if (struct.open !== undefined) return printOpen(object, struct).text
+  const body = printBody(object, struct)
+  // The options of a CONNECT have no metadata, and may have no field at all.
+  return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
+}
+
+/** The stored form has no resourceVersion: the database keeps it as the revision. */
+export function encodeStored(
+  object: KubeObject,
+  { struct, stored, storedAs }: ObjectSchema,
+): Buffer {
+  const plain = withoutVersion(object)
+  // Upstream decodes an object before it converts it, which drops empty metadata fields.
+  const form =
+    stored === undefined
+      ? plain
+      : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
+  if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
+  if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
+  return bytesOf(
+    once('stored text', () => `${storable(objectText(form, stored?.struct ?? struct))}\n`),
+  )
+}
+
+/** No store takes values of this length. etcd accepts 1.5 MiB unless it is configured otherwise. */
+const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
+
+/** Defaults can make an object many times as large as the body of its request. Fails with 413 if it is too large. */
+function storable(text: string): string {
+  if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
+  return text
+}
+
+function encodeOpen(object: KubeObject, struct: Struct): Buffer {
+  const { text, metadataEnd } = once('open text', () => printOpen(object, struct))
+  storable(text)
+  if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
+  const bytes = bytesOf(`${text}\n`)
+  const { uid = '', selfLink = '' } = object.metadata
+  // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right before it if there is no selfLink.
+  if (uid !== '' && selfLink === '') {
+    const uidAt = text.lastIndexOf(uidKey, metadataEnd)
+    versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
+  }
+  return bytes
+}
+
+/** Where resourceVersion is inserted in the bytes of custom objects, whose earlier fields may have any name. */
+const versionPlaces = new WeakMap<Buffer, number>()
+
+function withoutVersion(object: KubeObject): KubeObject {
+  if (object.metadata.resourceVersion === undefined) return object
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** A stored value that this server cannot read. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+}
+
+/**
+ * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with an UnreadableError. The
+ * bytes are not kept.
+ */
+export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+  const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
+  if (schema.custom !== undefined)
+    return decodeCustom(bytes, schema, { form: schema.custom, revision })
+  return decodeBuiltIn(bytes, schema, revision)
+}
+
+function numbered(object: KubeObject, revision: number): KubeObject {
+  const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
+  return { ...object, metadata }
+}
+
+/**
+ * Objects that would be stored differently now: they are stored in another version, without some defaults, or with values that clients do
+ * not get.
+ */
+const outdated = new WeakSet<KubeObject>()
+
+export const markOutdated = (object: KubeObject): void => void outdated.add(object)
+
+/** Whether a write that changes nothing has to store the object anew, as it would be stored now. */
+export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
+
+/** Bytes with a resourceVersion are the wire form, which is neither converted nor outdated. */
+function decodeCustom(
+  bytes: Buffer,
+  { struct }: ObjectSchema,
+  { form, revision }: { readonly form: CustomForm; readonly revision: number },
+): KubeObject {
+  const read = once('read custom object', () => readStoredCustom(bytes, struct))
+  if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
+  const whole = once('custom object', () => withCount(form.fromStored(withoutEmptyMetadata(read))))
+  const object = numbered(whole, revision)
+  const isCounted = read.metadata.generation !== undefined
+  const isCurrent = whole === read || (isCounted && !hasEmptyMetadata(read) && form.isCurrent(read))
+  if (read.apiVersion !== form.storedVersion || !isCurrent) outdated.add(object)
+  return object
+}
+
+/**
+ * Upstream stores the empty metadata fields of a custom object that an apply in the stored version left, and drops them when it decodes
+ * the object. All other writes of custom kinds decode the metadata first.
+ */
+export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
+  Object.values(metadata).some(isEmpty)
+
+export function withoutEmptyMetadata(object: KubeObject): KubeObject {
+  if (!hasEmptyMetadata(object)) return object
+  const kept = Object.entries(object.metadata).filter(([, value]) => !isEmpty(value))
+  return { ...object, metadata: Object.fromEntries(kept) }
+}
+
+/** The JSON of an object with its empty metadata fields, which printing omits. */
+function withEmptyMetadata(text: string, object: KubeObject): string {
+  const shown = fieldsOf(readAny(new JsonScanner(text)))
+  const empty = Object.fromEntries(
+    Object.entries(object.metadata).filter(([, value]) => isEmpty(value)),
+  )
+  return printSorted({ ...shown, metadata: { ...fieldsOf(shown['metadata']), ...empty } })
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return (Array.isArray(value) ? value : Object.keys(value)).length === 0
+}
+
+/** Objects that were stored before generations were counted get generation 1. */
+const withCount = (object: KubeObject): KubeObject =>
+  object.metadata.generation === undefined
+    ? { ...object, metadata: { ...object.metadata, generation: 1 } }
+    : object
+
+/**
+ * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream does, so that the object can be
+ * repaired.
+ */
+function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
+  try {
+    return readStored(bytes, struct)
+  } catch (fault) {
+    const repaired = fault instanceof UnreadableError ? withoutMalformed(bytes, struct) : undefined
+    if (repaired === undefined) throw fault
+    return readStored(repaired, struct)
+  }
+}
+
+/** Undefined: it is not an object with metadata. */
+function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
+  const given = parsed(bytes)
+  if (given === undefined || !isFields(given['metadata'])) return undefined
+  const { kind, apiVersion } = given
+  const isWellFormed = ([name, value]: readonly [string, Json | undefined]): boolean => {
+    const alone = printOrdered({ kind, apiVersion, metadata: { [name]: value } })
+    return decodeStruct(alone, struct).fault === undefined
+  }
+  const metadata = Object.fromEntries(Object.entries(given['metadata']).filter(isWellFormed))
+  return Buffer.from(printOrdered({ ...given, metadata }))
+}
+
+function parsed(bytes: Buffer): Fields | undefined {
+  try {
+    const value = readAny(new JsonScanner(bytes.toString('utf8')))
+    return isFields(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+  const { setDefaults, completeStored, isDefaultedAgain } = schema
+  const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
+  const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
+  const read = once('read stored object', () =>
+    envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct),
+  )
+  const given = form.fromStored(read)
+  const stored = withoutNullBytes(given, schema)
+  const defaulted = once('stored object with defaults', () => setDefaults(stored))
+  const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
+  // Bytes with a resourceVersion are the wire form, which is never outdated.
+  if (read.metadata.resourceVersion !== undefined) return object
+  const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
+  const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
+  if (isOld || isOther) markOutdated(object)
+  return object
+}
+
+const newMap = (): JsonMap => new JsonMap()
+
+/** Replaces null bytes of a stored object by empty ones; returns the same object if there are none. */
+export function withoutNullBytes(
+  object: KubeObject,
+  { bytesField = '' }: Pick<ObjectSchema, 'bytesField'>,
+): KubeObject {
+  const bytes = bytesField === '' ? undefined : object[bytesField]
+  if (!isFields(bytes) || everyKey('bytes that are not null', bytes, (key) => bytes[key] !== null))
+    return object
+  const values = eachKey('bytes without null', bytes, newMap, (kept, key) => {
+    kept[key] = bytes[key] ?? ''
+    return true
+  })
+  return { ...object, [bytesField]: values }
+}
+
+/** Most values are in the stored version, or in the wire form. */
+function formOf(
+  apiVersion: string | undefined,
+  { struct, stored, otherForm }: ObjectSchema,
+): ReadForm {
+  if (stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion))
+    return stored
+  if (apiVersion === undefined || otherForm === undefined)
+    return { struct, fromStored: (object) => object }
+  const other = otherForm(apiVersion)
+  if (other === undefined)
+    throw new UnreadableError(`the value is of version ${apiVersion}, which nobody reads`)
+  return other
+}
+
+const apiVersionOf = (json: Buffer): string | undefined =>
+  headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
+
+/** Writers other than API servers may have put apiVersion anywhere. */
+function apiVersionInside(json: Buffer): string | undefined {
+  try {
+    const value = parseJson(json)
+    const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
+    return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
+  } catch (error) {
+    // What is not JSON is reported when it is decoded.
+    if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+const readEnvelope = (bytes: Buffer): Envelope => readable(() => openEnvelope(bytes))
+const readProtobuf = (envelope: Envelope, struct: Struct): KubeObject =>
+  readable(() => decodeObject(envelope, struct))
+
+function readable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof ProtobufError || cause instanceof CborError)) throw cause
+    throw new UnreadableError(cause.message, { cause })
+  }
+}
+
+/** Both Keelson and kube-apiserver write kind and apiVersion first. No built-in kind has a longer head. */
+const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
+const HEAD_BYTES_MAX = 256
+
+function readStored(bytes: Buffer, struct: Struct): KubeObject {
+  const text = bytes.toString('utf8')
+  if (!/^\s*\{/.test(text)) throw new UnreadableError(noObject(text))
+  try {
+    const { value, fault } = decodeStoredStruct(text, struct)
+    if (fault !== undefined) throw new UnreadableError(fault)
+    const { kind, apiVersion } = value
+    if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+      throw new UnreadableError('the value has no kind or no apiVersion')
+    }
+    return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError)
+      throw new UnreadableError(`couldn't get version/kind; json parse error: ${cause.message}`, {
+        cause,
+      })
+    throw cause
+  }
+}
+
+/** Upstream takes what it does not know for base64, and says where it is none. */
+function noObject(text: string): string {
+  const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)
+  const rest = text.length % BASE64_GROUP
+  const at = wrong !== -1 ? wrong : text.length - rest
+  return wrong === -1 && rest === 0
+    ? 'the value is no object'
+    : `illegal base64 data at input byte ${at}`
+}
+
+const BASE64_GROUP = 4
+
+const printHead = ({ kind, apiVersion }: KubeObject): string =>
+  `{"kind":${printString(kind)},"apiVersion":${printString(apiVersion)},`
+
+/** All but kind and apiVersion, which are the first two fields of every kind. */
+const printBody = (object: KubeObject, struct: Struct): string =>
+  printFields(object, struct, HEAD_FIELDS)
+
+const HEAD_FIELDS = 2

@@ -1,0 +1,43 @@
+/** Which kind of patch a body is, by its content type. */
+import {
+  notAcceptableHere,
+  unsupportedMediaType,
+  unsupportedMediaTypeHere,
+} from '../../api/errors.ts'
+import { type ApiRequest, elementsOf, firstHeader } from '../../api/request.ts'
+
+export type PatchForm = 'json' | 'merge' | 'strategic' | 'apply' | 'apply-cbor'
+
+const formsWithoutCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
+])
+const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
+  ...formsWithoutCbor,
+  ['application/apply-patch+cbor', 'apply-cbor'],
+])
+
+/** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router does for a request without a body. */
+export function patchForm(
+  { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
+  { isCustom }: { readonly isCustom: boolean },
+): PatchForm {
+  const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
+  const contentType = firstHeader(headers, 'content-type') ?? ''
+  const form = forms.get(withoutParameters(contentType))
+  // It is not known how the lists of custom kinds are merged.
+  if (isCustom && (form === undefined || form === 'strategic')) {
+    throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
+  }
+  if (form !== undefined) return form
+  // The router is less strict about whitespace and lists than the handler, which then rejects the type with its own message.
+  const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
+  if (isRouted) throw unsupportedMediaType([...forms.keys()])
+  throw Number(headers['content-length'] ?? 0) > 0
+    ? unsupportedMediaTypeHere()
+    : notAcceptableHere([])
+}
+
+const withoutParameters = (type: string): string => type.split(';', 1)[0] ?? ''

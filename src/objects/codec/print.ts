@@ -1,0 +1,211 @@
+/**
+ * Prints values as JSON by their schema, byte for byte as Go does: fields in declared order, map keys sorted, empty fields omitted where
+ * Go omits them, unknown ones dropped. A schema is compiled to functions once; printing then only calls them.
+ */
+import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { zeroTime } from '../../api/time.ts'
+import { assert } from '../../lib/assert.ts'
+import { joinedInParts } from '../../lib/join-in-parts.ts'
+import { isDivided } from '../../lib/parts.ts'
+import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
+
+type Print = (value: Json) => string
+
+type FieldPrinter = {
+  readonly name: string
+  /** `"name":`, and the same with a comma for when another field precedes it. */
+  readonly key: string
+  readonly nextKey: string
+  readonly print: Print
+  /** What is printed for an absent value; undefined if the field is omitted. */
+  readonly zero: (() => string) | undefined
+  readonly omitsZero: boolean
+  readonly omitsBraces: boolean
+}
+
+/** A printer depends on nothing but the schema, so it is cached by the schema. */
+const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
+
+export function printStruct(value: Fields, struct: Struct): string {
+  return `{${printFields(value, struct, 0)}}`
+}
+
+export type OpenText = {
+  readonly text: string
+  /** Where the text of the metadata ends. */
+  readonly metadataEnd: number
+}
+
+/** An object of a custom kind: its fields in the order of their names. */
+export function printOpen(object: Fields, struct: Struct): OpenText {
+  const { byName } = struct
+  let text = '{'
+  let metadataEnd = 0
+  for (const key of sortedKeys(object)) {
+    const value = object[key]
+    if (value === undefined) continue
+    const schema = byName.get(key)?.schema
+    const printed = schema === undefined ? printSorted(value) : printerOf(schema, struct)(value)
+    text += `${text === '{' ? '' : ','}${printString(key)}:${printed}`
+    if (key === 'metadata') metadataEnd = text.length
+  }
+  return { text: `${text}}`, metadataEnd }
+}
+
+/** The inside of a JSON object without its braces; the first `skip` fields are omitted. */
+export function printFields(value: Fields, struct: Struct, skip: number): string {
+  return printInside(value, fieldPrinters(struct), skip)
+}
+
+function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
+  const known = printers.get(struct)
+  if (known !== undefined) return known
+  const made: FieldPrinter[] = []
+  // Registered before its fields are compiled: a type may contain itself.
+  printers.set(struct, made)
+  for (const field of struct.fields) made.push(fieldPrinter(field, struct))
+  return made
+}
+
+function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): FieldPrinter {
+  const print = omit === 'never' && !isPointer ? orNull(schema, owner) : printerOf(schema, owner)
+  const zero = isPointer || omit !== 'never' ? () => 'null' : () => print(null)
+  return {
+    name,
+    key: `"${name}":`,
+    nextKey: `,"${name}":`,
+    print,
+    zero: omit === 'never' ? zero : undefined,
+    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes that from an absent field.
+    omitsZero:
+      omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
+    omitsBraces: omit === 'empty',
+  }
+}
+
+/**
+ * For a list or a map that is always written: an empty one is printed as null, since protobuf cannot distinguish it from an absent one. The
+ * rules of a SelfSubjectRulesReview are never stored, and are never null.
+ */
+function orNull(schema: Schema, owner: Struct): Print {
+  const print = printerOf(schema, owner)
+  if (owner.goName === 'v1.SubjectRulesReviewStatus') return print
+  if (schema.type === 'list')
+    return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
+  if (schema.type !== 'map') return print
+  return (value) => {
+    const text = print(value)
+    return text === '{}' ? 'null' : text
+  }
+}
+
+/** The text is only appended to: a slice of it would make V8 flatten the rope, which copies it. */
+function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
+  let text = ''
+  for (let at = skip; at < fields.length; at++) {
+    const field = fields[at]
+    assert(field !== undefined, 'the field is one of the fields')
+    const given = value[field.name] ?? null
+    if (given === null) {
+      if (field.zero !== undefined) text += (text === '' ? field.key : field.nextKey) + field.zero()
+    } else if (!field.omitsZero || !isEmpty(given)) {
+      const printed = field.print(given)
+      if (field.omitsBraces && printed === '{}') continue
+      text += (text === '' ? field.key : field.nextKey) + printed
+    }
+  }
+  return text
+}
+
+/** Empty maps are recognized by their printed text, `{}`. */
+function isEmpty(value: Json): boolean {
+  if (typeof value !== 'object') return value === '' || value === 0 || value === false
+  return Array.isArray(value) && value.length === 0
+}
+
+/** The printer writes null as the zero value of the type. `owner`: the struct that has the field. */
+function printerOf(schema: Schema, owner: Struct): Print {
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+      return printText
+    case 'time':
+    case 'microTime':
+      return (value) => (value === null || value === zeroTime ? 'null' : printText(value))
+    case 'quantity':
+      return (value) => (value === null ? '"0"' : printText(value))
+    case 'intOrString':
+      return (value) => (typeof value === 'string' ? printString(value) : printNumber(value))
+    case 'boolean':
+      return (value) => (value === true ? 'true' : 'false')
+    case 'int32':
+    case 'int64':
+    case 'float64':
+      return printNumber
+    case 'any':
+      return openPrinter(schema.goName, owner)
+    case 'raw':
+      return (value) => (typeof value === 'string' ? value : 'null')
+    case 'list':
+      return listPrinter(schema.of, owner)
+    case 'map':
+      return mapPrinter(schema.of, owner)
+    case 'struct': {
+      const fields = fieldPrinters(schema)
+      return (value) => `{${printInside(fieldsOf(value), fields, 0)}}`
+    }
+  }
+}
+
+const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
+
+/** JavaScript and Go's JSON print numbers with the same digits, and switch to exponents at the same size; only minus zero differs. */
+const printNumber: Print = (value) => {
+  if (typeof value === 'bigint') return `${value}`
+  if (typeof value !== 'number') return '0'
+  return Object.is(value, -0) ? '-0' : `${value}`
+}
+
+/**
+ * Types in the schemas of CRDs that have more than one JSON representation: a schema inside is of the enclosing type, and any other JSON
+ * has its keys sorted.
+ */
+function openPrinter(goName: string, owner: Struct): Print {
+  if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted
+  const fields = fieldPrinters(owner)
+  const print: Print = (value) => {
+    if (Array.isArray(value)) return `[${value.map(print).join(',')}]`
+    return isFields(value) ? `{${printInside(value, fields, 0)}}` : printOrdered(value)
+  }
+  return print
+}
+
+function listPrinter(of: Schema, owner: Struct): Print {
+  const print = printerOf(of, owner)
+  return (value) => {
+    if (value === null) return 'null'
+    assert(Array.isArray(value), 'a list was decoded as one')
+    if (isDivided()) return `[${joinedInParts(value, print)}]`
+    let text = ''
+    for (const item of value) text += text === '' ? print(item) : `,${print(item)}`
+    return `[${text}]`
+  }
+}
+
+function mapPrinter(of: Schema, owner: Struct): Print {
+  const print = printerOf(of, owner)
+  return (value) => {
+    if (value === null) return 'null'
+    assert(isFields(value), 'a map was decoded as one')
+    if (isDivided()) {
+      const keys = sortedInParts(value)
+      return `{${joinedInParts(keys, (key) => `${printString(key)}:${print(value[key] ?? null)}`)}}`
+    }
+    let text = ''
+    for (const key of sortedKeys(value)) {
+      text += `${text === '' ? '' : ','}${printString(key)}:${print(value[key] ?? null)}`
+    }
+    return `{${text}}`
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Encodes values as protobuf by their schema, byte for byte as Go's generated code does: fields by number, map keys sorted, fields that
+ * are not pointers always written, zero or not. A schema is compiled to functions once; encoding then only calls them, from the last
+ * field to the first (writer.ts says why).
+ */
+import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
+import { isDivided, once, repeat } from '../../../lib/parts.ts'
+import type { Dictionary, Field, List, Schema, Struct } from '../../schema/schema.ts'
+import { compareKeys } from '../json.ts'
+import { openEncoder } from './open-types.ts'
+import {
+  writeBase64,
+  writeInteger,
+  writeIntOrString,
+  writeQuantity,
+  writeRaw,
+  writeText,
+  writeTime,
+} from './small-messages.ts'
+import { BYTES, type Encode, FIXED64, VARINT, type ProtobufWriter } from './writer.ts'
+
+/** Encodes one field with its tag, given all fields of its object. */
+type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
+
+/** An encoder depends on nothing but the schema, so it is cached by the schema. */
+const encoders = new WeakMap<Struct, readonly EncodeField[]>()
+
+/** The message of a struct, without tag and length. */
+export function encodeMessage(value: Fields, struct: Struct, writer: ProtobufWriter): void {
+  for (const encode of fieldEncoders(struct)) encode(value, writer)
+}
+
+function fieldEncoders(struct: Struct): readonly EncodeField[] {
+  const known = encoders.get(struct)
+  if (known !== undefined) return known
+  const made: EncodeField[] = []
+  // Registered before its fields are compiled: a type may contain itself.
+  encoders.set(struct, made)
+  const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
+  const own = struct.fields
+    .filter((field) => field.number > 0 && !inlined.has(field))
+    .map((field) => ({ number: field.number, encode: encodeField(field, struct) }))
+  const embedded = struct.embedded
+    .filter(({ number }) => number > 0)
+    .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
+  const sorted = [...own, ...embedded].toSorted((a, b) => b.number - a.number)
+  // limit: the fields of a type
+  made.push(...sorted.map(({ encode }) => encode))
+  return made
+}
+
+const embeddedEncoder =
+  (number: number, struct: Struct): EncodeField =>
+  (fields, writer) =>
+    writer.message(number, () => encodeMessage(fields, struct, writer))
+
+/** Encodes a field that protobuf has: its tag and its value, given the fields of its owner. */
+export function encodeField(
+  { name, schema, number, isPointer }: Field,
+  owner: Struct,
+): EncodeField {
+  if (schema.type === 'list' && schema.isWrapped !== true)
+    return listEncoder(name, number, schema, owner)
+  if (schema.type === 'map') return mapEncoder(name, number, schema, owner)
+  const encode = taggedEncoder(number, schema, owner)
+  const isLeftOut = isPointer || schema.type === 'bytes' || schema.type === 'list'
+  return (fields, writer) => {
+    const value = fields[name] ?? null
+    if (value !== null || !isLeftOut) encode(value, writer)
+  }
+}
+
+/** Writes the last item first. */
+function listEncoder(name: string, number: number, { of }: List, owner: Struct): EncodeField {
+  const encode = taggedEncoder(number, of, owner)
+  return (fields, writer) => {
+    const items = fields[name]
+    if (!Array.isArray(items)) return
+    if (isDivided()) return encodeInParts(items, (item) => encode(item, writer), writer)
+    for (let at = items.length - 1; at >= 0; at--) encode(items[at], writer)
+  }
+}
+
+/** Each entry is a message of key and value. */
+function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Struct): EncodeField {
+  const encode = taggedEncoder(2, of, owner)
+  return (fields, writer) => {
+    const entries = fields[name]
+    if (!isFields(entries)) return
+    const keys = once('sorted keys of protobuf map', () =>
+      Object.keys(entries).toSorted(compareKeys),
+    )
+    const write = (key: string): void =>
+      writer.message(number, () => {
+        encode(entries[key] ?? null, writer)
+        writeText(key, writer)
+        writer.tag(1, BYTES)
+      })
+    if (isDivided()) return encodeInParts(keys, write, writer)
+    for (let at = keys.length - 1; at >= 0; at--) write(keys[at] ?? '')
+  }
+}
+
+/** After a pause the writer continues at the end of the bytes that it wrote before. */
+function encodeInParts<T>(
+  items: readonly T[],
+  write: (item: T) => void,
+  writer: ProtobufWriter,
+): void {
+  const begin = (): { left: number; length: number } => ({
+    left: items.length,
+    length: writer.length,
+  })
+  const written = repeat('protobuf items', begin, (now) => {
+    writer.rewind(now.length)
+    const item = items[now.left - 1]
+    if (item === undefined) return false
+    write(item)
+    now.left--
+    now.length = writer.length
+    return true
+  })
+  writer.rewind(written.length)
+}
+
+/** A value with its tag. Null is encoded as the zero value of the type. */
+function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
+  const { wireType, encode } = valueEncoder(schema, owner)
+  if (wireType === BYTES && isMessage(schema)) {
+    return (value, writer) => {
+      const before = writer.length
+      encode(value, writer)
+      writer.varint(writer.length - before)
+      writer.tag(number, BYTES)
+    }
+  }
+  return (value, writer) => {
+    encode(value, writer)
+    writer.tag(number, wireType)
+  }
+}
+
+/** Strings and bytes write their length themselves. */
+const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
+
+function valueEncoder(
+  schema: Schema,
+  owner: Struct,
+): { readonly wireType: number; readonly encode: Encode } {
+  switch (schema.type) {
+    case 'string':
+      return { wireType: BYTES, encode: writeText }
+    case 'bytes':
+      return { wireType: BYTES, encode: writeBase64 }
+    case 'boolean':
+      return { wireType: VARINT, encode: (value, writer) => writer.byte(value === true ? 1 : 0) }
+    case 'int32':
+    case 'int64':
+      return { wireType: VARINT, encode: writeInteger }
+    case 'float64':
+      return {
+        wireType: FIXED64,
+        encode: (value, writer) => writer.double(typeof value === 'number' ? value : 0),
+      }
+    case 'time':
+    case 'microTime':
+      return { wireType: BYTES, encode: writeTime }
+    case 'quantity':
+      return { wireType: BYTES, encode: writeQuantity }
+    case 'intOrString':
+      return { wireType: BYTES, encode: writeIntOrString }
+    case 'raw':
+      return { wireType: BYTES, encode: writeRaw }
+    case 'any':
+      return { wireType: BYTES, encode: openEncoder(schema.goName, owner, encodeMessage) }
+    case 'struct': {
+      const fields = fieldEncoders(schema)
+      const encode: Encode = (value, writer) => {
+        const object = fieldsOf(value)
+        for (const field of fields) field(object, writer)
+      }
+      return { wireType: BYTES, encode }
+    }
+    case 'list': {
+      const items = listEncoder('items', 1, schema, owner)
+      return { wireType: BYTES, encode: (value, writer) => items({ items: value }, writer) }
+    }
+    case 'map':
+      throw new Error(`protobuf has no map inside a map or a list: ${schema.goName}`)
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The envelope around an object in protobuf (runtime.Unknown): four magic bytes, then a message with kind, apiVersion and the object's
+ * own message, which has neither.
+ */
+import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { once } from '../../../lib/parts.ts'
+import type { Struct } from '../../schema/schema.ts'
+import { decodeMessage } from './decode.ts'
+import { encodeMessage } from './encode.ts'
+import { ProtobufError, ProtobufReader, type ReadLimits } from './reader.ts'
+import { BYTES, varintBytes, ProtobufWriter } from './writer.ts'
+
+const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
+
+export const isProtobuf = (bytes: Buffer): boolean =>
+  bytes.length >= protobufPrefix.length &&
+  protobufPrefix.compare(bytes, 0, protobufPrefix.length) === 0
+
+export type Envelope = {
+  readonly apiVersion: string
+  readonly kind: string
+  /** The object's own message; a view of the input. */
+  readonly raw: Buffer
+}
+
+type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
+
+export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer {
+  const writer = once('protobuf writer', () => new ProtobufWriter())
+  writer.rewind(0)
+  writeEnvelope(writer, object, () => encodeMessage(object, struct, writer))
+  return writer.take()
+}
+
+/** The object's own message alone, as lists have it. */
+export function encodeItem(object: Fields, struct: Struct): Buffer {
+  const writer = once('protobuf writer of an item', () => new ProtobufWriter())
+  writer.rewind(0)
+  encodeMessage(object, struct, writer)
+  return writer.take()
+}
+
+/** Puts the envelope around a message that is already encoded. */
+export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
+  const writer = new ProtobufWriter(item.length + AROUND_BYTES)
+  writeEnvelope(writer, typeMeta, () => writer.bytes(item))
+  return writer.take()
+}
+
+/** Room for what surrounds a message. */
+const AROUND_BYTES = 256
+
+function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
+  writer.bytes(noContentType)
+  writer.message(2, writeRaw)
+  writeTypeMeta(writer, typeMeta)
+}
+
+/** contentEncoding and contentType, fields 3 and 4: always present, always empty. */
+const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
+
+function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): void {
+  writer.message(1, () => {
+    writer.varint(writer.text(kind))
+    writer.tag(2, BYTES)
+    writer.varint(writer.text(apiVersion))
+    writer.tag(1, BYTES)
+  })
+  writer.bytes(protobufPrefix)
+}
+
+/** The bytes before and after the items of a list. Each item has `itemHead` before it. */
+export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
+
+/** `itemsBytes`: the size of all items with their heads. */
+export function listEnvelope(
+  typeMeta: TypeMeta,
+  metadata: { readonly fields: Fields; readonly struct: Struct },
+  itemsBytes: number,
+): ListEnvelope {
+  const writer = new ProtobufWriter()
+  writer.message(1, () => encodeMessage(metadata.fields, metadata.struct, writer))
+  writer.varint(writer.length + itemsBytes)
+  writer.tag(2, BYTES)
+  writeTypeMeta(writer, typeMeta)
+  return { head: writer.take(), tail: noContentType }
+}
+
+export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
+
+/** Does without a ProtobufWriter: a list has many items. */
+export function itemHead(itemBytes: number): Buffer {
+  const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
+  writeFieldHead(head, 0, 2, itemBytes)
+  return head
+}
+
+const LENGTH_BYTES = 4
+
+/** A watch event: its length, then its type and the object in its own envelope. */
+export function encodeEvent(type: string, object: Buffer): Buffer {
+  const writer = new ProtobufWriter(object.length + AROUND_BYTES)
+  writer.message(2, () => writer.message(1, () => writer.bytes(object)))
+  writer.varint(writer.text(type))
+  writer.tag(1, BYTES)
+  const length = Buffer.allocUnsafe(LENGTH_BYTES)
+  length.writeUInt32BE(writer.length)
+  writer.bytes(length)
+  return writer.take()
+}
+
+/**
+ * The same for messages that are already encoded. A watch has many events, so each is written only once, from front to back, to memory that
+ * `allocate` returns.
+ */
+export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
+
+export function eventWrapper(typeMeta: TypeMeta): WrapEvent {
+  const writer = new ProtobufWriter()
+  writeTypeMeta(writer, typeMeta)
+  const meta = writer.take()
+  return (type, item, allocate = (bytes) => Buffer.allocUnsafe(bytes)) => {
+    const envelopeBytes = meta.length + fieldBytes(item.length) + noContentType.length
+    const objectBytes = fieldBytes(envelopeBytes)
+    const eventBytes = fieldBytes(type.length) + fieldBytes(objectBytes)
+    const event = allocate(LENGTH_BYTES + eventBytes)
+    let at = event.writeUInt32BE(eventBytes)
+    at = writeFieldHead(event, at, 1, type.length)
+    at += event.write(type, at, 'latin1')
+    at = writeFieldHead(event, at, 2, objectBytes)
+    at = writeFieldHead(event, at, 1, envelopeBytes)
+    event.set(meta, at)
+    at = writeFieldHead(event, at + meta.length, 2, item.length)
+    event.set(item, at)
+    event.set(noContentType, at + item.length)
+    return event
+  }
+}
+
+/** The size of a field with a tag of one byte, its length, and so many bytes. */
+const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
+
+/** Returns where the field's bytes begin. */
+function writeFieldHead(to: Buffer, start: number, field: number, bytes: number): number {
+  to[start] = field * 8 + BYTES
+  let at = start + 1
+  let rest = bytes
+  for (; rest >= 0x80; rest >>>= 7) to[at++] = (rest & 0x7f) | 0x80
+  to[at] = rest
+  return at + 1
+}
+
+/** Fails with a ProtobufError. */
+export function openEnvelope(bytes: Buffer): Envelope {
+  if (bytes.length === 0) throw new ProtobufError('empty data')
+  if (!isProtobuf(bytes)) {
+    const shown = [...protobufPrefix].join(' ')
+    throw new ProtobufError(
+      `provided data does not appear to be a protobuf message, expected prefix [${shown}]`,
+    )
+  }
+  if (bytes.length === protobufPrefix.length) throw new ProtobufError('empty body')
+  const reader = new ProtobufReader(bytes, protobufPrefix.length)
+  let apiVersion = ''
+  let kind = ''
+  let raw = bytes.subarray(0, 0)
+  reader.fields((tag) => {
+    if (tag === 16 + BYTES) raw = reader.bytes()
+    else if (tag === 8 + BYTES) {
+      reader.message(() =>
+        reader.fields((inner) => {
+          if (inner === 8 + BYTES) apiVersion = reader.text()
+          else if (inner === 16 + BYTES) kind = reader.text()
+          else return false
+          return true
+        }),
+      )
+    } else return false
+    return true
+  })
+  return { apiVersion, kind, raw }
+}
+
+/** Fails with a ProtobufError, or with what the limits fail with. */
+export function decodeObject(
+  { apiVersion, kind, raw }: Envelope,
+  struct: Struct,
+  limits?: ReadLimits,
+): KubeObject {
+  const reader = once('protobuf reader', () => readerOf(raw, limits))
+  reader.rewind()
+  const value = decodeMessage(reader, struct, {})
+  return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+}
+
+function readerOf(raw: Buffer, limits: ReadLimits | undefined): ProtobufReader {
+  const reader = new ProtobufReader(raw)
+  return limits === undefined ? reader : reader.limit(limits)
+}

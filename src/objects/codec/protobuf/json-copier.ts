@@ -1,0 +1,403 @@
+/** Reads JSON without whitespace and writes it as protobuf, value by value, from front to back. */
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  MINUS,
+  QUOTE,
+  SMALL_F,
+  SMALL_N,
+  SMALL_T,
+  ZERO,
+} from '../../../lib/ascii.ts'
+import { endOfString, endOfValue } from '../json-bytes.ts'
+import { BYTES, VARINT, varintBytes, ProtobufWriter } from './writer.ts'
+
+const DOT = 0x2e
+const LETTER_T = 0x54
+const LETTER_Z = 0x5a
+
+/** Room besides the length of the JSON: a message has zero values that the JSON leaves out. */
+const SPARE_BYTES = 4 << 10
+/** A larger buffer is not kept for the next message. */
+const KEPT_BYTES_MAX = 1 << 20
+/** Up to here a loop over the bytes is faster than a call into the runtime. */
+const SHORT_BYTES = 48
+/** A number with more digits may not be exact. */
+const DIGITS_MAX = 15
+const NANO_DIGITS = 9
+const DAY_SECONDS = 86_400
+const EPOCH_YEAR = 1970
+
+/** The JSON is not of the expected form: the caller must decode and encode it instead. */
+export class UnexpectedJson extends Error {
+  override readonly name = 'UnexpectedJson'
+}
+
+export class JsonCopier {
+  #json: Buffer = Buffer.alloc(0)
+  #at = 0
+  #out = Buffer.alloc(0)
+  /** May be larger than the buffer: bytes past its end are lost, and `run` starts again with a larger one. */
+  #used = 0
+
+  /** Returns what `copy` writes for the JSON from `start` on. Fails with an UnexpectedJson. */
+  run(json: Buffer, start: number, copy: () => void): Buffer {
+    this.#json = json
+    this.#room(2 * json.length + SPARE_BYTES)
+    try {
+      for (;;) {
+        this.#at = start
+        this.#used = 0
+        copy()
+        if (this.#used <= this.#out.length) return Buffer.from(this.#out.subarray(0, this.#used))
+        this.#room(2 * this.#used)
+      }
+    } finally {
+      this.#json = nothing
+      if (this.#out.length > KEPT_BYTES_MAX) this.#out = nothing
+    }
+  }
+
+  #room(bytes: number): void {
+    if (this.#out.length < bytes) this.#out = Buffer.allocUnsafeSlow(bytes)
+  }
+
+  /** Skips the key (`"name":`) if it comes next, and returns whether it did. */
+  passKey(key: Buffer): boolean {
+    const json = this.#json
+    const at = this.#at
+    const { length } = key
+    // The first letter rules out most keys.
+    if (json[at + 1] !== key[1]) return false
+    for (let i = 0; i < length; i++) if (json[at + i] !== key[i]) return false
+    this.#at += length
+    return true
+  }
+
+  passNull(): boolean {
+    if (this.#json[this.#at] !== SMALL_N) return false
+    this.#at += 'null'.length
+    return true
+  }
+
+  passEmptyText(): boolean {
+    if (this.#json[this.#at] !== QUOTE || this.#json[this.#at + 1] !== QUOTE) return false
+    this.#at += '""'.length
+    return true
+  }
+
+  /** Skips the comma after a field, if another field follows. */
+  passField(): void {
+    const byte = this.#json[this.#at]
+    if (byte === COMMA) this.#at++
+    else if (byte !== BRACE_CLOSE) throw new UnexpectedJson()
+  }
+
+  beginObject(): void {
+    this.#pass(BRACE_OPEN)
+  }
+
+  endObject(): void {
+    this.#pass(BRACE_CLOSE)
+  }
+
+  /** False if the list is empty. */
+  beginList(): boolean {
+    this.#pass(BRACKET_OPEN)
+    return this.#json[this.#at] === BRACKET_CLOSE ? this.nextInList() : this.#isValue()
+  }
+
+  nextInList(): boolean {
+    if (this.#passComma()) return this.#isValue()
+    this.#pass(BRACKET_CLOSE)
+    return false
+  }
+
+  /** False if the map is empty. */
+  beginMap(): boolean {
+    this.#pass(BRACE_OPEN)
+    return this.#json[this.#at] === BRACE_CLOSE ? this.nextInMap() : true
+  }
+
+  nextInMap(): boolean {
+    if (this.#passComma()) return true
+    this.#pass(BRACE_CLOSE)
+    return false
+  }
+
+  /** The key of a map entry, with its tag. */
+  mapKey(): void {
+    this.#out[this.#used++] = 8 + BYTES
+    this.text()
+    this.#pass(COLON)
+    this.#isValue()
+  }
+
+  #passComma(): boolean {
+    if (this.#json[this.#at] !== COMMA) return false
+    this.#at++
+    return true
+  }
+
+  /** A null in a list or a map may stand for another value, so it is left to the decoder. */
+  #isValue(): true {
+    if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
+    return true
+  }
+
+  #pass(byte: number): void {
+    if (this.#json[this.#at++] !== byte) throw new UnexpectedJson()
+  }
+
+  bytes(bytes: Buffer): void {
+    const { length } = bytes
+    const out = this.#out
+    let used = this.#used
+    for (let i = 0; i < length; i++) out[used++] = bytes[i] ?? 0
+    this.#used = used
+  }
+
+  /** Reserves one byte for the length, which is mostly enough. Returns where the message begins. */
+  openMessage(tag: Buffer): number {
+    this.bytes(tag)
+    return ++this.#used
+  }
+
+  closeMessage(start: number): void {
+    const length = this.#used - start
+    if (length < 0x80) {
+      this.#out[start - 1] = length
+      return
+    }
+    const more = varintBytes(length) - 1
+    this.#out.copyWithin(start + more, start, this.#used)
+    this.#used = start - 1
+    this.#varint(length)
+    this.#used += length
+  }
+
+  /** How many bytes have been written. */
+  get used(): number {
+    return this.#used
+  }
+
+  /** Reorders the parts that were written between these positions. */
+  reorder(places: readonly number[], order: readonly number[]): void {
+    const [begin = 0] = places
+    // The buffer was too small: `run` starts again.
+    if (this.#used > this.#out.length) return
+    const written = Buffer.from(this.#out.subarray(begin, this.#used))
+    let at = begin
+    for (const place of order) {
+      const start = places[place] ?? begin
+      const end = places[place + 1] ?? start
+      if (end > start) at += written.copy(this.#out, at, start - begin, end - begin)
+    }
+  }
+
+  #varint(value: number): void {
+    let rest = value
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80))
+      this.#out[this.#used++] = (rest % 0x80) | 0x80
+    this.#out[this.#used++] = rest
+  }
+
+  /** A length and the bytes of a string. */
+  text(): void {
+    const json = this.#json
+    this.#pass(QUOTE)
+    const start = this.#at
+    let at = start
+    for (let byte = json[at]; byte !== QUOTE; byte = json[++at]) {
+      if (byte === BACKSLASH) return this.#escapedText(start)
+      if (byte === undefined) throw new UnexpectedJson()
+    }
+    this.#at = at + 1
+    this.#varint(at - start)
+    this.#copy(start, at)
+  }
+
+  #copy(start: number, end: number): void {
+    const json = this.#json
+    const out = this.#out
+    let used = this.#used
+    this.#used += end - start
+    if (end - start > SHORT_BYTES) json.copy(out, used, start, end)
+    else for (let at = start; at < end; at++) out[used++] = json[at] ?? 0
+  }
+
+  #escapedText(start: number): void {
+    this.#at = start
+    this.#passString()
+    const parsed: unknown = JSON.parse(this.#json.toString('utf8', start - 1, this.#at))
+    this.#lengthened(Buffer.from(String(parsed)))
+  }
+
+  #lengthened(bytes: Buffer): void {
+    this.#varint(bytes.length)
+    bytes.copy(this.#out, this.#used)
+    this.#used += bytes.length
+  }
+
+  base64(): void {
+    this.#pass(QUOTE)
+    const start = this.#at
+    this.#passString()
+    this.#lengthened(Buffer.from(this.#json.toString('latin1', start, this.#at - 1), 'base64'))
+  }
+
+  boolean(): void {
+    const byte = this.#json[this.#at]
+    if (byte !== SMALL_T && byte !== SMALL_F) throw new UnexpectedJson()
+    this.#at += byte === SMALL_T ? 'true'.length : 'false'.length
+    this.#out[this.#used++] = byte === SMALL_T ? 1 : 0
+  }
+
+  integer(): void {
+    const start = this.#at
+    let value = 0
+    let digit = this.#digit()
+    for (; digit !== -1; digit = this.#digit()) value = value * 10 + digit
+    if (this.#at > start && this.#at - start <= DIGITS_MAX) return this.#varint(value)
+    this.#at = start
+    const writer = new ProtobufWriter()
+    const text = this.#numberText()
+    if (!/^-?\d+$/.test(text)) throw new UnexpectedJson()
+    writer.integer(BigInt(text))
+    this.bytes(writer.take())
+  }
+
+  /** The next digit; -1 if there is none. */
+  #digit(): number {
+    const digit = (this.#json[this.#at] ?? 0) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    this.#at++
+    return digit
+  }
+
+  double(): void {
+    const writer = new ProtobufWriter()
+    writer.double(Number(this.#numberText()))
+    this.bytes(writer.take())
+  }
+
+  #numberText(): string {
+    const start = this.#at
+    for (
+      let byte = this.#json[start];
+      byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE;
+    ) {
+      if (byte === undefined || byte > LETTER_Z + 0x20) throw new UnexpectedJson()
+      byte = this.#json[++this.#at]
+    }
+    const text = this.#json.toString('latin1', start, this.#at)
+    if (!/^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(text)) throw new UnexpectedJson()
+    return text
+  }
+
+  quantity(): void {
+    this.#out[this.#used++] = 8 + BYTES
+    this.text()
+  }
+
+  /** An integer or a string; the message has fields for both. */
+  intOrString(): void {
+    const isText = this.#json[this.#at] === QUOTE
+    this.#out[this.#used++] = 8 + VARINT
+    this.#out[this.#used++] = isText ? 1 : 0
+    this.#out[this.#used++] = 16 + VARINT
+    if (isText) this.#out[this.#used++] = 0
+    else this.integer()
+    this.#out[this.#used++] = 24 + BYTES
+    if (isText) this.text()
+    else this.#out[this.#used++] = 0
+  }
+
+  /** `"2026-03-01T10:00:00Z"`, also with parts of a second: seconds and nanoseconds. */
+  time(): void {
+    this.#pass(QUOTE)
+    const days = daysBefore(this.#number(4), this.#behind(MINUS), this.#behind(MINUS))
+    const hours = this.#behind(LETTER_T)
+    const seconds =
+      days * DAY_SECONDS + hours * 3600 + this.#behind(COLON) * 60 + this.#behind(COLON)
+    const nanos = this.#fraction()
+    this.#pass(LETTER_Z)
+    this.#pass(QUOTE)
+    if (seconds < 0) throw new UnexpectedJson()
+    this.#out[this.#used++] = 8 + VARINT
+    this.#varint(seconds)
+    this.#out[this.#used++] = 16 + VARINT
+    this.#varint(nanos)
+  }
+
+  #fraction(): number {
+    if (this.#json[this.#at] !== DOT) return 0
+    this.#at++
+    let nanos = 0
+    let digits = 0
+    for (let digit = this.#digit(); digit !== -1; digit = this.#digit(), digits++)
+      nanos = nanos * 10 + digit
+    return nanos * 10 ** (NANO_DIGITS - digits)
+  }
+
+  #behind(byte: number): number {
+    this.#pass(byte)
+    return this.#number(2)
+  }
+
+  #number(digits: number): number {
+    let value = 0
+    for (let left = digits; left > 0; left--) {
+      const digit = this.#digit()
+      if (digit === -1) throw new UnexpectedJson()
+      value = value * 10 + digit
+    }
+    return value
+  }
+
+  /** Any JSON, as its text. */
+  raw(): void {
+    const start = this.#at
+    this.skip()
+    this.#out[this.#used++] = 8 + BYTES
+    this.#varint(this.#at - start)
+    this.#copy(start, this.#at)
+  }
+
+  /** Skips a value of any type. */
+  skip(): void {
+    this.#passTo(endOfValue(this.#json, this.#at))
+  }
+
+  /** Skips from after the opening quote to after the closing one. */
+  #passString(): void {
+    this.#passTo(endOfString(this.#json, this.#at))
+  }
+
+  #passTo(at: number): void {
+    if (at > this.#json.length) throw new UnexpectedJson()
+    this.#at = at
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+/** Days from 1970-01-01 to this date. */
+function daysBefore(year: number, month: number, day: number): number {
+  if (year < EPOCH_YEAR) throw new UnexpectedJson()
+  // In years that begin in March, the leap day is the last day.
+  const from = month > 2 ? year : year - 1
+  const monthsFromMarch = (month + 9) % 12
+  const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)
+  return (
+    from * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + day - 1 - DAYS_TO_EPOCH
+  )
+}
+
+/** Days from 0000-03-01 to 1970-01-01. */
+const DAYS_TO_EPOCH = 719_468

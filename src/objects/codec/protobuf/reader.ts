@@ -1,0 +1,253 @@
+/** Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's generated code. */
+import type { Json } from '../../../api/object.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { BYTES, FIXED32, FIXED64, VARINT } from './writer.ts'
+
+/** Reads the value after a tag. `existing`: the value of an earlier field with the same number. */
+export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
+
+/** The bytes are not a message of the expected type. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError'
+}
+
+/** A float that is NaN or infinite, with the message of Go's JSON encoder. */
+export class NotFiniteError extends ProtobufError {
+  constructor(value: number) {
+    super(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`)
+  }
+}
+
+/** More map entries than a client may send. */
+export class TooManyEntriesError extends Error {
+  override readonly name = 'TooManyEntriesError'
+}
+
+/** Limits for what a client sends. */
+export type ReadLimits = {
+  /** Number of entries of all maps together. */
+  readonly entriesMax: number
+  /** Takes the size that an item of a list has at least when it is stored. Fails if that is too much. */
+  readonly takeItem: (item: Json, of: Schema) => void
+  /** Reserves memory for more fields and returns their number. Fails if the byte budget is used up. */
+  readonly holdFields: () => number
+}
+
+const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
+
+/** As deep as JSON may nest: only the schemas in CRDs are recursive. */
+const DEPTH_MAX = 500
+const INT64_MAX = 2 ** 63
+const VARINT_BYTES_MAX = 10
+/** Below this shift all bits fit into JavaScript's 32-bit operators. */
+const SMALL_SHIFT = 28
+const START_GROUP = 3
+const END_GROUP = 4
+/** Groups are long deprecated; nobody nests them. */
+const GROUP_DEPTH_MAX = 100
+
+export class ProtobufReader {
+  readonly buffer: Buffer
+  at: number
+  end: number
+  /** How many messages enclose the one that is being read. */
+  #depth = 0
+  /** Map entries that may still be read. */
+  #entriesLeft = Infinity
+  #fieldsLeft = Infinity
+  #limits: ReadLimits | undefined
+
+  constructor(buffer: Buffer, at = 0, end = buffer.length) {
+    this.buffer = buffer
+    this.at = at
+    this.end = end
+  }
+
+  /** Before the whole buffer is read once more in parts. */
+  rewind(): void {
+    this.at = 0
+    this.end = this.buffer.length
+    this.#depth = 0
+  }
+
+  limit(limits: ReadLimits): this {
+    this.#limits = limits
+    this.#entriesLeft = limits.entriesMax
+    this.#fieldsLeft = limits.holdFields()
+    return this
+  }
+
+  /** Counts a field of a message. */
+  takeField(): void {
+    if (--this.#fieldsLeft < 0) this.#fieldsLeft = this.#limits?.holdFields() ?? Infinity
+  }
+
+  /** Counts an item of a list. */
+  takeItem(item: Json, of: Schema): void {
+    this.#limits?.takeItem(item, of)
+  }
+
+  /** Counts a map entry. */
+  takeEntry(): void {
+    if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
+  }
+
+  /** The field number and the wire type as one number. */
+  tag(): number {
+    const tag = this.varint()
+    if (tag >>> 3 === 0 || tag > 0xffff_ffff) {
+      throw new ProtobufError(
+        `proto: illegal tag ${tag > 0xffff_ffff ? 0 : tag >>> 3} (wire type ${tag % 8})`,
+      )
+    }
+    return tag
+  }
+
+  /** Exact below 2^53, which is enough for tags, lengths and int32. */
+  varint(): number {
+    const { buffer } = this
+    let value = 0
+    for (let shift = 0; shift < 7 * VARINT_BYTES_MAX; shift += 7) {
+      if (this.at >= this.end) throw truncated()
+      const byte = buffer[this.at++] ?? 0
+      value =
+        shift < SMALL_SHIFT ? value | ((byte & 0x7f) << shift) : value + (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) return value
+    }
+    throw new ProtobufError('proto: integer overflow')
+  }
+
+  int32(): number {
+    return Number(BigInt.asIntN(32, BigInt(this.#small() ?? this.#long())))
+  }
+
+  /** A bigint only where a number would not be exact. */
+  int64(): number | bigint {
+    const small = this.#small()
+    if (small !== undefined) return small
+    const value = this.#long()
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+
+  /** Undefined if it takes more than four bytes; then nothing was read. */
+  #small(): number | undefined {
+    const start = this.at
+    let value = 0
+    for (let shift = 0; shift < SMALL_SHIFT; shift += 7) {
+      if (this.at >= this.end) throw truncated()
+      const byte = this.buffer[this.at++] ?? 0
+      value |= (byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+    this.at = start
+    return undefined
+  }
+
+  #long(): bigint {
+    let value = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      if (this.at >= this.end) throw truncated()
+      const byte = this.buffer[this.at++] ?? 0
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return BigInt.asIntN(64, value)
+    }
+    throw new ProtobufError('proto: integer overflow')
+  }
+
+  /** Rejects NaN and infinities: JSON, in which objects are stored and sent, does not have them. */
+  double(): number {
+    if (this.end - this.at < 8) throw truncated()
+    this.at += 8
+    const value = this.buffer.readDoubleLE(this.at - 8)
+    if (!Number.isFinite(value)) throw new NotFiniteError(value)
+    return value
+  }
+
+  text(): string {
+    const start = this.#length()
+    return this.buffer.toString('utf8', start, this.at)
+  }
+
+  base64(): string {
+    const start = this.#length()
+    return this.buffer.toString('base64', start, this.at)
+  }
+
+  bytes(): Buffer {
+    const start = this.#length()
+    return this.buffer.subarray(start, this.at)
+  }
+
+  /** A message: a length, and within it what `read` reads. */
+  message<T>(read: (reader: ProtobufReader) => T): T {
+    if (++this.#depth > DEPTH_MAX) throw new ProtobufError('proto: messages are nested too deeply')
+    const outerEnd = this.end
+    this.end = this.#messageEnd()
+    const value = read(this)
+    this.end = outerEnd
+    this.#depth--
+    return value
+  }
+
+  /** Reads all fields of the open message: `read` reads those whose tags it knows, and returns whether it did. */
+  fields(read: (tag: number) => boolean): void {
+    while (this.at < this.end) {
+      const tag = this.tag()
+      if (!read(tag)) this.skip(tag & 7)
+    }
+  }
+
+  #messageEnd(): number {
+    const length = this.varint()
+    if (length > this.end - this.at) throw length > INT64_MAX ? negativeLength() : truncated()
+    return this.at + length
+  }
+
+  /** Skips the value after a tag. */
+  skip(wireType: number, depth = 0): void {
+    switch (wireType) {
+      case VARINT:
+        this.varint()
+        return
+      case FIXED64:
+        return this.#pass(8)
+      case FIXED32:
+        return this.#pass(4)
+      case BYTES:
+        this.#length()
+        return
+      case START_GROUP:
+        return this.#skipGroup(depth + 1)
+      case END_GROUP:
+        throw new ProtobufError('proto: unexpected end of group')
+      default:
+        throw new ProtobufError(`proto: illegal wireType ${wireType}`)
+    }
+  }
+
+  #skipGroup(depth: number): void {
+    if (depth > GROUP_DEPTH_MAX) throw new ProtobufError('proto: groups are nested too deeply')
+    for (;;) {
+      const wireType = this.tag() % 8
+      if (wireType === END_GROUP) return
+      this.skip(wireType, depth)
+    }
+  }
+
+  #pass(bytes: number): void {
+    if (this.end - this.at < bytes) throw truncated()
+    this.at += bytes
+  }
+
+  /** Skips a length and as many bytes; returns where those begin. */
+  #length(): number {
+    const end = this.#messageEnd()
+    const start = this.at
+    this.at = end
+    return start
+  }
+}
+
+const negativeLength = (): ProtobufError =>
+  new ProtobufError('proto: negative length found during unmarshaling')

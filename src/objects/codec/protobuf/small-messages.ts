@@ -1,0 +1,198 @@
+/** Values that are one string or number in JSON, and bytes or a small message in protobuf. */
+import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
+import { isNumber, type Json } from '../../../api/object.ts'
+import { readAny } from '../../../api/json-value.ts'
+import { zeroTime } from '../../../api/time.ts'
+import { printSorted, readRaw as readRawJson } from '../json.ts'
+import { readQuantity as readQuantityText } from '../scalars.ts'
+import { ProtobufError, type ProtobufReader } from './reader.ts'
+import { BYTES, type Encode, VARINT } from './writer.ts'
+
+export const writeText: Encode = (value, writer) =>
+  writer.varint(typeof value === 'string' ? writer.text(value) : 0)
+
+export const writeBase64: Encode = (value, writer) => {
+  const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64')
+  writer.bytes(bytes)
+  writer.varint(bytes.length)
+}
+
+export const writeInteger: Encode = (value, writer) => writer.integer(isNumber(value) ? value : 0)
+
+const NANO_DIGITS = 9
+const MICRO_DIGITS = 6
+const MICROS_PER_SECOND = 1_000_000
+const NANOS_PER_MICRO = 1000
+
+/** Seconds and nanoseconds; nothing for Go's zero time, so that the message is empty. */
+export const writeTime: Encode = (value, writer) => {
+  if (typeof value !== 'string' || value === zeroTime) return
+  writer.varint(nanosOf(value))
+  writer.tag(2, VARINT)
+  writer.integer(secondsOf(value))
+  writer.tag(1, VARINT)
+}
+
+/** `2006-01-02T15:04:05`, which all times begin with. */
+const SECONDS_CHARACTERS = 19
+/** Date.UTC takes a smaller year for one of the 20th century. */
+const YEAR_MIN_UTC = 100
+
+/** Digit by digit: every event of an object with times writes some, and Date.parse takes five times as long. */
+function secondsOf(time: string): number {
+  const year = digits(time, 0, 4)
+  if (year < YEAR_MIN_UTC) return Date.parse(`${time.slice(0, SECONDS_CHARACTERS)}Z`) / 1000
+  const days = Date.UTC(year, digits(time, 5, 7) - 1, digits(time, 8, 10)) / 1000
+  return (
+    days +
+    digits(time, 11, 13) * 3600 +
+    digits(time, 14, 16) * 60 +
+    digits(time, 17, SECONDS_CHARACTERS)
+  )
+}
+
+function nanosOf(time: string): number {
+  const end = time.length - 1
+  if (end <= SECONDS_CHARACTERS) return 0
+  const from = SECONDS_CHARACTERS + 1
+  return digits(time, from, end) * 10 ** (NANO_DIGITS - (end - from))
+}
+
+function digits(text: string, from: number, to: number): number {
+  let value = 0
+  for (let at = from; at < to; at++) value = value * 10 + text.charCodeAt(at) - ZERO
+  return value
+}
+
+const ZERO = 0x30
+
+/** Ignores nanoseconds. */
+export const readTime = (reader: ProtobufReader): Json => {
+  const time = readTimestamp(reader)
+  return time === undefined || time.seconds === FIRST_INSTANT_SECONDS
+    ? zeroTime
+    : `${isoOf(time.seconds)}Z`
+}
+
+/** Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into the seconds. */
+export const readMicroTime = (reader: ProtobufReader): Json => {
+  const time = readTimestamp(reader)
+  if (time === undefined) return zeroTime
+  const micros = Math.trunc(time.nanos / NANOS_PER_MICRO)
+  const carry = Math.floor(micros / MICROS_PER_SECOND)
+  const seconds = time.seconds + carry
+  const rest = micros - carry * MICROS_PER_SECOND
+  if (seconds === FIRST_INSTANT_SECONDS && rest === 0) return zeroTime
+  return `${isoOf(seconds)}.${`${rest}`.padStart(MICRO_DIGITS, '0')}Z`
+}
+
+/** 0001-01-01T00:00:00Z */
+const FIRST_INSTANT_SECONDS = -62_135_596_800
+
+/** Undefined: the message is empty. */
+function readTimestamp(
+  reader: ProtobufReader,
+): { readonly seconds: number; readonly nanos: number } | undefined {
+  if (reader.at === reader.end) return undefined
+  let seconds = 0
+  let nanos = 0
+  reader.fields((tag) => {
+    if (tag === 8 + VARINT) seconds = Number(reader.int64())
+    else if (tag === 16 + VARINT) nanos = reader.int32()
+    else return false
+    return true
+  })
+  return { seconds, nanos }
+}
+
+const YEAR_MAX = 9999
+
+/** To the second, without a time zone. Years that do not have four digits cannot be written. */
+function isoOf(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  const year = Number.isNaN(date.getTime()) ? -1 : date.getUTCFullYear()
+  if (year < 0 || year > YEAR_MAX)
+    throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]')
+  return date.toISOString().slice(0, SECONDS_CHARACTERS)
+}
+
+export const writeQuantity: Encode = (value, writer) => {
+  writeText(value ?? '0', writer)
+  writer.tag(1, BYTES)
+}
+
+export function readQuantity(reader: ProtobufReader): Json {
+  const read = readQuantityText(readText(reader) ?? '0')
+  if ('fault' in read) throw new ProtobufError(read.fault)
+  return read.text
+}
+
+export const writeIntOrString: Encode = (value, writer) => {
+  const isText = typeof value === 'string'
+  writeText(isText ? value : '', writer)
+  writer.tag(3, BYTES)
+  writeInteger(isText ? 0 : value, writer)
+  writer.tag(2, VARINT)
+  writer.byte(isText ? 1 : 0)
+  writer.tag(1, VARINT)
+}
+
+export function readIntOrString(reader: ProtobufReader): Json {
+  let type: number | bigint = 0
+  let number = 0
+  let text = ''
+  reader.fields((tag) => {
+    if (tag === 8 + VARINT) type = reader.int64()
+    else if (tag === 16 + VARINT) number = reader.int32()
+    else if (tag === 24 + BYTES) text = reader.text()
+    else return false
+    return true
+  })
+  return type === 0 ? number : text
+}
+
+/** JSON that is kept as text. */
+export const writeRaw: Encode = (value, writer) => {
+  if (typeof value !== 'string') return
+  writeText(value, writer)
+  writer.tag(1, BYTES)
+}
+
+/** The text must be JSON: it is inserted into JSON as it is, where null means absent. */
+export function readRaw(reader: ProtobufReader): Json {
+  const text = readText(reader)
+  const raw = text === undefined ? null : parsed(text, readRawJson)
+  return raw === 'null' ? null : raw
+}
+
+/** With its keys sorted, as in JSON. */
+export const writeJson: Encode = (value, writer) => writeRaw(printSorted(value), writer)
+
+export function readJson(reader: ProtobufReader): Json {
+  const text = readText(reader)
+  return text === undefined ? null : parsed(text, readAny)
+}
+
+/** The text in field 1, if there is one. */
+function readText(reader: ProtobufReader): string | undefined {
+  let text = ''
+  reader.fields((tag) => {
+    if (tag !== 8 + BYTES) return false
+    text = reader.text()
+    return true
+  })
+  return text === '' ? undefined : text
+}
+
+function parsed(text: string, read: (scanner: JsonScanner) => Json): Json {
+  const scanner = new JsonScanner(text)
+  try {
+    scanner.peekType()
+    const value = read(scanner)
+    scanner.end()
+    return value
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError) throw new ProtobufError(cause.message, { cause })
+    throw cause
+  }
+}

@@ -1,0 +1,102 @@
+/** Values that JSON writes as a string or a number, parsed as Go does and normalized to the form that Go prints. */
+import type { Json } from '../../api/object.ts'
+import { canonicalQuantity } from '../../api/quantity.ts'
+import { parseMicroTime, parseTime, zeroTime } from '../../api/time.ts'
+import type { Schema } from '../schema/schema.ts'
+
+/** The normalized text, or an error message. */
+export type Read = { readonly text: string } | { readonly fault: string }
+
+const int32Min = -(2 ** 31)
+const int32Max = 2 ** 31 - 1
+const int64Min = -(2n ** 63n)
+const int64Max = 2n ** 63n - 1n
+
+/** A JavaScript number holds so many digits exactly. */
+const EXACT_DIGITS = 15
+
+/** With a sign. Leading zeros are not valid JSON. */
+const INT64_CHARACTERS_MAX = 20
+
+/** Undefined for what is not an integer of this size, as `1.0` and `1e3` are not. */
+export function readInteger(literal: string, size: 'int32' | 'int64'): number | bigint | undefined {
+  if (!/^-?[0-9]+$/.test(literal)) return undefined
+  if (literal.length <= EXACT_DIGITS) {
+    // Adding zero turns -0 into 0.
+    const value = Number(literal) + 0
+    return size === 'int64' || (value >= int32Min && value <= int32Max) ? value : undefined
+  }
+  if (literal.length > INT64_CHARACTERS_MAX) return undefined
+  const value = BigInt(literal)
+  if (size === 'int32' || value < int64Min || value > int64Max) return undefined
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+/** For longer texts there is another search: this expression goes back over the whole text if its end is wrong. */
+const BASE64_FORM_CHARACTERS_MAX = 4096
+
+/** Line breaks are allowed; padding is required. */
+export function readBase64(given: string): Read {
+  const isShort = given.length <= BASE64_FORM_CHARACTERS_MAX
+  const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
+  if (fault !== undefined) return { fault: `illegal base64 data at input byte ${fault}` }
+  const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
+  // Encoding it again clears the unused bits after the last byte.
+  return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
+}
+
+const isLineEnd = (character: string | undefined): boolean =>
+  character === '\n' || character === '\r'
+
+const base64Digits = /[A-Za-z0-9+/]*/y
+
+/** Where Go's decoder gives up, counted in the text with its line breaks. Undefined: it does not. */
+function base64FaultAt(text: string): number | undefined {
+  let digits = 0
+  for (let at = 0; at < text.length; at++) {
+    base64Digits.lastIndex = at
+    base64Digits.test(text)
+    digits += base64Digits.lastIndex - at
+    at = base64Digits.lastIndex
+    while (isLineEnd(text[at]) && isLineEnd(text[at + 1])) at++
+    const character = text[at]
+    if (character === undefined || isLineEnd(character)) continue
+    if (character !== '=' || digits % 4 < 2) return at
+    return paddingFaultAt(text, at, digits % 4)
+  }
+  return digits % 4 === 0 ? undefined : text.length - (digits % 4)
+}
+
+/** `digits` of the last group of four precede the padding, which begins at `at`. */
+function paddingFaultAt(text: string, at: number, digits: number): number | undefined {
+  let next = at + 1
+  const skipLineEnds = (): void => {
+    while (isLineEnd(text[next])) next++
+  }
+  if (digits === 2) {
+    skipLineEnds()
+    if (next >= text.length) return text.length
+    if (text[next] !== '=') return next
+    next++
+  }
+  skipLineEnds()
+  return next < text.length ? next : undefined
+}
+
+/** Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer. */
+export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
+  const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
+  if ('fault' in time) return time
+  return {
+    text:
+      time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text)
+        ? zeroTime
+        : time.text,
+  }
+}
+
+export const isZeroTime = (value: Json, { type }: Schema): boolean =>
+  value === zeroTime && (type === 'time' || type === 'microTime')
+
+export const readQuantity = (given: string): Read => canonicalQuantity(given)

@@ -1,0 +1,92 @@
+/**
+ * Stored objects that need no decoding: JSON that a server such as this one wrote, in the served version and with all defaults. It is the
+ * wire form but for its resourceVersion. After a start that is nearly every object, and the first list reads them all.
+ */
+import { hasEscapedKey } from '../../api/json-value.ts'
+import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import { endOfValue } from './json-bytes.ts'
+import { type Wire, wireOfStored } from './object.ts'
+import type { PrintedCheck } from './printed.ts'
+
+/** `object` has everything but managedFields: for callers that read it once. */
+type Settled = { readonly wire: Wire; readonly object: KubeObject }
+
+type Kind = {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly schema: ObjectSchema
+}
+
+/** Undefined: it must be decoded. */
+export function settledWire(
+  stored: Buffer,
+  { kind, apiVersion, schema }: Kind,
+  { check, revision }: { readonly check: PrintedCheck; readonly revision: number },
+): Settled | undefined {
+  if (schema.custom !== undefined || schema.stored !== undefined) return undefined
+  const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
+  if (stored.toString('latin1', 0, head.length) !== head || !check.isPrinted(stored, schema.struct))
+    return undefined
+  const object = readShown(stored)
+  if (object === undefined) return undefined
+  const { resourceVersion, uid, creationTimestamp } = object.metadata
+  // resourceVersion is inserted between uid and creationTimestamp.
+  if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
+  // The end of the uid is found by its closing quote.
+  if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
+  const defaulted = schema.setDefaults(object)
+  if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
+  const numbered = { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
+  const wire = wireOfStored(stored, numbered, schema)
+  return wire && { wire, object: numbered }
+}
+
+/** The object in JSON that we printed, without managedFields: for callers that read it once, and no numbers of more than 15 digits. */
+export function readShown(json: Buffer): KubeObject | undefined {
+  const read = withoutManagedFields(json)
+  if (!isFields(read)) return undefined
+  const { kind, apiVersion, metadata } = read
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata))
+    return undefined
+  return { ...read, kind, apiVersion, metadata }
+}
+
+/**
+ * managedFields are a third of an object, and nobody needs them here. They are the last field of the metadata; quotes inside strings are
+ * escaped, so this finds a key.
+ */
+function withoutManagedFields(json: Buffer): Json | undefined {
+  const start = json.indexOf(',"managedFields":[')
+  const end = start === -1 ? -1 : endOfValue(json, start + ',"managedFields":'.length)
+  const text =
+    start === -1
+      ? json.toString('utf8')
+      : json.toString('utf8', 0, start) + json.toString('utf8', end)
+  try {
+    return hasEscapedKey(text) ? undefined : JSON.parse(text)
+  } catch {
+    // The decoder will report what is wrong.
+    return undefined
+  }
+}
+
+/** Compares exactly: an empty struct is not the same as none. */
+function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
+  if (now === before) return true
+  if (Array.isArray(now) && Array.isArray(before)) {
+    return (
+      now.length === before.length && now.every((item: Json, at) => isUnchanged(item, before[at]))
+    )
+  }
+  return isFields(now) && isFields(before) && areUnchanged(now, before)
+}
+
+function areUnchanged(now: Fields, before: Fields): boolean {
+  let others = 0
+  for (const key of Object.keys(now)) {
+    if (now[key] === undefined) others++
+    else if (!isUnchanged(now[key], before[key])) return false
+  }
+  return Object.keys(now).length - others === Object.keys(before).length
+}

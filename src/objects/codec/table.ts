@@ -1,0 +1,101 @@
+/**
+ * Tables as JSON. The row of an object stays the same until the object changes, except for ages: so a row is cached as bytes with
+ * timestamps between them, and assembled when it is sent.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
+import { once } from '../../lib/parts.ts'
+import { printOrdered, printString } from './json.ts'
+
+/** Bytes of JSON, and between them timestamps whose age is printed. */
+export type Row = readonly (Buffer | number)[]
+
+/** `objectJson`: the `object` of the row; `null` for nothing. */
+export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
+  const row: (string | number)[] = ['{"cells":[']
+  for (const [at, cell] of once('cells of a row', () => kind.cells(object)).entries()) {
+    if (at > 0) row.push(',')
+    addCell(row, cell)
+  }
+  const conditions = kind.conditions?.(object) ?? []
+  const shown = conditions.length === 0 ? '' : `,"conditions":${printOrdered(conditions)}`
+  row.push(`]${shown},"object":${objectJson}}`)
+  return joined(row)
+}
+
+function addCell(row: (string | number)[], cell: Cell): void {
+  if (typeof cell !== 'object' || cell === null) row.push(printOrdered(cell))
+  else if ('sinceMs' in cell) row.push('"', cell.sinceMs, '"')
+  else {
+    const parts = cell.parts.map((part) =>
+      typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs,
+    )
+    // limit: the parts of one cell
+    row.push('"', ...parts, '"')
+  }
+}
+
+/** Joins adjacent texts. */
+function joined(row: readonly (string | number)[]): Row {
+  const texts: (string | number)[] = []
+  for (const part of row) {
+    const last = texts.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') texts[texts.length - 1] = last + part
+    else texts.push(part)
+  }
+  return inOneBuffer(texts)
+}
+
+/** In memory of their own: small Buffers are slices of a pooled one, which cached rows would keep in memory. */
+function inOneBuffer(texts: readonly (string | number)[]): Row {
+  const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
+  const bytes = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0))
+  let used = 0
+  return texts.map((part) => {
+    if (typeof part === 'number') return part
+    const start = used
+    used += bytes.write(part, start)
+    return bytes.subarray(start, used)
+  })
+}
+
+/** The age of a timestamp, as JSON without its quotes. */
+export type Ages = (sinceMs: number) => Buffer
+
+/** Many objects of a list are of the same age, which is then printed once. */
+export function agesAt(nowMs: number): Ages {
+  const known = new Map<string, Buffer>()
+  return (sinceMs) => {
+    const text = durationText(nowMs - sinceMs)
+    const age = known.get(text) ?? Buffer.from(printString(text).slice(1, -1))
+    known.set(text, age)
+    return age
+  }
+}
+
+export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
+  row.map((part) => (typeof part === 'number' ? ages(part) : part))
+
+export const printRow = (row: Row, nowMs: number): string =>
+  Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
+
+/** Memory that a Buffer takes besides its bytes. */
+const BUFFER_BYTES = 200
+
+export const bytesOfRow = (row: Row): number =>
+  row.reduce<number>(
+    (sum, part) => sum + (typeof part === 'number' ? 8 : part.length + BUFFER_BYTES),
+    0,
+  )
+
+type Head = {
+  readonly version: string
+  readonly metadata: Fields
+  readonly columns: readonly Column[] | null
+}
+
+/** Everything before the first row. */
+export const printTableHead = ({ version, metadata, columns }: Head): string =>
+  `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${printOrdered(metadata)},"columnDefinitions":${
+    columns === null ? 'null' : printOrdered(columns.map(({ ...column }) => column))
+  },"rows":`

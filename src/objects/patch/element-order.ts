@@ -1,0 +1,114 @@
+/** The order of merged lists: the items in the patch have the order of the patch, the others keep their place relative to them. */
+import { unclassified } from '../../api/errors.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import type { Json } from '../../api/object.ts'
+import { printSorted } from '../codec/json.ts'
+import type { Steps } from '../../lib/slices.ts'
+import { goPrint, goType } from './go-print.ts'
+
+/** Items between two steps. */
+export const STEP_ITEMS = 2_048
+
+export type Ordering = {
+  /** Undefined: the items are scalars, each its own key. */
+  readonly mergeKey: string | undefined
+  /** Items in the order that is wanted, and in the current order. */
+  readonly wanted: readonly Json[]
+  readonly live: readonly Json[]
+}
+
+/** `items` with those in `wanted` in its order, and all others where they were before or after their neighbours. */
+export function* ordered(
+  items: readonly Json[],
+  { mergeKey, wanted, live }: Ordering,
+): Steps<Json[]> {
+  // For scalars one map serves as `named` and as `wantedAt`: there may be half a million.
+  const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
+  const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
+  const own: Json[] = []
+  const others: Json[] = []
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    const isNamed = named.has(identity(item, mergeKey))
+    if (isNamed) own.push(item)
+    else others.push(item)
+  }
+  const wantedAt = valuesAt ?? (yield* positions(wanted, mergeKey))
+  const liveAt = yield* positions(live, mergeKey)
+  const sortedOthers = sorted(others, liveAt, mergeKey)
+  yield undefined
+  const sortedOwn = sorted(own, wantedAt, mergeKey)
+  yield undefined
+  return interleaved(sortedOthers, sortedOwn, liveAt, mergeKey)
+}
+
+/** What identifies an item. Fails if the item has no merge key. */
+export function identity(item: Json, mergeKey: string | undefined): Identity {
+  if (mergeKey === undefined) return valueIdentity(item)
+  if (!(item instanceof JsonMap)) throw wrongType('map[string]interface {}', item)
+  if (!(mergeKey in item)) throw noMergeKey(item, mergeKey)
+  return valueIdentity(item[mergeKey] ?? null)
+}
+
+/** A scalar itself, or the JSON of another value, marked by a lone surrogate, which no text of a client has. */
+export type Identity = string | number | bigint | boolean
+const MARK = '\ud800'
+
+export const valueIdentity = (value: Json): Identity =>
+  typeof value === 'object' ? `${MARK}${printSorted(value)}` : value
+/** The identity of an item without the merge key. */
+export const noIdentity: Identity = MARK
+
+export const wrongType = (wanted: string, value: Json): Error =>
+  unclassified(`expected a ${wanted}, but received a ${goType(value)}`)
+
+export const noMergeKey = (item: Json, mergeKey: string): Error =>
+  unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
+
+/** An item without the merge key is skipped, since these are only looked up. */
+function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
+  return items.flatMap((item, at) => {
+    if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
+    return mergeKey in item ? [valueIdentity(item[mergeKey] ?? null)] : []
+  })
+}
+
+type Positions = ReadonlyMap<Identity, number>
+
+function* positions(items: readonly Json[], mergeKey: string | undefined): Steps<Positions> {
+  const found = new Map<Identity, number>()
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    const name = identity(item, mergeKey)
+    if (!found.has(name)) found.set(name, at)
+  }
+  return found
+}
+
+function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefined): Json[] {
+  return items
+    .map((item) => ({ item, place: at.get(identity(item, mergeKey)) ?? Infinity }))
+    .toSorted((one, other) => one.place - other.place || 0)
+    .map(({ item }) => item)
+}
+
+/** An item that is not in the patch comes before the next one that is only if it did so before. */
+function interleaved(
+  others: Json[],
+  own: Json[],
+  liveAt: Positions,
+  mergeKey: string | undefined,
+): Json[] {
+  const result: Json[] = []
+  let next = 0
+  for (const item of own) {
+    const itemAt = liveAt.get(identity(item, mergeKey))
+    while (next < others.length && itemAt !== undefined) {
+      const otherAt = liveAt.get(identity(others[next] ?? null, mergeKey))
+      if (otherAt === undefined || otherAt >= itemAt) break
+      result.push(others[next++] ?? null)
+    }
+    result.push(item)
+  }
+  return [...result, ...others.slice(next)]
+}

@@ -1,0 +1,251 @@
+/**
+ * JSON patch, RFC 6902, as upstream's library implements it: negative indices count from the end, an absent member can be replaced and
+ * copied (as null), and an omitted value is null.
+ */
+import { type Items, JsonNode, type Members, type Value } from './document.ts'
+import type { Steps } from '../../lib/slices.ts'
+import { quote } from '../../api/quote.ts'
+import { DEPTH_MAX, PatchError, type Work } from './work.ts'
+
+/** Bytes that all copies together may add to a document: as many as a body may have. */
+const COPIED_BYTES_MAX = 3 * 1024 * 1024
+
+/** Keys in one path: a document that nests deeper is rejected. */
+const KEYS_MAX = DEPTH_MAX
+/** Far longer than any real path: to decode one of megabytes takes long. */
+const POINTER_CHARACTERS_MAX = 256 * 1024
+
+/** A member that is omitted or null is undefined, except for `value`, which is null if it was given as null. */
+export type Operation = {
+  readonly op: string | undefined
+  readonly path: string | undefined
+  readonly from: string | undefined
+  readonly value: Value | undefined
+}
+
+/** Applies all operations; the given document is changed on the way. Fails with a PatchError. */
+export function* applyOperations(
+  document: JsonNode,
+  operations: readonly Operation[],
+  work: Work,
+): Steps<JsonNode> {
+  const run = new Run(document, work)
+  for (const operation of operations) {
+    yield undefined
+    yield* run.apply(operation)
+  }
+  return run.root
+}
+
+/** The value of a test is another one. */
+export class TestFailed extends PatchError {}
+
+/** The target of an operation: a container, and a key or an index in it. */
+type Place = { readonly inside: Items | Members; readonly key: string }
+
+class Run {
+  root: JsonNode
+  readonly #work: Work
+  #copiedBytes = 0
+
+  constructor(root: JsonNode, work: Work) {
+    this.root = root
+    this.#work = work
+  }
+
+  *apply({ op = 'unknown', path, from, value }: Operation): Steps<void> {
+    if (!operations.has(op)) throw new PatchError(`Unexpected kind: ${op}`)
+    if (from === undefined && (op === 'move' || op === 'copy')) throw undecoded(op, 'from')
+    if (path === undefined) throw undecoded(op, 'path')
+    if (op === 'move' || op === 'copy') yield* this.#opened(from ?? '')
+    if (op !== 'move') yield* this.#opened(path)
+    switch (op) {
+      case 'add':
+        return told(`error in add for path: '${path}'`, () =>
+          this.#add(this.#at(path, op), value ?? null),
+        )
+      case 'remove':
+        told(`error in remove for path: '${path}'`, () => this.#remove(this.#at(path, op)))
+        return
+      case 'replace':
+        if (path === '') return this.#replaceRoot(value ?? null)
+        return told(`error in remove for path: '${path}'`, () =>
+          replace(this.#at(path, op), value ?? null),
+        )
+      case 'move': {
+        const source = this.#at(from ?? '', op, 'from path')
+        const moved = told(`error in move for path: '${source.key}'`, () => this.#remove(source))
+        yield* this.#opened(path)
+        const place = this.#at(path, op, 'destination path')
+        return told(`error in move for path: '${path}'`, () => this.#add(place, moved))
+      }
+      case 'copy': {
+        // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
+        const source = told(`error in copy for from: '${from}'`, () =>
+          get(this.#at(from ?? '', op, 'from path')),
+        )
+        const place = this.#at(path, op, 'destination path')
+        return told('error while adding value during copy', () =>
+          this.#add(place, this.#copy(source)),
+        )
+      }
+      case 'test': {
+        const current =
+          path === ''
+            ? this.root
+            : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
+        if (!(yield* isSame(current, value)))
+          throw new TestFailed(`testing value ${path} failed: test failed`)
+      }
+    }
+  }
+
+  #at(pointer: string, op: string, what = 'path'): Place {
+    const place = this.#find(pointer)
+    if (place !== undefined) return place
+    throw new PatchError(
+      `${op} operation does not apply: doc is missing ${what}: ${quoted(op, pointer)}: missing value`,
+    )
+  }
+
+  /** Undefined if nothing contains the target. What precedes the first slash is ignored. */
+  #find(pointer: string): Place | undefined {
+    if (pointer.length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
+    const [, ...keys] = pointer.split('/', KEYS_MAX + 2).map(unescaped)
+    if (keys.length > KEYS_MAX) throw new PatchError('the path is longer than any document is deep')
+    const last = keys.pop()
+    if (last === undefined) return undefined
+    let inside = insideOf(this.root)
+    for (const key of keys) inside = inside && insideOf(reached({ inside, key }))
+    return inside && { inside, key: last }
+  }
+
+  /** Opens what the pointer leads through, if it is long. Nothing else: keys are sorted where a document was opened. */
+  *#opened(pointer: string): Steps<void> {
+    if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
+    let value: Value = this.root
+    for (const key of pointer.split('/', KEYS_MAX).slice(1).map(unescaped)) {
+      if (value === null) return
+      yield* value.opened()
+      const inside = insideOf(value)
+      value = inside === undefined ? null : reached({ inside, key })
+    }
+  }
+
+  #add({ inside, key }: Place, value: Value): void {
+    if (!Array.isArray(inside)) {
+      inside.set(key, value)
+      return
+    }
+    const index = key === '-' ? inside.length : indexOf(key, inside.length + 1)
+    this.#work.spend(inside.length - index)
+    inside.splice(index, 0, value)
+  }
+
+  #remove(place: Place): Value {
+    const value = get(place)
+    const { inside, key } = place
+    if (Array.isArray(inside)) {
+      const index = indexOf(key, inside.length)
+      this.#work.spend(inside.length - index)
+      inside.splice(index, 1)
+    } else if (!inside.delete(key))
+      throw new KeyError(`Unable to remove nonexistent key: ${key}: missing value`)
+    return value
+  }
+
+  /** Replaces the document; a scalar is ignored. */
+  #replaceRoot(value: Value): void {
+    if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
+  }
+
+  #copy(value: Value): Value {
+    if (value === null) return null
+    const text = value.print()
+    this.#work.spend(text.length)
+    this.#copiedBytes += Buffer.byteLength(text)
+    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchError('the copies are too large')
+    return new JsonNode(text, this.#work)
+  }
+}
+
+const operations: ReadonlySet<string> = new Set([
+  'add',
+  'remove',
+  'replace',
+  'move',
+  'copy',
+  'test',
+])
+
+/** A key or an index that a container does not have. */
+class KeyError extends PatchError {}
+
+/** Upstream's library tells where a key was missing. */
+function told<T>(where: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw error instanceof KeyError ? new PatchError(`${where}: ${error.message}`) : error
+  }
+}
+
+/** Upstream's library says more of some operations than of others. */
+function undecoded(op: string, what: 'path' | 'from'): PatchError {
+  const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
+  const why = isBrief
+    ? ''
+    : what === 'from'
+      ? 'operation, missing from field: '
+      : 'operation missing path field: '
+  return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
+}
+
+/** As upstream's messages have it. */
+const quoted = (op: string, pointer: string): string =>
+  op === 'add' || op === 'remove' ? `"${pointer}"` : pointer
+
+const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
+
+/** Null where a path leads through an index that does not exist. */
+function reached(place: Place): Value {
+  try {
+    return get(place)
+  } catch (error) {
+    if (error instanceof KeyError) return null
+    throw error
+  }
+}
+
+/** Null for an absent member; an item must exist. */
+function get({ inside, key }: Place): Value {
+  return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
+}
+
+function replace({ inside, key }: Place, value: Value): void {
+  if (Array.isArray(inside)) inside[indexOf(key, inside.length)] = value
+  else inside.set(key, value)
+}
+
+function indexOf(key: string, length: number): number {
+  if (!/^[+-]?[0-9]+$/.test(key)) {
+    const why = `strconv.Atoi: parsing ${quote(key)}: invalid syntax`
+    throw new KeyError(`value was not a proper array index: '${key}': ${why}`)
+  }
+  const given = Number(key)
+  const index = given < 0 ? given + length : given
+  if (index < 0 || index >= length) {
+    throw new KeyError(`Unable to access invalid index: ${given}: invalid index referenced`)
+  }
+  return index
+}
+
+/** An omitted value equals null, and so does an absent member. */
+function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
+  if (current === null) return (value ?? null) === null
+  return value !== undefined && value !== null && (yield* current.equals(value))
+}
+
+/** RFC 6901, section 4: the order of the replacements matters. */
+const unescaped = (key: string): string =>
+  key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { JsonNode } from './document.ts'
+import { allSteps } from '../../../test/harness/turns.ts'
+import { mergeInto } from './merge-patch.ts'
+import { Work } from './work.ts'
+
+function merged(document: object, patch: object): unknown {
+  const work = new Work()
+  const root = new JsonNode(JSON.stringify(document), work)
+  const members = new JsonNode(JSON.stringify(patch), work).members()
+  allSteps(mergeInto(root.members() ?? new Map(), members ?? new Map()))
+  return JSON.parse(root.print())
+}
+
+/** The examples of RFC 7386, appendix A, whose documents and patches are both objects. */
+const cases: readonly (readonly [object, object, object])[] = [
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  [{ a: 'b' }, { a: null }, {}],
+  [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  // Null inside of lists: an item stays, a member of an item goes.
+  [{}, { a: [null, { b: null, c: 1 }] }, { a: [null, { c: 1 }] }],
+]
+
+for (const [document, patch, expected] of cases) {
+  test(`merge patch: ${JSON.stringify(document)} with ${JSON.stringify(patch)}`, () => {
+    assert.deepEqual(merged(document, patch), expected)
+  })
+}
+
+const withoutNull = fc
+  .jsonValue({ maxDepth: 4 })
+  .map(
+    (value) =>
+      JSON.parse(JSON.stringify(value), (_key, inside: unknown) => inside ?? undefined) as unknown,
+  )
+
+/** A list with null in an item that takes the place of an object keeps it, and only the next patch takes it out: as upstream. */
+const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
+
+test('merge patch: a second time it changes nothing', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), withoutNull), change, (document, patch) => {
+      const once = merged(document, patch)
+      assert(typeof once === 'object' && once !== null)
+      assert.deepEqual(merged(once, patch), once)
+    }),
+  )
+})
+
+test('merge patch: numbers keep their digits, untouched objects their order', () => {
+  const work = new Work()
+  const root = new JsonNode('{"z":{"b":1.50,"a":12345678901234567890},"c":1e3}', work)
+  allSteps(
+    mergeInto(root.members() ?? new Map(), new JsonNode('{"n":2.0}', work).members() ?? new Map()),
+  )
+  assert.equal(root.print(), '{"c":1e3,"n":2.0,"z":{"b":1.50,"a":12345678901234567890}}')
+})

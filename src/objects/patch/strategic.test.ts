@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../../api/errors.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import { JsonScanner } from '../../api/json-scanner.ts'
+import type { Json } from '../../api/object.ts'
+import { readAny } from '../../api/json-value.ts'
+import { printSorted } from '../codec/json.ts'
+import { typeOf } from '../../registry/types.ts'
+import { allSteps } from '../../../test/harness/turns.ts'
+import { mergeMaps } from './strategic.ts'
+
+const tree = (value: unknown): JsonMap => {
+  const read = readAny(new JsonScanner(JSON.stringify(value)))
+  assert(read instanceof JsonMap)
+  return read
+}
+
+const podSpec = typeOf('core/v1', 'PodSpec')
+const merge = (live: unknown, patch: unknown): Json =>
+  allSteps(mergeMaps(tree(live), tree(patch), podSpec))
+
+const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }))
+
+const cases: readonly (readonly [string, unknown, unknown, unknown])[] = [
+  ['nothing', { hostname: 'h' }, {}, { hostname: 'h' }],
+  [
+    'a field',
+    { hostname: 'h' },
+    { hostname: 'i', nodeName: 'n' },
+    { hostname: 'i', nodeName: 'n' },
+  ],
+  ['null removes', { hostname: 'h' }, { hostname: null, nodeName: null }, {}],
+  ['null in what is new', {}, { nodeSelector: { a: '1', b: null } }, { nodeSelector: { a: '1' } }],
+  [
+    'a map',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { b: '2' } },
+    { nodeSelector: { a: '1', b: '2' } },
+  ],
+  [
+    'a map replaced',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { $patch: 'replace' } },
+    { nodeSelector: {} },
+  ],
+  [
+    'a map deleted',
+    { nodeSelector: { a: '1' } },
+    { nodeSelector: { $patch: 'delete', b: '2' } },
+    { nodeSelector: {} },
+  ],
+  ['a directive for what is absent', {}, { nodeSelector: { $patch: 'replace', a: '1' } }, {}],
+  [
+    'items by key, new ones in front',
+    { volumes: [{ name: 'a', x: 1 }, { name: 'b' }] },
+    { volumes: [{ name: 'n' }, { name: 'a', y: 2 }] },
+    { volumes: [{ name: 'n' }, { name: 'a', x: 1, y: 2 }, { name: 'b' }] },
+  ],
+  [
+    'an atomic list',
+    { tolerations: [{ key: 'a' }] },
+    { tolerations: [{ key: 'b' }] },
+    { tolerations: [{ key: 'b' }] },
+  ],
+  [
+    'an item deleted',
+    { volumes: named('a', 'b', 'c') },
+    { volumes: [{ $patch: 'delete', name: 'b' }] },
+    { volumes: named('a', 'c') },
+  ],
+  [
+    'a list replaced',
+    { volumes: named('a', 'b') },
+    { volumes: [...named('n'), { $patch: 'replace' }] },
+    { volumes: named('n') },
+  ],
+  [
+    'directives in a list that is new',
+    {},
+    { volumes: [{ $patch: 'delete', name: 'a' }, ...named('b')] },
+    { volumes: named('b') },
+  ],
+  [
+    'an order',
+    { volumes: named('a', 'b', 'c') },
+    { '$setElementOrder/volumes': named('c', 'a', 'b') },
+    { volumes: named('c', 'a', 'b') },
+  ],
+  [
+    'an order that does not name all',
+    { volumes: named('a', 'b', 'c', 'd') },
+    { '$setElementOrder/volumes': named('d', 'b') },
+    { volumes: named('a', 'c', 'd', 'b') },
+  ],
+  [
+    'an order with what is new and what goes',
+    { volumes: named('a', 'b') },
+    {
+      '$setElementOrder/volumes': named('n', 'b'),
+      volumes: [{ $patch: 'delete', name: 'a' }, ...named('n')],
+    },
+    { volumes: named('n', 'b') },
+  ],
+  ['an order of what is absent', {}, { '$setElementOrder/volumes': named('a') }, {}],
+  [
+    'retained keys',
+    { volumes: [{ name: 'a', emptyDir: {}, x: 1 }] },
+    { volumes: [{ name: 'a', $retainKeys: ['name', 'hostPath'], hostPath: {} }] },
+    { volumes: [{ name: 'a', hostPath: {} }] },
+  ],
+  [
+    'values deleted from a list without a strategy',
+    { readinessGates: ['a', 'b'] },
+    { '$deleteFromPrimitiveList/readinessGates': ['a'] },
+    { readinessGates: ['b'] },
+  ],
+  [
+    'a list in the place of a map',
+    { nodeSelector: {} },
+    { nodeSelector: ['a'] },
+    { nodeSelector: ['a'] },
+  ],
+]
+
+for (const [name, live, patch, expected] of cases) {
+  test(`strategic merge: ${name}`, () =>
+    assert.equal(printSorted(merge(live, patch)), printSorted(tree(expected))))
+}
+
+const refused: readonly (readonly [string, unknown, number, string])[] = [
+  [
+    'an unknown directive',
+    { nodeSelector: { $patch: 'x' } },
+    500,
+    'unknown patch type: x in map: map[$patch:x]',
+  ],
+  [
+    'a directive that is no text',
+    { $patch: 1 },
+    500,
+    'unknown patch type: %!s(int64=1) in map: map[$patch:1]',
+  ],
+  [
+    'merge in a list',
+    { volumes: [{ $patch: 'merge' }] },
+    500,
+    'merging lists cannot yet be specified in the patch',
+  ],
+  [
+    'an item without key',
+    { volumes: [{}] },
+    500,
+    'map: map[] does not contain declared merge key: name',
+  ],
+  [
+    'items of two types',
+    { volumes: ['x'] },
+    500,
+    'list element types are not identical: [[map[name:a]] [x]]',
+  ],
+  [
+    'an item that is null',
+    { volumes: [null] },
+    500,
+    'list element types are not identical: [[map[name:a]] [<nil>]]',
+  ],
+  [
+    'an order of no list',
+    { '$setElementOrder/volumes': 1 },
+    500,
+    'expected a []interface {}, but received a int64',
+  ],
+  [
+    'an order of nothing',
+    { $setElementOrder: [] },
+    400,
+    'invalid patch format of setElementOrder list',
+  ],
+  [
+    'a deletion from nothing',
+    { $deleteFromPrimitiveList: [] },
+    400,
+    'invalid patch format of primitive list',
+  ],
+  [
+    'retained keys that miss one',
+    { $retainKeys: ['a'], b: 1 },
+    400,
+    'invalid patch format of retainKeys',
+  ],
+  [
+    'an order without an item',
+    { '$setElementOrder/volumes': [], volumes: [{ name: 'a' }] },
+    500,
+    "The order in patch list:\n[map[name:a]]\n doesn't match $setElementOrder list:\n[]\n",
+  ],
+  [
+    'an order of an unknown field',
+    { '$setElementOrder/no': [] },
+    500,
+    'unable to find api field in struct PodSpec for the json field "no"',
+  ],
+]
+
+for (const [name, patch, code, message] of refused) {
+  test(`strategic merge refuses ${name}`, () => {
+    assert.throws(
+      () => merge({ nodeSelector: { a: '1' }, volumes: named('a') }, patch),
+      (error) => {
+        assert(error instanceof ApiError)
+        assert.deepEqual([error.code, error.message], [code, message])
+        return true
+      },
+    )
+  })
+}

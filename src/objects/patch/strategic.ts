@@ -1,0 +1,321 @@
+/**
+ * Strategic merge patch: objects are merged field by field, lists as the schema says, and directives (`$patch`, `$retainKeys`,
+ * `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest. Both trees are changed on the way, as upstream does and its errors
+ * show; the caller has made them for this.
+ */
+import { badRequest, unclassified } from '../../api/errors.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import type { Json } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { Steps } from '../../lib/slices.ts'
+import type { Field, Schema } from '../schema/schema.ts'
+import {
+  type Identity,
+  identity,
+  noIdentity,
+  noMergeKey,
+  ordered,
+  STEP_ITEMS,
+  valueIdentity,
+  wrongType,
+} from './element-order.ts'
+import { goPrint, goPrintText } from './go-print.ts'
+
+const PATCH = '$patch'
+const RETAIN = '$retainKeys'
+const ORDER = '$setElementOrder'
+const DELETE = '$deleteFromPrimitiveList'
+
+/** The merged object. Fails with the error that the client gets. */
+export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
+  if (PATCH in patch) return directed(patch)
+  retainKeys(live, patch)
+  const keys = Object.keys(patch)
+  for (const [at, key] of keys.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    if (key.startsWith(ORDER)) yield* mergeOrderedList(live, patch, { key, schema })
+  }
+  for (const [at, key] of keys.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    // Ordered lists were removed from the patch.
+    if (key in patch) yield* mergeField(live, patch, { key, schema })
+  }
+  return live
+}
+
+/** Follows `$patch`, by which a patch is not merged. */
+function directed(patch: JsonMap): JsonMap {
+  const directive = patch[PATCH]
+  if (directive === 'delete') return new JsonMap()
+  if (directive !== 'replace') throw unknownDirective(directive, patch)
+  delete patch[PATCH]
+  return patch
+}
+
+const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
+  unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
+
+/** `$retainKeys`: of a union only the named fields are kept. */
+function retainKeys(live: JsonMap, patch: JsonMap): void {
+  if (!(RETAIN in patch)) return
+  const keys = patch[RETAIN]
+  delete patch[RETAIN]
+  const named = new Set(Array.isArray(keys) ? keys : [])
+  const isNamed = (key: string): boolean => named.has(key)
+  const isComplete = Object.entries(patch).every(
+    ([key, value]) => value === null || isDirective(key) || isNamed(key),
+  )
+  if (!Array.isArray(keys) || !isComplete) throw badRequest('invalid patch format of retainKeys')
+  for (const key of Object.keys(live)) if (!isNamed(key)) delete live[key]
+}
+
+const isDirective = (key: string): boolean => key.startsWith(DELETE) || key.startsWith(ORDER)
+
+type Place = { readonly key: string; readonly schema: Schema }
+
+function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place): Steps<void> {
+  const value = patch[given] ?? null
+  const isDeletion = given.startsWith(DELETE)
+  const key = isDeletion ? fieldOf(given, DELETE, 'primitive list') : given
+  if (value === null) {
+    delete live[key]
+    return
+  }
+  const current = key in live ? live[key] : undefined
+  if (current instanceof JsonMap && value instanceof JsonMap) {
+    const field = lookUp(schema, key)
+    live[key] =
+      strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
+  } else if (Array.isArray(current) && Array.isArray(value)) {
+    live[key] = yield* mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
+  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value)))
+    yield* take(live, key, value)
+}
+
+/** Sets a value where there is none to merge with: nulls and directives are dropped, since they have nothing to change. */
+function* take(live: JsonMap, key: string, value: Json): Steps<void> {
+  const plain = yield* withoutDirectives(yield* withoutNulls(value))
+  if (plain === undefined) delete live[key]
+  else live[key] = plain
+}
+
+const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null
+
+function* withoutNulls(value: Json): Steps<Json> {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      if (at % STEP_ITEMS === 0) yield undefined
+      if (!isScalar(item)) yield* withoutNulls(item)
+    }
+  }
+  if (!(value instanceof JsonMap)) return value
+  for (const [at, [key, inside]] of Object.entries(value).entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
+    if (inside === null) delete value[key]
+    else if (!isScalar(inside)) yield* withoutNulls(inside)
+  }
+  return value
+}
+
+/** Undefined for a value that is itself a directive. */
+function* withoutDirectives(value: Json): Steps<Json | undefined> {
+  if (Array.isArray(value)) return yield* plainItems(value)
+  if (!(value instanceof JsonMap)) return value
+  if (PATCH in value) return undefined
+  for (const [at, [key, inside]] of Object.entries(value).entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
+    if (isScalar(inside)) continue
+    const plain = yield* withoutDirectives(inside)
+    if (plain === undefined) delete value[key]
+    else value[key] = plain
+  }
+  return value
+}
+
+/** A null item is kept like any other. */
+function* plainItems(items: readonly Json[]): Steps<Json[]> {
+  const plain: Json[] = []
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
+    const kept = isScalar(item) ? item : yield* withoutDirectives(item)
+    if (kept !== undefined) plain.push(kept)
+  }
+  return plain
+}
+
+/** `$setElementOrder/finalizers` is about `finalizers`. */
+function fieldOf(directive: string, prefix: string, what: string): string {
+  const key = directive.slice(prefix.length + 1)
+  if (directive[prefix.length] !== '/') throw badRequest(`invalid patch format of ${what}`)
+  return key
+}
+
+function lookUp(schema: Schema, key: string): Field {
+  const field = schema.type === 'struct' ? schema.byName.get(key) : undefined
+  if (field !== undefined) return field
+  const name = schema.goName.slice(schema.goName.indexOf('.') + 1)
+  throw unclassified(`unable to find api field in struct ${name} for the json field ${quote(key)}`)
+}
+
+/** Bytes are a list in Go, and the type behind a pointer is not checked. */
+function lookUpList(schema: Schema, key: string): Field {
+  const field = lookUp(schema, key)
+  if (field.schema.type === 'list' || field.schema.type === 'bytes' || field.isPointer) return field
+  throw unclassified('expected slice or array type, but got: struct')
+}
+
+const strategyOf = ({ patch }: Field): string | undefined =>
+  patch?.strategies.find((strategy) => strategy !== 'retainKeys')
+
+const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
+
+/** Merges and orders the list of a `$setElementOrder`, and removes both from the patch. */
+function* mergeOrderedList(
+  live: JsonMap,
+  patch: JsonMap,
+  { key: directive, schema }: Place,
+): Steps<void> {
+  const wanted = listOf(patch[directive] ?? null)
+  delete patch[directive]
+  const key = fieldOf(directive, ORDER, 'setElementOrder list')
+  const current = key in live ? listOf(live[key] ?? null) : undefined
+  const given = key in patch ? listOf(patch[key] ?? null) : undefined
+  const field = lookUpList(schema, key)
+  const mergeKey = field.patch?.key
+  checkOrder(given ?? [], wanted, mergeKey)
+  if (current === undefined && given === undefined) return
+  const merged =
+    given === undefined
+      ? (current ?? [])
+      : current === undefined
+        ? yield* plainItems(given)
+        : yield* mergedList(current, given, { field, isDeletion: false })
+  checkItems(current ?? [], given ?? [], mergeKey)
+  live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })
+  delete patch[key]
+}
+
+/** Fails if the items cannot be ordered: there are none, they are of several types, or maps have no merge key. */
+function checkItems(
+  live: readonly Json[],
+  patch: readonly Json[],
+  mergeKey: string | undefined,
+): void {
+  const items = [...live, ...patch]
+  const [first] = items
+  if (first === undefined) throw unclassified('no elements in any of the given slices')
+  if (!isUniform(items)) throw mixedItems(live, patch)
+  if (mergeKey === undefined && first instanceof JsonMap) throw noMergeKey(first, '')
+}
+
+const mixedItems = (live: readonly Json[], patch: readonly Json[]): Error =>
+  unclassified(`list element types are not identical: ${goPrint([live, patch])}`)
+
+function listOf(value: Json): readonly Json[] {
+  if (!Array.isArray(value)) throw wrongType('[]interface {}', value)
+  return value
+}
+
+/** The items of the patch must be in the order of its `$setElementOrder`. */
+function checkOrder(
+  given: readonly Json[],
+  wanted: readonly Json[],
+  mergeKey: string | undefined,
+): void {
+  const kept = mergeKey === undefined ? given : given.filter((item) => !isDeleted(item))
+  let next = 0
+  for (const item of wanted) {
+    if (next === kept.length) return
+    if (identity(kept[next] ?? null, mergeKey) === identity(item, mergeKey)) next++
+  }
+  if (next === kept.length) return
+  throw unclassified(
+    `The order in patch list:\n${goPrint(given)}\n doesn't match ${ORDER} list:\n${goPrint(wanted)}\n`,
+  )
+}
+
+const isDeleted = (item: Json): boolean => item instanceof JsonMap && item[PATCH] === 'delete'
+
+type ListRules = { readonly field: Field; readonly isDeletion: boolean }
+
+function* mergedList(
+  live: readonly Json[],
+  patch: readonly Json[],
+  { field, isDeletion }: ListRules,
+): Steps<readonly Json[]> {
+  if (strategyOf(field) !== 'merge' && !isDeletion) return patch
+  if (live.length === 0 && patch.length === 0) return live
+  if (!isUniform([...live, ...patch])) throw mixedItems(live, patch)
+  if ((live[0] ?? patch[0]) instanceof JsonMap) return yield* mergedItems(live, patch, field)
+  if (isDeletion) {
+    const removed = new Set(patch.map(valueIdentity))
+    return live.filter((value) => !removed.has(valueIdentity(value)))
+  }
+  const merged = new Map<Identity, Json>()
+  for (const value of live) merged.set(valueIdentity(value), value)
+  for (const [at, value] of patch.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    merged.set(valueIdentity(value), value)
+  }
+  return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
+}
+
+/** The kind of the items, as Go's reflection names it. */
+const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
+
+const isUniform = (items: readonly Json[]): boolean =>
+  items.every((item) => item !== null && formOf(item) === formOf(items[0] ?? null))
+
+const formOf = (value: Json): string =>
+  value instanceof JsonMap ? 'map' : Array.isArray(value) ? 'list' : typeof value
+
+function* mergedItems(
+  live: readonly Json[],
+  patch: readonly Json[],
+  field: Field,
+): Steps<readonly Json[]> {
+  const mergeKey = field.patch?.key
+  if (mergeKey === undefined)
+    throw unclassified(`cannot merge lists without merge key for ${goKind(itemSchema(field))}`)
+  const { isReplaced, removed, items } = directivesOf(patch, mergeKey)
+  if (isReplaced) return yield* ordered(items, { mergeKey, wanted: [], live: items })
+  const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
+  const merged = [...kept]
+  const at = new Map<Identity, number>()
+  for (const [index, item] of merged.entries())
+    if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
+  for (const [count, item] of items.entries()) {
+    if (count % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    const name = identity(item, mergeKey)
+    const index = at.get(name) ?? merged.length
+    at.set(name, index)
+    const current = merged[index]
+    const isBoth = current instanceof JsonMap && item instanceof JsonMap
+    merged[index] = isBoth ? yield* mergeMaps(current, item, itemSchema(field)) : item
+  }
+  return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
+}
+
+/** No item of a patch can be about one without the merge key. */
+const keyOf = (item: Json, mergeKey: string): Identity =>
+  item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
+
+/** The directives among the items of a list, and the other items. */
+function directivesOf(
+  patch: readonly Json[],
+  mergeKey: string,
+): { isReplaced: boolean; removed: ReadonlySet<Identity>; items: readonly Json[] } {
+  const removed = new Set<Identity>()
+  const items: Json[] = []
+  let isReplaced = false
+  for (const item of patch) {
+    if (!(item instanceof JsonMap) || !(PATCH in item)) items.push(item)
+    else if (item[PATCH] === 'replace') isReplaced = true
+    else if (item[PATCH] === 'merge')
+      throw unclassified('merging lists cannot yet be specified in the patch')
+    else if (item[PATCH] !== 'delete') throw unknownDirective(item[PATCH], item)
+    else if (mergeKey in item) removed.add(valueIdentity(item[mergeKey] ?? null))
+    else throw noMergeKey(item, mergeKey)
+  }
+  return { isReplaced, removed, items }
+}

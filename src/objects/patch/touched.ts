@@ -1,0 +1,39 @@
+/**
+ * The tree that a strategic merge patch is merged into. Only what the patch touches is made a tree, as it is printed; the rest is in it
+ * as the decoded value, which the merge does not look at, and which restore.ts recognizes.
+ */
+import { JsonMap } from '../../api/json-map.ts'
+import { JsonScanner } from '../../api/json-scanner.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { readAny } from '../../api/json-value.ts'
+import { printFields } from '../codec/print.ts'
+import type { Schema, Struct } from '../schema/schema.ts'
+
+export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): JsonMap {
+  const tree = new JsonMap()
+  const isTouched = new Set(Object.keys(patch).map(fieldOfKey))
+  for (const { name, schema } of struct.fields) {
+    const own = value[name]
+    const shown = isTouched.has(name) ? touched(own, patch[name], { name, schema, struct }) : own
+    if (shown !== undefined) tree[name] = shown
+  }
+  return tree
+}
+
+/** `$setElementOrder/finalizers` is about `finalizers`. */
+const fieldOfKey = (key: string): string =>
+  key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
+
+type Place = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
+
+/** Undefined: the field is not printed. */
+function touched(
+  own: Json | undefined,
+  patch: Json | undefined,
+  { name, schema, struct }: Place,
+): Json | undefined {
+  if (schema.type === 'struct' && isFields(own) && patch instanceof JsonMap)
+    return touchedTree(own, patch, schema)
+  const text = `{${printFields({ [name]: own }, struct, 0)}}`
+  return fieldsOf(readAny(new JsonScanner(text)))[name]
+}

@@ -1,0 +1,141 @@
+/**
+ * Sets the defaults that a schema declares. Types that have none below them are never traversed, and a value that needs none is returned
+ * as it is: most objects come out unchanged.
+ */
+import type { Gates } from '../../api/gates.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { roundToMilli } from '../../api/quantity.ts'
+import { eachItem, eachKey, everyKey, isDivided } from '../../lib/parts.ts'
+import type { Schema, Struct } from './schema.ts'
+
+/** Undefined: there is nothing to set in values of this schema. */
+type SetDefaults = ((value: Json) => Json) | undefined
+
+/** Types and fields whose feature gate is off have no defaults. */
+export class Defaults {
+  readonly #gates: Gates
+  /** The setters of types: whether a type has defaults anywhere depends on nothing but the types and the gates. */
+  readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
+
+  constructor(gates: Gates) {
+    this.#gates = gates
+  }
+
+  set(value: Fields, struct: Struct): Fields {
+    const set = this.#setterOf(struct)
+    if (set === undefined) return value
+    const result = set(value)
+    return isFields(result) ? result : value
+  }
+
+  #setterOf(schema: Schema): SetDefaults {
+    if (schema.type === 'struct') return this.#structSetter(schema)
+    if (schema.type === 'map' && schema.goName === 'v1.ResourceList') return roundResources
+    if (schema.type !== 'list' && schema.type !== 'map') return undefined
+    const set = this.#setterOf(schema.of)
+    if (set === undefined) return undefined
+    return (value) =>
+      Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value
+  }
+
+  #structSetter(struct: Struct): SetDefaults {
+    const known = this.#setters.get(struct)
+    if (known !== undefined) return known.set
+    // A type that contains itself is taken to have no defaults on the recursive path; none has.
+    const entry: { set: SetDefaults } = { set: undefined }
+    this.#setters.set(struct, entry)
+    const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
+    const fields = struct.fields.flatMap((field) => {
+      const { name, schema, isPointer, default: published, gates = [] } = field
+      const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
+      const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
+      const value = isOff ? undefined : (published ?? fixed[name])
+      // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
+      const isImplied = value === undefined && schema.type === 'struct' && !isPointer
+      return set === undefined && value === undefined
+        ? []
+        : [{ name, set, value: isImplied ? {} : value, isImplied }]
+    })
+    const others = gate === '' || this.#gates.isOn(gate) ? setOthers : undefined
+    if (fields.length > 0 || others !== undefined) entry.set = setterOf(fields, others)
+    return entry.set
+  }
+}
+
+type FieldSetter = {
+  readonly name: string
+  readonly set: SetDefaults
+  readonly value: Json | undefined
+  readonly isImplied: boolean
+}
+
+function setterOf(
+  fields: readonly FieldSetter[],
+  setOthers: ((value: Fields) => Fields) | undefined,
+): (given: Json) => Json {
+  return (given) => {
+    if (!isFields(given)) return given
+    let changed: { [name: string]: Json | undefined } | undefined
+    for (const { name, set, value, isImplied } of fields) {
+      const before = given[name] ?? undefined
+      // Go's defaulting checks the length of a list: an empty one counts as unset.
+      const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
+      const start = isUnset ? (value ?? before) : before
+      const after = start === undefined || set === undefined ? start : set(start)
+      if (after === undefined || after === before || (isImplied && after === value)) continue
+      changed ??= { ...given }
+      changed[name] = after
+    }
+    const result = changed ?? given
+    return setOthers === undefined ? result : setOthers(result)
+  }
+}
+
+function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
+  if (isDivided()) return mappedInParts(items, set)
+  const after = items.map(set)
+  return after.some((item, at) => item !== items[at]) ? after : items
+}
+
+function mappedInParts(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
+  const { after, isChanged } = eachItem(
+    'defaults of items',
+    items,
+    (): { readonly after: Json[]; isChanged: boolean } => ({ after: [], isChanged: false }),
+    (state, item) => {
+      const value = set(item)
+      state.after.push(value)
+      if (value !== item) state.isChanged = true
+      return true
+    },
+  )
+  return isChanged ? after : items
+}
+
+/** Amounts in resource lists are rounded up to thousandths. */
+function roundResources(value: Json): Json {
+  if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name])))
+    return value
+  return mappedFields(value, (amount) => (isTooExact(amount) ? roundToMilli(amount) : amount))
+}
+
+const isTooExact = (amount: Json | undefined): amount is string =>
+  typeof amount === 'string' && /[nu]$|e-[69]$/.test(amount)
+
+function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
+  if (isDivided()) {
+    return eachKey(
+      'defaults of map',
+      fields,
+      (): { [name: string]: Json } => ({}),
+      (after, key) => {
+        Object.defineProperty(after, key, { value: set(fields[key] ?? null), ...plainProperty })
+        return true
+      },
+    )
+  }
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, set(value ?? null)]))
+}
+
+/** As Object.fromEntries defines them: a key may be `__proto__`. */
+const plainProperty = { configurable: true, enumerable: true, writable: true } as const

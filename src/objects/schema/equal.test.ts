@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json } from '../../api/object.ts'
+import { type Equality, isEqual } from './equal.ts'
+import { splitPackages, TypeCatalogue } from './read-types.ts'
+
+const types = new TypeCatalogue(
+  splitPackages(`
+package test/v1
+
+Outer
+  pointer *Inner 1
+  struct Inner 2
+  list []string 3
+  map map[string]string 4
+  text string 5
+  textPointer *string 6
+  amount *Quantity 7
+
+Inner
+  name string 1
+`),
+  new Map(),
+)
+
+const equal = (now: Json, stored: Json, equality?: Equality): boolean =>
+  isEqual(types.struct('test/v1', 'Outer'), now, stored, equality)
+
+test('what a pointer points to is not the same as no pointer', () => {
+  assert.equal(equal({ pointer: {} }, {}), false)
+  assert.equal(equal({}, { pointer: {} }), false)
+  assert.equal(equal({ pointer: {} }, { pointer: { name: '' } }), true)
+  assert.equal(equal({ textPointer: '' }, {}), false)
+})
+
+test('an empty struct, list or map and a zero value are the same as none', () => {
+  assert.equal(equal({ struct: {}, list: [], map: {}, text: '' }, {}), true)
+  assert.equal(equal({}, { struct: {}, list: [], map: {}, text: '' }), true)
+  assert.equal(equal({ list: ['a'] }, {}), false)
+  assert.equal(equal({ map: { a: '' } }, { map: { b: '' } }), false)
+})
+
+test('exactly, an empty list or map is not the same as none, which is what is stored of it', () => {
+  assert.equal(equal({ list: [] }, {}, 'exact'), false)
+  assert.equal(equal({ map: {} }, { map: {} }, 'exact'), false)
+  assert.equal(equal({}, { list: [], map: {} }, 'exact'), true)
+  assert.equal(equal({ list: ['a'] }, { list: ['a'] }, 'exact'), true)
+})

@@ -1,0 +1,99 @@
+/**
+ * Sets the defaults of a structural schema. A null in a field that is not nullable counts as absent: it is replaced by the default, or
+ * removed. A value that needs neither is returned as it is. One default can be set in thousands of items: beyond what can be stored
+ * anyway, no more are set.
+ */
+import { JsonMap } from '../../../api/json-map.ts'
+import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { once } from '../../../lib/parts.ts'
+import type { Structural } from './structural.ts'
+import { changedFields, changedItems } from './value.ts'
+
+/** The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more if it is configured so. */
+const CHARACTERS_MAX = 32 << 20
+
+/** What is done with nulls that have no default. */
+export type Nulls = 'removed' | 'kept'
+
+type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
+
+export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
+  return setAt(value, schema, {
+    nulls,
+    room: once('room for defaults', () => ({ characters: CHARACTERS_MAX })),
+  })
+}
+
+function setAt(value: Json, schema: Structural, walk: Walk): Json {
+  if (Array.isArray(value)) return setInItems(value, schema.items, walk)
+  return isFields(value) ? setInFields(value, schema, walk) : value
+}
+
+function setInItems(items: readonly Json[], schema: Structural | undefined, walk: Walk): Json {
+  if (schema === undefined) return items
+  return changedItems(items, (item) => {
+    const start = isVoid(item, schema) ? (taken(schema.default, walk) ?? null) : item
+    return setAt(start, schema, start === item ? walk : inDefault(walk))
+  })
+}
+
+function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
+  let absent: JsonMap | undefined
+  for (const { name, value, property } of schema.defaults) {
+    if (Object.hasOwn(fields, name)) continue
+    const given = taken(value, walk)
+    if (given === undefined) break
+    absent ??= new JsonMap()
+    absent[name] = setAt(given, property, inDefault(walk))
+  }
+  const otherwise = walk.nulls === 'kept' ? null : undefined
+  const set = changedFields(fields, (before, name) => {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object') return before
+    const start = isVoid(before, own) ? (taken(own.default, walk) ?? otherwise) : before
+    return start === undefined
+      ? undefined
+      : setAt(start, own, start === before ? walk : inDefault(walk))
+  })
+  return absent === undefined ? set : Object.assign(new JsonMap(), set, absent)
+}
+
+/** Upstream removes nulls before it sets defaults: those in a default are stored, and removed when the object is read. */
+const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
+
+/** Removes nulls from fields that are not nullable and have no default, as upstream does where it converts between versions. */
+export function removeNulls(value: Json, schema: Structural): Json {
+  const { items } = schema
+  if (Array.isArray(value))
+    return items === undefined ? value : changedItems(value, (item) => removeNulls(item, items))
+  if (!isFields(value)) return value
+  return changedFields(value, (before, name) => {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object') return before
+    return isVoid(before, own) && own.default === undefined ? undefined : removeNulls(before, own)
+  })
+}
+
+/** Undefined: there is no default, or no room for it. */
+function taken(value: Json | undefined, { room }: Walk): Json | undefined {
+  if (value === undefined) return undefined
+  return once('default', () => {
+    if (room.characters < 0) return undefined
+    room.characters -= charactersOf(value)
+    return value
+  })
+}
+
+/** About as many as the JSON of the value has. */
+function charactersOf(value: Json): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 8
+  let count = 2
+  if (Array.isArray(value)) for (const item of value) count += charactersOf(item)
+  else
+    for (const [name, field] of Object.entries(value))
+      count += name.length + charactersOf(field ?? null)
+  return count
+}
+
+const isVoid = (value: Json, { isNullable }: Structural): boolean => value === null && !isNullable

@@ -1,0 +1,37 @@
+/** The values of an enum. There may be tens of thousands, and as many values to look up. */
+import { isFields, type Json } from '../../../api/object.ts'
+
+const CODE_POINT_MAX = 0x10ffff
+
+export class Enumeration {
+  readonly values: readonly Json[]
+  #known: ReadonlySet<Json> | undefined
+
+  constructor(values: readonly Json[]) {
+    this.values = values
+  }
+
+  /**
+   * Numbers are compared as numbers, so that 1 equals 1.0; the order of fields does not matter. Null never is a member. Upstream also
+   * compares after Go's conversions: a float is truncated to match an integer, and an integer matches the character of that code point.
+   */
+  has(value: Json): boolean {
+    if (value === null) return false
+    this.#known ??= new Set(this.values.map(markOf))
+    if (this.#known.has(markOf(value))) return true
+    if (typeof value !== 'number') return false
+    if (!Number.isInteger(value)) return this.#known.has(Math.trunc(value))
+    return value >= 0 && value <= CODE_POINT_MAX && this.#known.has(String.fromCodePoint(value))
+  }
+}
+
+/** A scalar itself; for other values a text that no scalar equals, since it begins with a control character. */
+const markOf = (value: Json): Json =>
+  typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value
+
+function textOf(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`
+  if (!isFields(value)) return typeof value === 'bigint' ? `${value}` : JSON.stringify(value)
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${textOf(field ?? null)}`).join(',')}}`
+}

@@ -1,0 +1,69 @@
+/** Drops the fields that a schema does not know, as upstream does: below a field that is kept without a schema, objects become empty. */
+import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { BoundedTexts } from '../../../lib/bounded-texts.ts'
+import { once } from '../../../lib/parts.ts'
+import type { Structural } from './structural.ts'
+import { nameOf, Trail } from './trail.ts'
+import { changedFields, changedItems } from './value.ts'
+
+/** The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not reported. */
+export const UNKNOWN_CHARACTERS_MAX = 1 << 20
+
+/** `unknown`: the paths of dropped fields, sorted; incomplete if they are very long. */
+export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
+
+/** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
+export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
+  const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
+  const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
+  return { value, unknown: unknown.all.toSorted() }
+}
+
+export function prune(value: Json, schema: Structural): Pruned<Json> {
+  const unknown = once('unknown fields', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
+  const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
+  return { value: pruned, unknown: unknown.all.toSorted() }
+}
+
+type Place = { readonly trail: Trail; readonly unknown: BoundedTexts; readonly isObject?: boolean }
+
+/** `schema` undefined: nothing is known of the value. */
+function pruneAt(value: Json, schema: Structural | undefined, place: Place): Json {
+  if (Array.isArray(value)) return pruneItems(value, schema, place)
+  return isFields(value) ? pruneFields(value, schema, place) : value
+}
+
+function pruneItems(items: readonly Json[], schema: Structural | undefined, place: Place): Json {
+  if (schema?.keepsUnknown === true && schema.items === undefined) return items
+  return changedItems(items, (item, at) => pruneBelow(item, schema?.items, { place, step: at }))
+}
+
+type Step = { readonly place: Place; readonly step: string | number }
+
+function pruneBelow(value: Json, schema: Structural | undefined, { place, step }: Step): Json {
+  if (typeof value !== 'object' || value === null) return value
+  return pruneAt(value, schema, { trail: new Trail(place.trail, step), unknown: place.unknown })
+}
+
+function pruneFields(fields: Fields, schema: Structural | undefined, place: Place): Fields {
+  const isObject = schema?.isEmbedded === true || place.isObject === true
+  return changedFields(fields, (value, name) =>
+    isObject && isMetaField(name) ? value : pruneField(value, schema, { place, step: name }),
+  )
+}
+
+/** Undefined: the field is dropped. */
+function pruneField(value: Json, schema: Structural | undefined, at: Step): Json | undefined {
+  const own = schema?.properties?.get(`${at.step}`)
+  if (own !== undefined) return pruneBelow(value, own, at)
+  const additional = schema?.additional
+  if (additional !== undefined)
+    return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
+  if (schema?.keepsUnknown === true) return value
+  at.place.unknown.add(() => nameOf(at.place.trail.name, at.step))
+  return undefined
+}
+
+/** The fields that every object has, whatever its schema says. */
+export const isMetaField = (name: string): boolean =>
+  name === 'apiVersion' || name === 'kind' || name === 'metadata'

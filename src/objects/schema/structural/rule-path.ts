@@ -1,0 +1,26 @@
+/** The `fieldPath` of a rule: `.a.b` or `['a-b'].c`, from the value that has the rule to a field below it. */
+import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+
+const step = /^(?:\.([^.[\]\s']+)|\['([^'\n]+)'\])/
+
+/** The path as errors have it; undefined: it does not lead to a field of the schema. Items of lists cannot be addressed. */
+export function readRulePath(path: string, schema: Fields): string | undefined {
+  let rest = path
+  let read = ''
+  let at: Json | undefined = schema
+  while (rest !== '') {
+    const match = step.exec(rest)
+    const name = match?.[1] ?? match?.[2]
+    if (match === null || name === undefined || !isFields(at)) return undefined
+    const [properties, additionalProperties]: readonly (Json | undefined)[] = [
+      at['properties'],
+      at['additionalProperties'],
+    ]
+    const isProperty: boolean = isFields(properties) && Object.hasOwn(properties, name)
+    if (!isProperty && !isFields(additionalProperties)) return undefined
+    at = isProperty ? fieldsOf(properties)[name] : additionalProperties
+    read += isProperty ? `.${name}` : `[${name}]`
+    rest = rest.slice(match[0].length)
+  }
+  return read
+}

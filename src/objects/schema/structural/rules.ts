@@ -1,0 +1,193 @@
+/**
+ * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or below. A
+ * schema is compiled once, when an object is first written.
+ */
+import { type Compiled, compileInTurns, type Program } from '../../cel/compile.ts'
+import { withVariables } from '../../cel/environment.ts'
+import { escapeName } from '../../cel/escape.ts'
+import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
+import { typeOfSchema } from '../../cel/schema-type.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
+import { optional, type Type } from '../../cel/types.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { readList, readRule } from './read-structural.ts'
+import { readRulePath } from './rule-path.ts'
+import type { ListKind, ValidationRule } from './structural.ts'
+
+export type RuleNode = {
+  /** The type in the schema, which errors have instead of the value. */
+  readonly shown: string
+  readonly type: Type | undefined
+  /** It has rules, but an enclosing schema leaves the type of its values unknown. */
+  readonly isUntyped: boolean
+  readonly rules: readonly CompiledRule[]
+  readonly list: ListKind | undefined
+  readonly properties: ReadonlyMap<string, RuleNode>
+  readonly additional: RuleNode | undefined
+  readonly items: RuleNode | undefined
+}
+
+export type CompiledRule = {
+  readonly rule: ValidationRule
+  readonly program: Program | undefined
+  /** Why there is no program. */
+  readonly fault: string
+  readonly usesOldSelf: boolean
+  readonly message: Program | undefined
+  readonly messageFault: string
+  /** The path of the field that errors are about, from the value on. */
+  readonly path: string
+}
+
+/** Undefined: there are no rules. */
+export function* compileRules(
+  schema: Fields,
+  options: CompileOptions,
+): Turns<RuleNode | undefined> {
+  if (!(yield* hasRules(schema, options.slice))) return undefined
+  return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
+}
+
+/** Most schemas have no rules, and to compute their types takes time. */
+function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
+  if (slice.isOver()) yield undefined
+  const { additionalProperties, items, properties } = schema
+  if (itemsOf(schema['x-kubernetes-validations']).length > 0) return true
+  for (const part of [additionalProperties, items])
+    if (isFields(part) && (yield* hasRules(part, slice))) return true
+  const given = fieldsOf(properties)
+  for (const name of Object.keys(given))
+    if (yield* hasRules(fieldsOf(given[name]), slice)) return true
+  return false
+}
+
+export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
+
+/** `type`: what the enclosing schema tells about the type of the values. */
+function* compileNode(
+  schema: Fields,
+  type: Type | undefined,
+  { isRoot, slice }: CompileOptions,
+): Turns<RuleNode | undefined> {
+  const inner = { isRoot: false, slice }
+  const properties = new Map<string, RuleNode>()
+  const given = fieldsOf(schema['properties'])
+  for (const name of Object.keys(given)) {
+    if (slice.isOver()) yield undefined
+    const field = fieldsOf(given[name])
+    const own = fieldType(name, field, type)
+    // Fields of an unknown type have no rules.
+    const node = own && (yield* compileNode(field, own, inner))
+    if (node !== undefined) properties.set(name, node)
+  }
+  const inside =
+    type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined
+  const { additionalProperties: others, items: all } = schema
+  const additional = isFields(others) ? yield* compileNode(others, inside, inner) : undefined
+  const items = isFields(all) ? yield* compileNode(all, inside, inner) : undefined
+  const rules = itemsOf(schema['x-kubernetes-validations'])
+  if (
+    rules.length === 0 &&
+    additional === undefined &&
+    items === undefined &&
+    properties.size === 0
+  )
+    return undefined
+  const own = rules.length === 0 || type === undefined ? undefined : ruleTypeOf(schema, isRoot)
+  const compiled: CompiledRule[] = []
+  if (own !== undefined) {
+    for (const rule of rules) {
+      if (slice.isOver()) yield undefined
+      compiled.push(yield* compileRule(rule, schema, { type: own, isStored: () => true, slice }))
+    }
+  }
+  return {
+    shown: textOf(schema['type']),
+    type: own,
+    isUntyped: rules.length > 0 && own === undefined,
+    rules: compiled,
+    list: readList(schema),
+    properties,
+    additional,
+    items,
+  }
+}
+
+/** A field whose name cannot be written in an expression has a type all the same. */
+function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
+  const escaped = escapeName(name)
+  if (escaped === undefined) return ruleTypeOf(schema, false)
+  return holder?.kind === 'struct' ? holder.field(escaped)?.type : undefined
+}
+
+/** Undefined: the type of the values is unknown, so there can be no rules. */
+export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
+  typeOfSchema(schema, { name: 'selfType1', isRoot })
+
+type Typed = {
+  readonly type: Type
+  /**
+   * New expressions may only use what the previous Kubernetes version supports, too; those that were accepted before may use everything.
+   */
+  readonly isStored: (expression: string) => boolean
+  readonly slice: Slice
+}
+
+export function* compileRule(
+  given: Fields,
+  schema: Fields,
+  { type, isStored, slice }: Typed,
+): Turns<CompiledRule> {
+  const rule = readRule(given)
+  const oldSelf = rule.optionalOldSelf ? optional(type) : type
+  const compileText = (text: string): Turns<Compiled> => {
+    const environment = kubernetesEnvironment(isStored(text) ? '1.33' : '1.32')
+    return compileInTurns(text, withVariables(environment, { self: type, oldSelf }), slice)
+  }
+  const compiled = yield* compileText(rule.rule)
+  const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
+  const program = 'program' in compiled && fault === '' ? compiled.program : undefined
+  // The message of an invalid rule is not compiled.
+  const hasMessage = program !== undefined && rule.messageExpression !== ''
+  const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
+  const wrongMessage = message && faultOf(message, messageWords)
+  // Upstream reads the path last.
+  const isGood = program !== undefined && (wrongMessage ?? '') === ''
+  return {
+    rule,
+    program,
+    fault,
+    usesOldSelf: program?.uses('oldSelf') ?? usesOldSelf(compiled),
+    message:
+      message !== undefined && 'program' in message && wrongMessage === ''
+        ? message.program
+        : undefined,
+    messageFault: wrongMessage ?? '',
+    path: rule.fieldPath === '' || !isGood ? '' : (readRulePath(rule.fieldPath, schema) ?? ''),
+  }
+}
+
+/** Whether a rule that type-checks, but cannot be run, uses oldSelf. */
+const usesOldSelf = (compiled: Compiled): boolean =>
+  'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
+
+type Words = {
+  readonly wanted: 'bool' | 'string'
+  /** The name of the expression in errors, and that of its program. */
+  readonly what: string
+  readonly program: string
+}
+
+const messageWords: Words = {
+  wanted: 'string',
+  what: 'messageExpression',
+  program: 'messageExpression',
+}
+
+function faultOf(compiled: Compiled, { wanted, what, program }: Words): string {
+  if (!('type' in compiled))
+    return `${program === what ? `${what} ` : ''}compilation failed: ${compiled.fault}`
+  if (compiled.type.kind !== wanted) return `${what} must evaluate to a ${wanted}`
+  return 'fault' in compiled ? `${program} instantiation failed: ${compiled.fault}` : ''
+}

@@ -1,0 +1,280 @@
+/**
+ * Runs the rules of a schema on an object. Their cost is limited, for each and for all together. On an update, a rule that fails on an
+ * unchanged value only gives a warning, unless it uses oldSelf.
+ */
+import { CelError, Optional, type Result } from '../../cel/values.ts'
+import { valueOf } from '../../cel/json-values.ts'
+import type { Program } from '../../cel/compile.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
+import {
+  duplicate,
+  FAULTS_CHARACTERS_MAX,
+  FAULTS_MAX,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
+import { isFields, type Json } from '../../../api/object.ts'
+import { correlatedItems, isUnchanged } from './correlate.ts'
+import type { CompiledRule, RuleNode } from './rules.ts'
+import type { Structural } from './structural.ts'
+
+/** In CEL cost units: what one rule may cost, and all rules on one object. */
+const RULE_COST_MAX = 1_000_000
+const OBJECT_COST_MAX = 10_000_000
+const MESSAGE_BYTES_MAX = 5120
+/** More than the headers of a response hold. */
+const WARNINGS_MAX = 1_000
+
+export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
+
+export type RunOptions = {
+  /** The path of the value. */
+  readonly path?: string
+  /** The old value; undefined: the value is new. */
+  readonly old?: Json | undefined
+  /** The schema by which the value and the old one are compared. */
+  readonly schema: Structural
+  readonly slice: Slice
+}
+
+/** In slices: other work runs between and within rules. */
+export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<Ran> {
+  const run = newRun(options.slice)
+  yield* turns(value, node, { ...options, run })
+  return run
+}
+
+/** Checks a default: as if it existed before and, if that is valid, as if it were new. */
+export function* checkDefault(
+  value: Json,
+  node: RuleNode,
+  { path, slice }: { readonly path: string; readonly slice: Slice },
+): Turns<readonly FieldFault[]> {
+  const run = newRun(slice)
+  yield* turns(value, node, { path, old: value, run, isStrict: true })
+  if (run.faults.length === 0) yield* turns(value, node, { path, run })
+  return run.faults
+}
+
+type Run = {
+  readonly faults: FieldFault[]
+  readonly warnings: string[]
+  /** The length of all errors. */
+  characters: number
+  budget: number
+  readonly slice: Slice
+}
+
+const newRun = (slice: Slice): Run => ({
+  faults: [],
+  warnings: [],
+  characters: 0,
+  budget: OBJECT_COST_MAX,
+  slice,
+})
+
+type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
+  readonly schema?: Structural
+  readonly run: Run
+  /** Errors on unchanged values are reported, too. */
+  readonly isStrict?: boolean
+}
+
+function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> {
+  const { path = '', old, schema, run, isStrict = false } = options
+  yield* visit(value, node, { path, old, schema, wasSame: undefined, run, isStrict })
+}
+
+type Place = {
+  readonly path: string
+  readonly old: Json | undefined
+  /** Undefined only if `isStrict`. */
+  readonly schema: Structural | undefined
+  /** For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it is not, or it does not matter. */
+  readonly wasSame: (() => Turns<boolean>) | undefined
+  readonly run: Run
+  readonly isStrict: boolean
+}
+
+/** Runs the rules of a value before those of its parts. */
+function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
+  const { path, old, schema, run, isStrict } = place
+  if (value === null || isAtEnd(run)) return
+  if (run.slice.isOver()) yield undefined
+  let same: boolean | undefined
+  const wasSame = function* (): Turns<boolean> {
+    if (old !== undefined && schema !== undefined) {
+      return (same ??= yield* isUnchanged(value, old, { schema, slice: run.slice }))
+    }
+    return place.wasSame !== undefined && (yield* place.wasSame())
+  }
+  if (node.rules.length > 0 || node.isUntyped) {
+    yield* runOwn({ value, node, path, old, wasSame: isStrict ? undefined : wasSame }, run)
+  }
+  const below = { wasSame, run, isStrict }
+  if (Array.isArray(value) && node.items !== undefined) {
+    const olds = yield* correlatedItems(value, old, { list: node.list, slice: run.slice })
+    for (const [at, item] of value.entries()) {
+      yield* visit(item, node.items, {
+        ...below,
+        path: `${path}[${at}]`,
+        old: olds?.[at],
+        schema: schema?.items,
+      })
+    }
+  } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
+    const olds = isFields(old) ? old : {}
+    for (const name of Object.keys(value)) {
+      const own = node.properties.get(name)
+      const nodeBelow = own ?? node.additional
+      if (nodeBelow === undefined) continue
+      const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      yield* visit(value[name] ?? null, nodeBelow, {
+        ...below,
+        path: inner,
+        old: Object.hasOwn(olds, name) ? olds[name] : undefined,
+        schema: schemaOfField(schema, name),
+      })
+    }
+  }
+}
+
+function schemaOfField(schema: Structural | undefined, name: string): Structural | undefined {
+  const own = schema?.properties?.get(name) ?? schema?.additional
+  return typeof own === 'object' ? own : undefined
+}
+
+const isAtEnd = ({ budget, faults, characters }: Run): boolean =>
+  budget < 0 || faults.length >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
+
+type Found = Omit<Place, 'run' | 'schema' | 'isStrict'> & {
+  readonly value: Json
+  readonly node: RuleNode
+}
+
+function* runOwn(
+  { value, node: { type, rules, shown }, path, old, wasSame }: Found,
+  run: Run,
+): Turns<void> {
+  const at = path === '' ? '<nil>' : path
+  if (type === undefined) {
+    run.faults.push(invalidValue(at, shown, untyped))
+    return
+  }
+  const [self, was] = [
+    valueOf(value, type),
+    old === undefined || old === null ? undefined : valueOf(old, type),
+  ]
+  const isOldKnown = was !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
+  for (const rule of rules) {
+    if (isAtEnd(run)) return
+    const { optionalOldSelf } = rule.rule
+    if (rule.fault === '' && rule.usesOldSelf && was === undefined && !optionalOldSelf) continue
+    const oldSelf = optionalOldSelf ? optionalOf(was) : was
+    const refuse = (why: string): undefined => void run.faults.push(invalidValue(at, shown, why))
+    const variables = { self, oldSelf }
+    const result = yield* evaluate(rule, variables, { run, refuse })
+    if (run.budget < 0) return
+    if (result !== false) continue
+    // A messageExpression does not get an absent old value, not even as an empty optional, nor one that no rule of this value uses.
+    const text = yield* messageOf(
+      rule,
+      { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
+      run,
+    )
+    const fault = faultOf(rule, {
+      at: joined(path, rule.path.replace(/^\./, '')) || '<nil>',
+      shown,
+      text,
+    })
+    const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
+    if (isWarning && run.warnings.length >= WARNINGS_MAX) continue
+    if (isWarning) run.warnings.push(`${fault.path}: ${fault.message}`)
+    else {
+      run.faults.push(fault)
+      run.characters += fault.path.length + fault.message.length
+    }
+  }
+}
+
+/** An old value that was written under another schema may not fit this one: a rule that uses it fails. */
+const optionalOf = (was: Result | undefined): Result =>
+  was instanceof CelError
+    ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
+    : new Optional(was)
+
+/** The fieldPath of a rule is appended as one step, after a dot, whatever it begins with. */
+const joined = (path: string, below: string): string =>
+  [path, below].filter((part) => part !== '').join('.')
+
+const untyped =
+  'rule compiler initialization error: failed to convert to declType for CEL validation rules'
+
+type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
+
+/** Undefined: the rule could not be evaluated, and the error has been reported. */
+function* evaluate(
+  compiled: CompiledRule,
+  variables: Variables,
+  { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
+): Turns<boolean | undefined> {
+  const { program, fault, rule } = compiled
+  // An empty rule is reported as an error of the CRD.
+  if (rule.rule.trim() === '') return undefined
+  if (program === undefined) return refuse(`rule compile error: ${fault}`)
+  const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
+  run.budget -= result.cost
+  if (run.budget < 0) {
+    return refuse(
+      'validation failed due to running out of cost budget, no further validation rules will be run',
+    )
+  }
+  if (!('error' in result)) return result.value === true
+  const about = aboutOf(compiled)
+  if (result.isOverBudget) {
+    run.budget = -1
+    const why = 'no further validation rules will be run due to call cost exceeds limit for rule'
+    return refuse(`'${result.error}': ${why}: ${about}`)
+  }
+  if (result.error.startsWith('no such overload')) {
+    const why =
+      'call arguments did not match a supported operator, function or macro signature for rule'
+    return refuse(`'${result.error}': ${why}: ${about}`)
+  }
+  return refuse(`${result.error} evaluating rule: ${about}`)
+}
+
+const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
+
+/** The result of messageExpression, if there is one; else the fixed message. */
+function* messageOf(
+  { rule, message }: CompiledRule,
+  variables: Variables,
+  run: Run,
+): Turns<string> {
+  const computed = message === undefined ? '' : yield* computedMessage(message, variables, run)
+  if (computed !== '') return computed
+  return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
+}
+
+function* computedMessage(message: Program, variables: Variables, run: Run): Turns<string> {
+  const result = yield* message.inTurns(variables, RULE_COST_MAX, run.slice)
+  run.budget = Math.max(0, run.budget - result.cost)
+  if ('error' in result || typeof result.value !== 'string') return ''
+  const text = result.value.trim()
+  return text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? '' : text
+}
+
+function faultOf(
+  { rule }: CompiledRule,
+  { at, shown, text }: { readonly at: string; readonly shown: string; readonly text: string },
+): FieldFault {
+  if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
+  if (rule.reason === 'FieldValueRequired') return required(at, text)
+  return rule.reason === 'FieldValueDuplicate'
+    ? duplicate(at, shown)
+    : invalidValue(at, shown, text)
+}

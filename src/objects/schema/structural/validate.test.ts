@@ -1,0 +1,393 @@
+import { equal, deepEqual, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { FAULTS_MAX } from '../../../api/field-fault.ts'
+import type { Fields, Json } from '../../../api/object.ts'
+import type { Turns } from '../../cel/turns.ts'
+import { setDefaults } from './defaults.ts'
+import { validateLists } from './list-types.ts'
+import { pruneObject } from './prune.ts'
+import { readStructural } from './read-structural.ts'
+import { validateValues } from './validate.ts'
+
+const schemaOf = (v: Json) =>
+  readStructural({
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { v, b: { type: 'string' } } } },
+  })
+const slice = { isOver: () => false }
+const lines = (v: Json, value: Json, old?: Json) => {
+  const before = old === undefined ? {} : { old: { spec: { v: old } } }
+  const faults = atOnce(validateValues({ spec: { v: value } }, schemaOf(v), { ...before, slice }))
+  return faults.map(({ path, reason, message }) => `${path}: ${reason}: ${message}`)
+}
+
+function atOnce<T>(turns: Turns<T>): T {
+  for (;;) {
+    const { done, value } = turns.next()
+    if (done === true) return value
+    value?.tell(value.question.answer())
+  }
+}
+
+const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
+  [
+    'type',
+    { type: 'integer' },
+    '5',
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "string": spec.v in body must be of type integer: "string"',
+    ],
+  ],
+  ['whole', { type: 'integer' }, 9223372036854775807n, []],
+  [
+    'beyond 64 bits',
+    { type: 'integer' },
+    9223372036854775808n,
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
+    ],
+  ],
+  ['nearly whole', { type: 'integer' }, 4294967296.5, []],
+  [
+    'nearly whole below zero',
+    { type: 'integer' },
+    -4294967296.5,
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
+    ],
+  ],
+  ['nullable', { type: 'string', nullable: true }, null, []],
+  [
+    'an error of an alternative that the value has anyway',
+    { type: 'integer', maximum: 5, anyOf: [{ maximum: 5 }, { maximum: 4 }] },
+    7,
+    [
+      '<nil>: FieldValueInvalid: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+      'spec.v: FieldValueInvalid: Invalid value: 7: spec.v in body should be less than or equal to 5',
+    ],
+  ],
+  ['maxLength', { type: 'string', maxLength: 3 }, '😀😀😀', []],
+  [
+    'maxItems',
+    { type: 'array', items: { type: 'string' }, maxItems: 1 },
+    ['a', 'b'],
+    ['spec.v: FieldValueTooMany: Too many: 2: must have at most 1 items'],
+  ],
+  [
+    'items',
+    { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+    [[1], [2, 'b']],
+    [
+      'spec.v[1][1]: FieldValueTypeInvalid: Invalid value: "string": spec.v[1][1] in body must be of type integer: "string"',
+    ],
+  ],
+  [
+    'fraction',
+    { type: 'number', maximum: 1e21 },
+    1e22,
+    [
+      'spec.v: FieldValueInvalid: Invalid value: 1e+22: spec.v in body should be less than or equal to 1e+21',
+    ],
+  ],
+  [
+    'anyOf',
+    { type: 'integer', anyOf: [{ minimum: 10 }, { multipleOf: 2 }] },
+    5,
+    [
+      '<nil>: FieldValueInvalid: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+      'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be greater than or equal to 10',
+    ],
+  ],
+  [
+    'a limit that no integer of Go can have is below all others',
+    { type: 'integer', maximum: 9223372036854775807n, multipleOf: 9007199254740993n },
+    5,
+    [
+      'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be a multiple of 9007199254740992',
+      'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be less than or equal to -9223372036854775808',
+    ],
+  ],
+  [
+    'too many fields, and what is wrong in them',
+    {
+      type: 'object',
+      maxProperties: 1,
+      properties: { a: { type: 'object', minProperties: 1 }, b: { type: 'string' } },
+    },
+    { a: {}, b: '' },
+    [
+      'spec.v: FieldValueTooMany: Too many: 2: must have at most 1 items',
+      'spec.v.a: FieldValueInvalid: Invalid value: 0: spec.v.a in body should have at least 1 properties',
+    ],
+  ],
+  [
+    'what has a format is named by it, and known by the type of Go',
+    { type: 'string', format: 'date-time' },
+    5,
+    [
+      'spec.v: FieldValueTypeInvalid: Invalid value: "int64": spec.v in body must be of type date-time: "int64"',
+    ],
+  ],
+  [
+    'a format without a type',
+    { type: 'object', anyOf: [{ format: 'ipv4' }], 'x-kubernetes-preserve-unknown-fields': true },
+    {},
+    [
+      '<nil>: FieldValueInvalid: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+      'spec.v: FieldValueTypeInvalid: Invalid value: "": spec.v in body must be of type ipv4: ""',
+    ],
+  ],
+  [
+    'no other fields',
+    { type: 'object', additionalProperties: false, 'x-kubernetes-preserve-unknown-fields': true },
+    { id: 1 },
+    ['spec.v: FieldValueInvalid: Invalid value: "id": spec.v.id in body is a forbidden property'],
+  ],
+]
+
+for (const [name, schema, value, wanted] of cases) {
+  test(`values: ${name}`, () => deepEqual(lines(schema, value), wanted))
+}
+
+test('what was wrong before and did not change is let pass', () => {
+  deepEqual(lines({ type: 'string', minLength: 3 }, 'x', 'x'), [])
+  equal(lines({ type: 'string', minLength: 3 }, 'y', 'x').length, 1)
+})
+
+test('unknown fields go, with their paths', () => {
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'object', properties: { k: { type: 'string' } } },
+  })
+  const given: Fields = { kind: 'W', spec: { v: [{ k: '1', z: 1 }, { z: 2 }], z: 3 }, x: 1 }
+  const { value, unknown } = pruneObject(given, schema)
+  equal(JSON.stringify(value), '{"kind":"W","spec":{"v":[{"k":"1"},{}]}}')
+  deepEqual(unknown, ['spec.v[0].z', 'spec.v[1].z', 'spec.z', 'x'])
+})
+
+test('names of what objects inherit are names like any other', () => {
+  const properties = JSON.parse(
+    '{"__proto__": {"type":"string","default":"x"}, "constructor": {"type":"integer"}}',
+  )
+  const schema = readStructural({ type: 'object', properties, required: ['toString'] })
+  const value = JSON.parse('{"__proto__": null, "constructor": "a", "hasOwnProperty": 1}')
+  const defaulted = setDefaults(value, schema)
+  equal(
+    JSON.stringify(pruneObject(JSON.parse(JSON.stringify(defaulted)), schema).value),
+    '{"__proto__":"x","constructor":"a"}',
+  )
+  deepEqual(
+    atOnce(validateValues(defaulted, schema, { slice })).map(({ path }) => path),
+    ['constructor', 'toString'],
+  )
+})
+
+test('repeated items are told once each', () => {
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'set',
+  })
+  const faults = atOnce(
+    validateLists({ spec: { v: ['a', 'a', 'a', 'b', 'b'] } }, schema, { slice }),
+  )
+  deepEqual(
+    faults.map(({ path, message }) => `${path}: ${message}`),
+    ['spec.v[1]: Duplicate value: "a"', 'spec.v[4]: Duplicate value: "b"'],
+  )
+})
+
+test('a pattern that other engines choke on takes no time', () => {
+  const start = process.threadCpuUsage()
+  equal(lines({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length, 1)
+  ok(process.threadCpuUsage(start).user < 10_000_000)
+})
+
+test('texts that take long to match are asked about, once each, and give way between them', () => {
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },
+  })
+  const long = ['b'.repeat(1_000), 'a'.repeat(1_000), 'c'.repeat(1_000)]
+  const value = {
+    spec: { v: [...Array.from({ length: 200 }, (_, at) => `short${at}`), ...long, ...long] },
+  }
+  const turns = validateValues(value, schema, { slice: { isOver: () => true } })
+  let [asked, turnsGiven] = [0, 0]
+  for (;;) {
+    const { done, value: turn } = turns.next()
+    if (done === true) {
+      deepEqual(
+        turn.map(({ path }) => path),
+        [200, 201, 202, 203, 204, 205].map((at) => `spec.v[${at}]`),
+      )
+      break
+    }
+    if (turn === undefined) turnsGiven++
+    else {
+      asked++
+      turn.tell(turn.question.answer())
+    }
+  }
+  equal(asked, 3)
+  ok(turnsGiven >= 100)
+})
+
+test('all texts of a value together may not take longer to match than one may', () => {
+  const schema = schemaOf({
+    type: 'array',
+    items: { type: 'string', pattern: '(?:a|b|[^c]){200}' },
+  })
+  const value = {
+    spec: { v: Array.from({ length: 100 }, (_, at) => `${at}${'b'.repeat(10_000)}`) },
+  }
+  const turns = validateValues(value, schema, { slice })
+  let asked = 0
+  for (;;) {
+    const { done, value: turn } = turns.next()
+    if (done === true) {
+      equal(turn.length, 100 - asked)
+      break
+    }
+    asked++
+    turn?.tell(true)
+  }
+  ok(asked < 11)
+})
+
+const counted = <T>(turns: Turns<T>): { readonly result: T; readonly given: number } => {
+  for (let given = 0; ; given++) {
+    const { done, value } = turns.next()
+    if (done === true) return { result: value, given }
+  }
+}
+
+test('no more faults are looked for than are told, whatever each item lacks', () => {
+  const required = Array.from({ length: 30_000 }, (_, at) => `p${at}`)
+  const schema = schemaOf({ type: 'array', items: { type: 'object', required } })
+  const value = { spec: { v: Array.from({ length: 100_000 }, () => ({})) } }
+  equal(atOnce(validateValues(value, schema, { slice })).length, FAULTS_MAX)
+})
+
+test('what was as bad before is let pass beside more faults than are told', () => {
+  const items = {
+    type: 'object',
+    properties: { n: { type: 'string' }, a: { type: 'array', items: { type: 'integer' } } },
+  }
+  const list = {
+    type: 'array',
+    items,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['n'],
+  }
+  const bad = Array.from({ length: 2 * FAULTS_MAX }, () => 'x')
+  const old = { spec: { v: [{ n: '1', a: bad }] } }
+  const value = {
+    spec: {
+      v: [
+        { n: '1', a: bad },
+        { n: '2', a: ['y'] },
+      ],
+    },
+  }
+  const faults = atOnce(validateValues(value, schemaOf(list), { old, slice }))
+  deepEqual(
+    faults.map(({ path }) => path),
+    ['spec.v[1].a[0]'],
+  )
+})
+
+test('a large value gives way, between its values and between alternatives', () => {
+  const one = { type: 'integer', maximum: 1 }
+  const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
+  const busy = { isOver: () => true }
+  const plain = counted(
+    validateValues(value, schemaOf({ type: 'array', items: one }), { slice: busy }),
+  )
+  deepEqual(plain.result, [])
+  ok(plain.given > 100, `${plain.given} turns`)
+  const junctors = {
+    anyOf: [{ maximum: -1 }, { not: { minimum: 2 } }],
+    oneOf: [{ maximum: 1 }, { minimum: 2 }],
+  }
+  const items = { ...one, ...junctors, allOf: [{ minimum: 0 }] }
+  const tried = counted(validateValues(value, schemaOf({ type: 'array', items }), { slice: busy }))
+  deepEqual(tried.result, [])
+  ok(tried.given > 40_000, `${tried.given} turns`)
+})
+
+test('a value that is too large to be looked at in one go is not good for a schema that must not match', () => {
+  const value = { spec: { v: Array.from({ length: 10_000 }, () => 1) } }
+  const inner = { type: 'array', items: { type: 'integer' } }
+  for (const v of [
+    { ...inner, not: { items: { maximum: 1 } } },
+    { ...inner, oneOf: [{}, { items: { maximum: 1 } }] },
+  ]) {
+    equal(atOnce(validateValues(value, schemaOf(v), { slice })).length, 1)
+  }
+})
+
+test('a large number and a text of its digits are not one in an enumeration', () => {
+  const large = 2n ** 60n
+  const properties = {
+    n: { enum: [large] },
+    t: { enum: [`${large}n`] },
+    s: { enum: [`n${large}`] },
+  }
+  const schema = readStructural({ type: 'object', properties })
+  deepEqual(
+    atOnce(validateValues({ n: large, t: `${large}n`, s: `n${large}` }, schema, { slice })),
+    [],
+  )
+})
+
+const keyed = (items: Json): Json => ({
+  type: 'array',
+  items,
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['n'],
+})
+
+test('looking for what each item of a long keyed list was gives way, and so does forgiving it', () => {
+  const items = {
+    type: 'object',
+    properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },
+  }
+  const list = Array.from({ length: 10_000 }, (_, n) => ({ n }))
+  const busy = { isOver: () => true }
+  const given = (value: Json, old: Json) =>
+    counted(
+      validateValues({ spec: { v: value } }, schemaOf(keyed(items)), {
+        old: { spec: { v: old } },
+        slice: busy,
+      }),
+    )
+  // Each item is a turn of its own. One turn for 64 of them, in both lists, is for what they were.
+  const [fresh, updated] = [given(list, null), given(list, list)]
+  ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
+  const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]
+  const other = [
+    ...list,
+    { n: -1, l: Array.from({ length: 10_000 }, (_, at) => (at < 9_999 ? 0 : -2)) },
+  ]
+  const forgiven = given(bad, structuredClone(bad))
+  deepEqual(forgiven.result, [])
+  const changed = given(bad, other)
+  equal(changed.result.length, FAULTS_MAX)
+  ok(changed.given - updated.given >= 150, `${updated.given} and ${changed.given} turns`)
+})
+
+test('the items of a set are compared in turns, however long each is', () => {
+  const set = {
+    type: 'array',
+    items: { type: 'array', items: {} },
+    'x-kubernetes-list-type': 'set',
+  }
+  const item = Array.from({ length: 10_000 }, (_, at) => ({ at }))
+  const busy = { isOver: () => true }
+  const { result, given } = counted(
+    validateLists({ spec: { v: [item, [], item] } }, schemaOf(set), { slice: busy }),
+  )
+  equal(result.length, 1)
+  ok(given >= 300, `${given} turns`)
+})

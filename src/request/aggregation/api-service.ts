@@ -1,0 +1,87 @@
+/** What an APIService says: which group and version it is for, and which server has them. */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../api/object.ts'
+import type { ServicePlace } from '../../net/outbound/service-address.ts'
+
+export type ApiService = {
+  /** `<version>.<group>`; `v1.` is the legacy group. */
+  readonly name: string
+  readonly resourceVersion: string
+  readonly group: string
+  readonly version: string
+  readonly groupPriorityMinimum: number
+  readonly versionPriority: number
+  /** Undefined: this server has them. */
+  readonly remote: RemoteSpec | undefined
+  /** Whether its condition Available is True. */
+  readonly isAvailable: boolean
+  /** That condition; undefined: it has none. */
+  readonly condition: Condition | undefined
+  /** Whether this server creates and deletes it, for what it serves itself. */
+  readonly isManaged: boolean
+}
+
+export type Condition = {
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+}
+
+export type RemoteSpec = {
+  readonly service: ServicePlace
+  /** PEM; empty: the CAs of the system. */
+  readonly caPem: string
+  /** The certificate of the server is not verified. */
+  readonly isInsecure: boolean
+}
+
+const DEFAULT_PORT = 443
+
+export function readApiService(object: KubeObject): ApiService {
+  const spec = fieldsOf(object['spec'])
+  const { name = '', resourceVersion = '' } = object.metadata
+  const { status, reason, message } = conditionOf(object) ?? {}
+  return {
+    name,
+    resourceVersion,
+    group: textOf(spec['group']),
+    version: textOf(spec['version']),
+    groupPriorityMinimum: numberOf(spec['groupPriorityMinimum']),
+    versionPriority: numberOf(spec['versionPriority']),
+    remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
+    isAvailable: status === 'True',
+    condition:
+      status === undefined
+        ? undefined
+        : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
+    isManaged: object.metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined,
+  }
+}
+
+const conditionOf = (object: KubeObject): Fields | undefined =>
+  itemsOf(fieldsOf(object['status'])['conditions']).find(({ type }) => type === 'Available')
+
+const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec => ({
+  service: {
+    namespace: textOf(namespace),
+    name: textOf(name),
+    port: numberOf(port) || DEFAULT_PORT,
+  },
+  caPem: Buffer.from(textOf(spec['caBundle']), 'base64').toString('latin1'),
+  isInsecure: spec['insecureSkipTLSVerify'] === true,
+})
+
+/** Whether both lead to the same server in the same way, so that connections can be kept. */
+export const isSameRemote = (one: RemoteSpec, other: RemoteSpec): boolean =>
+  one.service.namespace === other.service.namespace &&
+  one.service.name === other.service.name &&
+  one.service.port === other.service.port &&
+  one.caPem === other.caPem &&
+  one.isInsecure === other.isInsecure

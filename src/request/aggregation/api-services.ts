@@ -1,0 +1,122 @@
+/**
+ * The APIServices, kept current by a watch of the cache, and the remote servers that they lead to. A request is for a remote server if the
+ * APIService of its group and version names a Service; without one, or without an APIService, this server answers.
+ */
+import { type FollowedAccess, followByName } from '../../storage/cache/follow-by-name.ts'
+import type { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { followedStore } from '../../storage/cache/followed-store.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Log } from '../../lib/log.ts'
+import type { ObjectStore } from '../../storage/store.ts'
+import { type ApiService, isSameRemote, readApiService } from './api-service.ts'
+import { RemoteMemory } from './remote-pool.ts'
+import { Remote, type RemoteParts } from './remote.ts'
+
+export type FollowedApiServicesParts = {
+  /** Undefined: APIServices are not served, and nothing is remote. */
+  readonly access: () => FollowedAccess | undefined
+  readonly remotes: RemoteParts
+  readonly log: Log
+}
+
+/** `remote`: the server that has its group and version; undefined: this one. */
+export type KnownApiService = { readonly service: ApiService; readonly remote: Remote | undefined }
+
+/** `known`: undefined: the APIService was deleted. */
+export type OnApiService = (name: string, known: KnownApiService | undefined) => void
+
+/** Whether a request is for the legacy group. Its APIService stands for all of /api, as upstream. */
+const legacyName = 'v1.'
+
+export class FollowedApiServices implements AsyncDisposable {
+  readonly #parts: FollowedApiServicesParts
+  readonly #known = new Map<string, KnownApiService>()
+  readonly #remote = new Map<string, KnownApiService & { readonly remote: Remote }>()
+  readonly #listeners = new Set<OnApiService>()
+  readonly #memory = new RemoteMemory()
+  #followed: FollowedResource<KubeObject> | undefined
+
+  constructor(parts: FollowedApiServicesParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when all APIServices are known. To be awaited before the first request is accepted. */
+  async start(): Promise<void> {
+    const [followed] = followByName<KubeObject>(
+      {
+        name: 'apiservices.apiregistration.k8s.io',
+        access: this.#parts.access(),
+        log: this.#parts.log,
+      },
+      {
+        read: (object) => object,
+        set: (name, object) => this.#set(name, object),
+        names: () => this.#known.keys(),
+      },
+    )
+    this.#followed = followed
+    await followed?.start()
+  }
+
+  /** All, of this server and of others. */
+  all(): Iterable<KnownApiService> {
+    return this.#known.values()
+  }
+
+  get(name: string): KnownApiService | undefined {
+    return this.#known.get(name)
+  }
+
+  /** The remote server that has this group and version. */
+  remoteOf(
+    group: string,
+    version: string,
+  ): (KnownApiService & { readonly remote: Remote }) | undefined {
+    if (this.#remote.size === 0) return undefined
+    return this.#remote.get(group === '' ? legacyName : `${version}.${group}`)
+  }
+
+  /** The remote server that has this path: below /apis/<group>/<version>, or /api. */
+  remoteAt(path: string): (KnownApiService & { readonly remote: Remote }) | undefined {
+    if (this.#remote.size === 0) return undefined
+    const [, root = '', group = '', version = ''] = path.split('/', 4)
+    if (root === 'api') return this.#remote.get(legacyName)
+    return root === 'apis' && group !== '' && version !== ''
+      ? this.#remote.get(`${version}.${group}`)
+      : undefined
+  }
+
+  /** Called with every change, also of a condition, and first with all that are known. Returns how to end that. */
+  onChange(listener: OnApiService): () => void {
+    this.#listeners.add(listener)
+    for (const [name, known] of this.#known) listener(name, known)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A store whose writes return when they are in force. */
+  followed(store: ObjectStore): ObjectStore {
+    return followedStore(store, () => this.#followed)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#followed?.[Symbol.asyncDispose]()
+    for (const { remote } of this.#remote.values()) remote.close()
+  }
+
+  #set(name: string, object: KubeObject | undefined): void {
+    const before = this.#known.get(name)?.remote
+    const service = object && readApiService(object)
+    // APIServices themselves are always served here, as upstream: else nobody could take back what leads them elsewhere.
+    const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
+    const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
+    const remote = isKept
+      ? before
+      : spec && new Remote(spec, { ...this.#parts.remotes, memory: this.#memory })
+    if (!isKept) before?.close()
+    if (service === undefined) this.#known.delete(name)
+    else this.#known.set(name, { service, remote })
+    if (service === undefined || remote === undefined) this.#remote.delete(name)
+    else this.#remote.set(name, { service, remote })
+    for (const listener of this.#listeners) listener(name, this.#known.get(name))
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * Keeps the condition Available of APIServices current. That of a remote server is looked at when the APIService, its Service or its endpoints
+ * change, and every half minute: what is between the servers may fail without a change. One of this server is always available.
+ */
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
+import { createNow } from '../../api/timestamps.ts'
+import type { FollowedAccess } from '../../storage/cache/follow-by-name.ts'
+import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { WorkQueue } from '../../lib/work-queue.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { GetService } from '../../net/outbound/call.ts'
+import type { ServicePlace } from '../../net/outbound/service-address.ts'
+import type { ApiService, Condition } from './api-service.ts'
+import type { FollowedApiServices, KnownApiService } from './api-services.ts'
+import { serviceFault } from './check-service.ts'
+import type { AvailabilityMetrics } from './metrics.ts'
+import { Prober } from './probe.ts'
+import type { Remote, RemoteParts } from './remote.ts'
+
+/** As upstream. */
+const CHECK_MS = 30_000
+/** The wait before a condition that somebody else wrote is looked at; each one within the time after it doubles that. */
+const CONTESTED_MS = 1_000
+const CALM_MS = 120_000
+/** How many are looked at concurrently, as upstream. */
+const WORKERS_MAX = 5
+
+export type AvailabilityParts = Pick<RemoteParts, 'clientCertificate' | 'dial' | 'getService'> & {
+  readonly apiServices: FollowedApiServices
+  readonly getEndpoints: GetService
+  /** Of services and endpoints. Undefined: the resource is not served. */
+  readonly accessOf: (plural: string) => FollowedAccess | undefined
+  readonly handle: HandleAs
+  readonly metrics: AvailabilityMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class Availability implements AsyncDisposable {
+  readonly #parts: AvailabilityParts
+  readonly #prober: Prober
+  readonly #queue: WorkQueue
+  readonly #stopping = new AbortController()
+  /** Names of APIServices, by the Service that they lead to. */
+  readonly #byService = new Map<string, Set<string>>()
+  readonly #serviceOf = new Map<string, string>()
+  /** By name: what was decided last. */
+  readonly #decided = new Map<
+    string,
+    { readonly remote: Remote | undefined; readonly condition: Condition }
+  >()
+  /** By name: when somebody else's condition is looked at next, and for how long such are waited with. */
+  readonly #contested = new Map<
+    string,
+    { readonly timer: NodeJS.Timeout | undefined; readonly ms: number; readonly atMs: number }
+  >()
+  /** By name: the version of the object that was written last. */
+  readonly #written = new Map<string, string>()
+  /** Of Services and endpoints, once there is something remote. */
+  #followed: readonly FollowedResource<true>[] = []
+  #forget: (() => void) | undefined
+
+  constructor(parts: AvailabilityParts, timers?: Timers) {
+    this.#parts = parts
+    const { clientCertificate, dial, log } = parts
+    this.#prober = new Prober(clientCertificate, dial)
+    this.#queue = new WorkQueue({
+      name: 'the availability of API servers',
+      workersMax: WORKERS_MAX,
+      work: (name) => this.#check(name),
+      log,
+      ...(timers === undefined ? {} : { timers }),
+    })
+  }
+
+  start(): this {
+    this.#forget = this.#parts.apiServices.onChange((name, known) => this.#changed(name, known))
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#forget?.()
+    for (const { timer } of this.#contested.values()) clearTimeout(timer)
+    this.#stopping.abort()
+    await this.#queue[Symbol.asyncDispose]()
+    await Promise.all(this.#followed.map((one) => one[Symbol.asyncDispose]()))
+    this.#prober[Symbol.dispose]()
+  }
+
+  #changed(name: string, known: KnownApiService | undefined): void {
+    this.#index(name, known?.service.remote?.service)
+    if (known?.remote !== undefined && this.#followed.length === 0) this.#follow()
+    // What comes back is what was just written.
+    if (known !== undefined && this.#written.get(name) === known.service.resourceVersion) return
+    const decided = this.#decided.get(name)
+    const isContested =
+      known !== undefined &&
+      decided !== undefined &&
+      decided.remote === known.remote &&
+      !isSame(decided.condition, known.service.condition)
+    if (isContested) this.#lookLater(name)
+    else this.#queue.add(name)
+  }
+
+  /** Servers that see different things would otherwise write against each other without pause. */
+  #lookLater(name: string): void {
+    const before = this.#contested.get(name)
+    if (before?.timer !== undefined) return
+    const nowMs = this.#parts.clock.monotonicMs()
+    const isRepeated = before !== undefined && nowMs - before.atMs < CALM_MS
+    const ms = isRepeated ? Math.min(before.ms * 2, CHECK_MS) : CONTESTED_MS
+    const timer = setTimeout(() => {
+      this.#contested.set(name, { timer: undefined, ms, atMs: this.#parts.clock.monotonicMs() })
+      this.#queue.add(name)
+    }, ms).unref()
+    this.#contested.set(name, { timer, ms, atMs: nowMs })
+  }
+
+  #index(name: string, place: ServicePlace | undefined): void {
+    const key = place && `${place.namespace}/${place.name}`
+    const before = this.#serviceOf.get(name)
+    if (before === key) return
+    if (before !== undefined) {
+      const others = this.#byService.get(before)
+      others?.delete(name)
+      if (others?.size === 0) this.#byService.delete(before)
+      this.#serviceOf.delete(name)
+    }
+    if (key === undefined) return
+    this.#serviceOf.set(name, key)
+    const all = this.#byService.get(key) ?? new Set<string>()
+    this.#byService.set(key, all.add(name))
+  }
+
+  #follow(): void {
+    const { accessOf, log } = this.#parts
+    this.#followed = ['services', 'endpoints'].flatMap((plural) => {
+      const access = accessOf(plural)
+      if (access === undefined) return []
+      const { keys, reader } = access
+      const set = (key: string): void => {
+        for (const name of this.#byService.get(key.slice(keys.prefix.length)) ?? [])
+          this.#queue.add(name)
+      }
+      return [
+        new FollowedResource<true>({
+          name: plural,
+          reader,
+          range: keys.range(),
+          read: () => true,
+          set,
+          known: () => [],
+          log,
+        }),
+      ]
+    })
+    // They never fail: what cannot be followed is logged, and tried again.
+    for (const one of this.#followed) void one.start()
+  }
+
+  async #check(name: string): Promise<number | undefined> {
+    const { apiServices, metrics } = this.#parts
+    const known = apiServices.get(name)
+    if (known === undefined) {
+      this.#written.delete(name)
+      this.#decided.delete(name)
+      clearTimeout(this.#contested.get(name)?.timer)
+      this.#contested.delete(name)
+      metrics.forget(name)
+      return undefined
+    }
+    const { service, remote } = known
+    const condition = remote === undefined ? isLocal : await this.#conditionOf(service, remote)
+    if (this.#stopping.signal.aborted) return undefined
+    this.#decided.set(name, { remote, condition })
+    metrics.seen(name, condition)
+    if (!isSame(condition, service.condition)) await this.#write(service, condition)
+    return remote === undefined ? undefined : CHECK_MS
+  }
+
+  async #conditionOf(service: ApiService, remote: Remote): Promise<Condition> {
+    const { getService, getEndpoints } = this.#parts
+    const { service: place } = remote.spec
+    const { namespace, name } = place
+    const found = await getService(namespace, name)
+    const fault = await serviceFault(place, found, () => getEndpoints(namespace, name))
+    if (fault !== undefined) return fault
+    const why = await this.#prober.fault(service, () => remote.resolve(), this.#stopping.signal)
+    return why === undefined
+      ? passed
+      : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
+  }
+
+  /** Fails if it cannot be written: it is tried again. */
+  async #write({ name }: ApiService, condition: Condition): Promise<void> {
+    const { handle, clock, log, metrics } = this.#parts
+    const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`
+    const { signal } = this.#stopping
+    const read = await request(handle, { method: 'GET', path, signal })
+    if (read.status === NOT_FOUND) return
+    if (read.status !== OK) throw new Error(`${path} cannot be read: status ${read.status}`)
+    const { metadata, status } = fieldsOf(objectOf(read))
+    const conditions = itemsOf(fieldsOf(status)['conditions'])
+    const before = conditions.find(({ type }) => type === 'Available')
+    const since =
+      before?.['status'] === condition.status
+        ? before['lastTransitionTime']
+        : createNow(clock.wallMs)()
+    const after: Fields = { type: 'Available', ...condition, lastTransitionTime: since }
+    const { resourceVersion } = fieldsOf(metadata)
+    const written = await request(handle, {
+      method: 'PATCH',
+      path: `${path}/status`,
+      isMergePatch: true,
+      body: {
+        metadata: { resourceVersion },
+        status: { conditions: [...conditions.filter((one) => one !== before), after] },
+      },
+      signal,
+    })
+    if (written.status === NOT_FOUND) return
+    if (written.status !== OK)
+      throw new Error(`${path}/status cannot be written: status ${written.status}`)
+    this.#written.set(
+      name,
+      textOf(fieldsOf(fieldsOf(objectOf(written))['metadata'])['resourceVersion']),
+    )
+    if (isSame(condition, readCondition(before))) return
+    const { status: now, reason, message: why } = condition
+    log('info', 'the availability of an APIService has changed', { name, status: now, reason, why })
+    if (before?.['status'] === 'True' && condition.status !== 'True') metrics.lost(name, condition)
+  }
+}
+
+const OK = 200
+const NOT_FOUND = 404
+
+const isLocal: Condition = {
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+}
+const passed: Condition = { status: 'True', reason: 'Passed', message: 'all checks passed' }
+
+const readCondition = (found: Fields | undefined): Condition | undefined =>
+  found && {
+    status: textOf(found['status']),
+    reason: textOf(found['reason']),
+    message: textOf(found['message']),
+  }
+
+const isSame = (one: Condition, other: Condition | undefined): boolean =>
+  one.status === other?.status && one.reason === other.reason && one.message === other.message

@@ -1,0 +1,119 @@
+/**
+ * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees, else HTTP/1.1. They are kept open between
+ * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
+ */
+import { isIP } from 'node:net'
+import {
+  type ConnectionOptions,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
+import { type Dial, dialDirect } from '../../lib/dial.ts'
+import { secured, securedDirect } from '../../lib/dialed-tls.ts'
+import { hostPort } from '../../lib/host-port.ts'
+import { systemContext } from '../../lib/x509/system-roots.ts'
+import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
+import type { Address } from '../../net/outbound/service-address.ts'
+import { type ReadingSocket, RemoteMemory, RemotePool } from './remote-pool.ts'
+import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
+import { sendUpgrade } from './send-upgrade.ts'
+
+/** Time to connect, without TLS, as upstream. */
+const CONNECT_MS_MAX = 30_000
+
+export type RemoteTls = {
+  /** The name that the server's certificate is for. Undefined: the host that is connected to. */
+  readonly servername: string | undefined
+  /** PEM; empty: the CAs of the system. */
+  readonly caPem: string
+  readonly isInsecure: boolean
+  /** What this server shows; undefined: nothing. */
+  readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined
+}
+
+export class RemoteConnections {
+  readonly #tls: RemoteTls
+  readonly #dial: Dial
+  readonly #secureContext: SecureContext
+  readonly #memory: RemoteMemory
+  readonly #pools = new Map<string, RemotePool>()
+  readonly #closing = new AbortController()
+
+  /** Fails if the certificates cannot be used. */
+  constructor(tls: RemoteTls, dial: Dial, memory: RemoteMemory = new RemoteMemory()) {
+    this.#tls = tls
+    this.#memory = memory
+    this.#dial = dial
+    const { client, caPem, isInsecure } = tls
+    const own = client && { cert: client.certificatePem, key: client.keyPem }
+    this.#secureContext =
+      caPem === '' && !isInsecure
+        ? systemContext(own)
+        : createSecureContext({ ...serverTrustAnchors(caPem), ...own })
+  }
+
+  /** Resolves with the head of the answer, while the body of the request may still be sent. Fails with a FailedCall. */
+  async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
+    return this.#poolOf(address).send(request)
+  }
+
+  /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an UnansweredUpgrade. */
+  async upgrade(
+    address: Address,
+    request: Omit<RemoteRequest, 'pipeBody'>,
+  ): Promise<UpgradeAnswer> {
+    const socket = await this.#connect(address, ['http/1.1'], request.signal)
+    return sendUpgrade(request, hostPort(address), socket)
+  }
+
+  /** Answers that are under way go on. */
+  close(): void {
+    this.#closing.abort()
+    for (const pool of this.#pools.values()) pool.close()
+    this.#pools.clear()
+  }
+
+  #poolOf(address: Address): RemotePool {
+    const authority = hostPort(address)
+    const known = this.#pools.get(authority)
+    if (known !== undefined) return known
+    // Endpoints come and go: the pools of those that are gone hold nothing any more.
+    for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
+    const pool = new RemotePool(authority, this.#memory, {
+      open: (protocols, signal) => this.#connect(address, protocols, signal),
+      openReading:
+        this.#dial === dialDirect ? (signal) => this.#connectReading(address, signal) : undefined,
+    })
+    if (!this.#closing.signal.aborted) this.#pools.set(authority, pool)
+    return pool
+  }
+
+  async #connect(
+    { host, port }: Address,
+    protocols: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TLSSocket> {
+    return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
+  }
+
+  /** For HTTP/2, read into memory that all such connections share. */
+  async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
+    const reads = this.#memory.reads.begin()
+    const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }
+    return { socket: await securedDirect(options, connecting(signal)), readTo: reads.readTo }
+  }
+
+  #options(host: string, protocols: readonly string[]): ConnectionOptions {
+    const { servername = isIP(host) === 0 ? host : undefined, isInsecure } = this.#tls
+    return {
+      ...(servername === undefined ? {} : { servername }),
+      secureContext: this.#secureContext,
+      rejectUnauthorized: !isInsecure,
+      ALPNProtocols: [...protocols],
+    }
+  }
+}
+
+const connecting = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])

@@ -1,0 +1,41 @@
+/** How a remote server learns who makes a request: by headers, which count because of the client certificate of this server. */
+import type { Headers } from '../../api/request.ts'
+import type { User } from '../../api/user.ts'
+
+/** `hasUid`: the gate RemoteRequestHeaderUID. Fails if the user cannot be named in a header: another name must not get through. */
+export function identityHeaders(
+  { name, uid, groups, extra = {} }: User,
+  { hasUid }: { readonly hasUid: boolean },
+): Headers {
+  const headers: { [name: string]: string | readonly string[] } = {
+    'x-remote-user': written('X-Remote-User', name),
+  }
+  if (hasUid && uid !== '') headers['x-remote-uid'] = written('X-Remote-Uid', uid)
+  if (groups.length > 0)
+    headers['x-remote-group'] = groups.map((group) => written('X-Remote-Group', group))
+  for (const key in extra) {
+    const header = `x-remote-extra-${escapeKey(key)}`
+    headers[header] = (extra[key] ?? []).map((value) => written(header, value))
+  }
+  return headers
+}
+
+/** Headers are written as Latin-1: so their bytes are those of UTF-8, which servers read them as. */
+function written(header: string, value: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value))
+    throw new Error(`net/http: invalid header field value for "${header}"`)
+  // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
+  return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
+}
+
+/** Bytes that a header's name may not contain, and the percent sign, are percent-encoded; names are compared without case. */
+const escapeKey = (key: string): string =>
+  Array.from(Buffer.from(key, 'utf8'), (byte) => {
+    const letter = String.fromCharCode(byte)
+    return isToken.test(letter) ? letter : `%${byte.toString(16).padStart(2, '0')}`
+  })
+    .join('')
+    .toLowerCase()
+
+const isToken = /[!#$&'*+\-.^_`|~0-9A-Za-z]/

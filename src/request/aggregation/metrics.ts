@@ -1,0 +1,39 @@
+/** Which APIServices are not available, under upstream's names. */
+import type { Counter, Gauge, Metrics } from '../../lib/metrics.ts'
+import type { Condition } from './api-service.ts'
+
+export class AvailabilityMetrics {
+  readonly #unavailable: Gauge
+  readonly #total: Counter
+  /** That there are series of. */
+  readonly #reasons = new Set<string>()
+
+  constructor(metrics: Metrics) {
+    this.#unavailable = metrics.gauge({
+      name: 'aggregator_unavailable_apiservice',
+      help: 'Whether an APIService is unavailable: 1, or 0.',
+      labels: ['name'],
+    })
+    this.#total = metrics.counter({
+      name: 'aggregator_unavailable_apiservice_total',
+      help: 'How often an APIService became unavailable, by reason.',
+      labels: ['name', 'reason'],
+    })
+  }
+
+  /** It was looked at. */
+  seen(name: string, { status }: Condition): void {
+    this.#unavailable.with(name).value = status === 'True' ? 0 : 1
+  }
+
+  /** It was available, and is no longer. */
+  lost(name: string, { reason }: Condition): void {
+    this.#reasons.add(reason)
+    this.#total.with(name, reason).add()
+  }
+
+  forget(name: string): void {
+    this.#unavailable.remove(name)
+    for (const reason of this.#reasons) this.#total.remove(name, reason)
+  }
+}

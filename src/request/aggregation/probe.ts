@@ -1,0 +1,104 @@
+/** Asks a remote server for the document about its group and version: whether it answers is whether it is available. */
+import type { Dial } from '../../lib/dial.ts'
+import { quote } from '../../api/quote.ts'
+import { reasonOf } from '../../net/outbound/send.ts'
+import type { Address } from '../../net/outbound/service-address.ts'
+import type { ApiService } from './api-service.ts'
+import { RemoteConnections, type RemoteTls } from './connections.ts'
+import { aggregatorUser } from './document.ts'
+import { identityHeaders } from './identity.ts'
+import { hostPort } from '../../lib/host-port.ts'
+
+/** Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside others that are not. */
+const PROBES = 5
+/** For a whole answer. */
+const PROBE_MS_MAX = 5_000
+
+/** The connections of probes. As upstream, whose certificate it is does not matter: nothing of the answer is used. */
+export class Prober implements Disposable {
+  readonly #client: () => RemoteTls['client']
+  readonly #dial: Dial
+  #connections:
+    | { readonly current: RemoteConnections; readonly client: RemoteTls['client'] }
+    | undefined
+
+  constructor(client: () => RemoteTls['client'], dial: Dial) {
+    this.#client = client
+    this.#dial = dial
+  }
+
+  /** Undefined: it answered one of the probes. Else why the last of them failed. `resolve`: fails with an error that says why. */
+  async fault(
+    service: ApiService,
+    resolve: () => Promise<Address>,
+    stopping: AbortSignal,
+  ): Promise<string | undefined> {
+    const succeeded = new AbortController()
+    const signal = AbortSignal.any([succeeded.signal, stopping])
+    const one = async (): Promise<string | undefined> => {
+      const why = await this.#probe(service, resolve, signal)
+      if (why !== undefined) throw new Error(why)
+      return undefined
+    }
+    try {
+      return await Promise.any(Array.from({ length: PROBES }, one))
+    } catch (error) {
+      const [last] = error instanceof AggregateError ? error.errors.slice(-1) : [error]
+      return last instanceof Error ? last.message : String(last)
+    } finally {
+      succeeded.abort()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#connections?.current.close()
+  }
+
+  async #probe(
+    { name, group, version }: ApiService,
+    resolve: () => Promise<Address>,
+    stopping: AbortSignal,
+  ): Promise<string | undefined> {
+    let address: Address
+    try {
+      address = await resolve()
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    const path = name === 'v1.' ? `/api/${version}` : `/apis/${group}/${version}`
+    const url = `https://${hostPort(address)}${path}`
+    const late = AbortSignal.timeout(PROBE_MS_MAX)
+    try {
+      const { status, body } = await this.#current().send(address, {
+        method: 'GET',
+        path,
+        headers: identityHeaders(aggregatorUser, { hasUid: false }),
+        pipeBody: undefined,
+        signal: AbortSignal.any([late, stopping]),
+      })
+      body.close()
+      if (status >= 200 && status < 300) return undefined
+      return `failing or missing response from ${url}: bad status from ${url}: ${status}`
+    } catch (error) {
+      const why = late.aborted
+        ? clientTimeout
+        : error instanceof Error
+          ? reasonOf(error)
+          : String(error)
+      return `failing or missing response from ${url}: Get ${quote(url)}: ${why}`
+    }
+  }
+
+  #current(): RemoteConnections {
+    const client = this.#client()
+    if (this.#connections !== undefined && this.#connections.client === client)
+      return this.#connections.current
+    this.#connections?.current.close()
+    const tls = { servername: undefined, caPem: '', isInsecure: true, client }
+    const current = new RemoteConnections(tls, this.#dial)
+    this.#connections = { current, client }
+    return current
+  }
+}
+
+const clientTimeout = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'

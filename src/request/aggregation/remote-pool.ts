@@ -1,0 +1,152 @@
+/**
+ * The connections to one address of a remote server. Requests share those of HTTP/2; one that meets a connection which the server was just closing
+ * is sent again, if it may be.
+ */
+import type { TLSSocket } from 'node:tls'
+import { isReplayable } from '../../api/proxied-headers.ts'
+import { Blocks } from '../../lib/blocks.ts'
+import { orAborted } from '../../lib/or-aborted.ts'
+import { Http2Session, type SessionOptions } from '../../net/outbound/http2-session.ts'
+import { LostConnection, UnprocessedCall } from '../../net/outbound/send.ts'
+import {
+  type RemoteAnswer,
+  type RemoteRequest,
+  requestAborted,
+  WATCH_WINDOW_BYTES,
+} from './remote-request.ts'
+import { sendHttp1 } from './send-http1.ts'
+import { sendHttp2 } from './send-http2.ts'
+import { SharedReads } from './shared-reads.ts'
+import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
+
+/** Connections to one address, each of which takes some hundred streams. */
+const HTTP2_CONNECTIONS_MAX = 256
+/** How often a request is sent anew that met a connection which the server was just closing. */
+const SENDS_MAX = 3
+
+/** Memory that answers go through, shared by all remote servers. */
+export class RemoteMemory {
+  readonly blocks = new Blocks()
+  readonly reads = new SharedReads()
+}
+
+/** `readTo`: it has no events for what it reads; undefined: it has. */
+export type ReadingSocket = {
+  readonly socket: TLSSocket
+  readonly readTo: SessionOptions['readTo']
+}
+
+type Opening = {
+  readonly open: Connect
+  /** Undefined: the connection leads through a proxy. */
+  readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
+}
+
+export class RemotePool {
+  readonly #authority: string
+  readonly #memory: RemoteMemory
+  readonly #opening: Opening
+  readonly #agent: TlsAgent
+  #sessions: readonly Http2Session[] = []
+  #opened: Promise<Http2Session | undefined> | undefined
+  /** The server did not agree on HTTP/2. */
+  #isHttp1 = false
+  #isClosed = false
+
+  constructor(authority: string, memory: RemoteMemory, opening: Opening) {
+    this.#authority = authority
+    this.#memory = memory
+    this.#opening = opening
+    this.#agent = new TlsAgent(opening.open)
+  }
+
+  get isUnused(): boolean {
+    return (
+      this.#sessions.every(({ isSpent }) => isSpent) &&
+      this.#opened === undefined &&
+      this.#agent.isUnused
+    )
+  }
+
+  async send(request: RemoteRequest): Promise<RemoteAnswer> {
+    let hasBegun = false
+    const pipeBody = request.pipeBody
+    const sent: RemoteRequest = {
+      ...request,
+      pipeBody:
+        pipeBody &&
+        ((take) => {
+          hasBegun = true
+          return pipeBody(take)
+        }),
+    }
+    for (let sends = 1; ; sends++) {
+      const session = await this.#session(request.signal)
+      try {
+        const { blocks } = this.#memory
+        if (session === undefined)
+          return await sendHttp1(sent, this.#authority, { agent: this.#agent, blocks })
+        return await sendHttp2(sent, this.#authority, { session, blocks })
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+        // A body can be read once. What may have been done must not be done again.
+        const isRepeatable =
+          !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
+        if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const session of this.#sessions) session.close()
+    this.#agent.retire()
+  }
+
+  /** Has a stream for the request. Undefined: it is to be sent over HTTP/1.1. */
+  async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
+    if (this.#isHttp1) return undefined
+    for (;;) {
+      // limit: sessions with one server
+      const free = this.#sessions.find((session) => session.acquire())
+      if (free !== undefined) return free
+      // limit: sessions with one server
+      this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
+      if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
+        throw new Error('too many requests are under way')
+      // It is opened for many requests, each of which may give up.
+      this.#opened ??= this.#open().finally(() => {
+        this.#opened = undefined
+      })
+      if ((await orAborted(this.#opened, signal, requestAborted)) === undefined) return undefined
+    }
+  }
+
+  async #open(): Promise<Http2Session | undefined> {
+    const { signal } = new AbortController()
+    const { open, openReading } = this.#opening
+    const { socket, readTo } = await (openReading?.(signal) ??
+      unread(open(['h2', 'http/1.1'], signal)))
+    if (socket.alpnProtocol !== 'h2') {
+      this.#isHttp1 = true
+      // Node's client needs its events.
+      if (readTo === undefined && !this.#isClosed) this.#agent.offer(socket)
+      else socket.destroy()
+      return undefined
+    }
+    const session = new Http2Session(socket, IDLE_MS, { streamWindow: WATCH_WINDOW_BYTES, readTo })
+    await session.ready
+    if (!session.takesStreams || session.isSpent) {
+      session.close()
+      throw new Error('http2: the server takes no streams')
+    }
+    this.#sessions = [...this.#sessions, session]
+    if (this.#isClosed) session.close()
+    return session
+  }
+}
+
+const unread = async (opening: Promise<TLSSocket>): Promise<ReadingSocket> => ({
+  socket: await opening,
+  readTo: undefined,
+})

@@ -1,0 +1,108 @@
+/** A remote API server: what an APIService with a Service leads to. Its connections are kept for as long as the APIService stays the same. */
+import { quote } from '../../api/quote.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { type Address, addressOf, endpointOf } from '../../net/outbound/service-address.ts'
+import type { EndpointRouting, GetService } from '../../net/outbound/call.ts'
+import type { RemoteSpec } from './api-service.ts'
+import { RemoteConnections, type RemoteTls } from './connections.ts'
+import { fetchDocument, type DocumentOptions, type RemoteDocument } from './document.ts'
+import type { RemoteMemory } from './remote-pool.ts'
+import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
+
+export type RemoteParts = {
+  readonly getService: GetService
+  /** Absent: a Service is called at its cluster IP (`--enable-aggregator-routing=false`). */
+  readonly routing?: EndpointRouting | undefined
+  /** Where this server listens, which is what the Service default/kubernetes stands for. */
+  readonly ownAddress: () => Address | undefined
+  /** What this server shows to remote ones. The same object as long as it is not renewed; undefined: nothing. */
+  readonly clientCertificate: () => RemoteTls['client']
+  readonly dial: Dial
+  /** Absent: it has its own. */
+  readonly memory?: RemoteMemory
+}
+
+/** The Service cannot be resolved. */
+export class UnresolvedService extends Error {
+  override readonly name = 'UnresolvedService'
+}
+
+export class Remote {
+  readonly spec: RemoteSpec
+  readonly #parts: RemoteParts
+  #connections:
+    | { readonly current: RemoteConnections; readonly client: RemoteTls['client'] }
+    | undefined
+  #isClosed = false
+
+  constructor(spec: RemoteSpec, parts: RemoteParts) {
+    this.spec = spec
+    this.#parts = parts
+  }
+
+  /** Where the Service leads to now: another endpoint each time, if endpoints are called. Fails with an UnresolvedService. */
+  async resolve(): Promise<Address> {
+    const { service } = this.spec
+    const { getService, routing, ownAddress } = this.#parts
+    const { namespace, name } = service
+    if (isOwnService(service))
+      throw new UnresolvedService(`service ${quote(name)} is this server itself`)
+    const found = await getService(namespace, name)
+    const address =
+      routing === undefined
+        ? addressOf(found, service)
+        : endpointOf(found, service, {
+            endpoints: await routing.getEndpoints(namespace, name),
+            random: routing.random,
+          })
+    if (typeof address === 'string') throw new UnresolvedService(address)
+    const own = ownAddress()
+    // A request would come back to be passed on again, without end.
+    if (address.port === own?.port && (address.host === own.host || address.host === 'localhost'))
+      throw new UnresolvedService(`service ${quote(name)} is this server itself`)
+    return address
+  }
+
+  /** Resolves with the head of the answer. Fails with an UnresolvedService or a FailedCall. */
+  async send(request: RemoteRequest, address?: Address): Promise<RemoteAnswer> {
+    return this.connections().send(address ?? (await this.resolve()), request)
+  }
+
+  async upgrade(request: Omit<RemoteRequest, 'pipeBody'>): Promise<UpgradeAnswer> {
+    return this.connections().upgrade(await this.resolve(), request)
+  }
+
+  /** A document about the server: discovery, OpenAPI. Fails with an UnresolvedService, a FailedCall or a TooLargeDocument. */
+  fetchDocument(path: string, options: DocumentOptions): Promise<RemoteDocument> {
+    return fetchDocument((request) => this.send(request), path, options)
+  }
+
+  /** Answers that are under way go on. */
+  close(): void {
+    this.#isClosed = true
+    this.#connections?.current.close()
+  }
+
+  /** Fails if the certificates cannot be used. */
+  connections(): RemoteConnections {
+    const client = this.#parts.clientCertificate()
+    if (this.#connections !== undefined && this.#connections.client === client)
+      return this.#connections.current
+    const { service, caPem, isInsecure } = this.spec
+    const servername = `${service.name}.${service.namespace}.svc`
+    const current = new RemoteConnections(
+      { servername, caPem, isInsecure, client },
+      this.#parts.dial,
+      this.#parts.memory,
+    )
+    this.#connections?.current.close()
+    this.#connections = { current, client }
+    if (this.#isClosed) current.close()
+    return current
+  }
+}
+
+const OWN_PORT = 443
+
+const isOwnService = ({ namespace, name, port }: RemoteSpec['service']): boolean =>
+  namespace === 'default' && name === 'kubernetes' && port === OWN_PORT

@@ -1,0 +1,45 @@
+/**
+ * The path and query that a remote server gets. They are written anew from what this server has read, as upstream does it: what was authorized
+ * is what the other server reads, whatever it makes of an escape or a semicolon.
+ */
+import type { ApiRequest } from '../../api/request.ts'
+
+export function remoteTarget({ path, query }: Pick<ApiRequest, 'path' | 'query'>): string {
+  const encoded = encodePath(path)
+  return query.size === 0 ? encoded : `${encoded}?${encodeQuery(query)}`
+}
+
+/** As Go's url.URL.EscapedPath. */
+export const encodePath = (path: string): string =>
+  plainPath.test(path)
+    ? path
+    : encodeURIComponent(path.toWellFormed())
+        .replaceAll(/%(?:24|26|2B|2C|2F|3A|3B|3D|40)/g, decodeURIComponent)
+        .replaceAll(/[!'()*]/g, escape)
+
+const plainPath = /^[\w.~$&+,/:;=@-]*$/
+
+/** As Go's url.Values.Encode: sorted by key, those of one key in their order. */
+function encodeQuery(query: URLSearchParams): string {
+  const pairs = [...query].map(([key, value]): [string, string] => [
+    encodeComponent(key),
+    encodeComponent(value),
+  ])
+  const sorted =
+    pairs.length < 2
+      ? pairs
+      : pairs.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  return sorted.map(([key, value]) => `${key}=${value}`).join('&')
+}
+
+/** As Go's url.QueryEscape. */
+const encodeComponent = (text: string): string =>
+  plainComponent.test(text)
+    ? text
+    : encodeURIComponent(text.toWellFormed())
+        .replaceAll('%20', '+')
+        .replaceAll(/[!'()*]/g, escape)
+
+const plainComponent = /^[\w.~-]*$/
+
+const escape = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`

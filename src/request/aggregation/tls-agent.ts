@@ -1,0 +1,68 @@
+/** Keeps connections of HTTP/1.1 between requests. */
+import { Agent } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { type Created, hand } from '../../lib/dialed-tls.ts'
+
+/** An unused connection is closed, as by Go's client. */
+export const IDLE_MS = 90_000
+/** Connections to one address, each with one request: a bound on what clients can open, above what a server has in flight. */
+const CONNECTIONS_MAX = 4096
+/** Kept for the next requests, as by Go's client. */
+const FREE_MAX = 25
+
+export type Connect = (protocols: readonly string[], signal: AbortSignal) => Promise<TLSSocket>
+
+export class TlsAgent extends Agent {
+  readonly #connect: Connect
+  /** Opened to learn which protocol the server speaks. */
+  #first: TLSSocket | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(open: Connect) {
+    super({
+      keepAlive: true,
+      timeout: IDLE_MS,
+      maxSockets: CONNECTIONS_MAX,
+      maxFreeSockets: FREE_MAX,
+    })
+    this.#connect = open
+  }
+
+  get isUnused(): boolean {
+    const hasNone = this.#first === undefined && Object.keys(this.sockets).length === 0
+    return hasNone && Object.keys(this.freeSockets).length === 0
+  }
+
+  /** A connection for the next request; whoever it was opened for may have given up. */
+  offer(socket: TLSSocket): void {
+    const forget = (): void => {
+      if (this.#first === socket) this.#takeFirst()
+    }
+    this.#first = socket.once('close', forget).on('error', forget)
+    this.#idle = setTimeout(() => this.#takeFirst()?.destroy(), IDLE_MS).unref()
+  }
+
+  /** Closes connections as soon as they are unused. */
+  retire(): void {
+    this.maxFreeSockets = 0
+    this.#first?.destroy()
+    for (const sockets of Object.values(this.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy()
+  }
+
+  override createConnection(_options: unknown, done?: Created): undefined {
+    hand(this.#open(), done)
+    return undefined
+  }
+
+  async #open(): Promise<TLSSocket> {
+    return this.#takeFirst() ?? this.#connect(['http/1.1'], new AbortController().signal)
+  }
+
+  #takeFirst(): TLSSocket | undefined {
+    clearTimeout(this.#idle)
+    const first = this.#first
+    this.#first = undefined
+    return first
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cpuMsOf } from '../../../test/harness/turns.ts'
+import { NumberSet } from './number-set.ts'
+
+/** The addresses of a /12: a record of 128 KB. */
+const large = { first: 0, last: (1 << 20) - 3 }
+/** On a busy machine; an `add` for each would take minutes. */
+const MS_MAX = 20_000
+
+test('a set that is made anew has just the numbers that are given', () => {
+  const set = new NumberSet({ first: 30_000, last: 30_015 }, Buffer.alloc(0), () => 0)
+  set.add(30_003)
+  set.reset([30_000, 30_009, 30_015, 29_999, 30_016])
+  assert.deepEqual(set.list(), [30_000, 30_009, 30_015])
+  assert.equal(set.stored().toString('hex'), '8201')
+  assert.equal(set.has(30_009), true)
+  set.reset([])
+  assert.equal(set.stored().length, 0)
+})
+
+test('many numbers of a large range are set, listed and passed over at once', () => {
+  const set = new NumberSet(large, Buffer.alloc(0), () => 0)
+  const numbers = Array.from({ length: 20_000 }, (_, at) => at * 50)
+  const tookMs = cpuMsOf(() => {
+    set.reset(numbers)
+    assert.deepEqual(set.list(), numbers)
+    set.reset(Array.from({ length: large.last }, (_, at) => at))
+    assert.equal(set.takeAny(), large.last)
+  })
+  assert.ok(tookMs < MS_MAX, `${tookMs} ms`)
+})
+
+test('what is free is found wherever it is', () => {
+  const range = { first: 100, last: 109, named: 2 }
+  const set = new NumberSet(range, Buffer.alloc(0), () => 0.5)
+  const given = Array.from({ length: 10 }, () => set.takeAny())
+  assert.deepEqual(given, [106, 107, 108, 109, 102, 103, 104, 105, 101, 100])
+  assert.throws(() => set.takeAny(), /range is full/)
+})
+
+test('what was stored is read again, without what is beyond the range', () => {
+  const stored = Buffer.from('ffff8201', 'hex')
+  assert.deepEqual(new NumberSet({ first: 0, last: 15 }, stored, () => 0).list(), [0, 9, 15])
+  assert.deepEqual(new NumberSet({ first: 0, last: 14 }, stored, () => 0).list(), [0, 9])
+  assert.deepEqual(new NumberSet({ first: 0, last: 99 }, stored.subarray(3), () => 0).list(), [0])
+})
+
+test('a change that fails leaves nothing behind', () => {
+  const set = new NumberSet({ first: 1, last: 20 }, Buffer.alloc(0), () => 0)
+  set.take(7)
+  const change = (): void => {
+    set.take(3)
+    set.release(7)
+    set.take(21)
+  }
+  assert.throws(() => set.attempt(change), /not in the valid range/)
+  assert.deepEqual(set.list(), [7])
+})

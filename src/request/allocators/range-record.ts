@@ -1,0 +1,232 @@
+/**
+ * A set of numbers that all servers of an etcd share, stored as upstream does: in one key, which every change compares and writes.
+ * Changes that come while a write is under way are batched into the next one, so that many of them cost a few writes.
+ */
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { deadline, systemTime, type Timers } from '../../lib/timers.ts'
+import { typeOf } from '../../registry/types.ts'
+import { plainSchema } from '../../objects/schema/object-schema.ts'
+import type { Key, Revision } from '../../storage/engine.ts'
+import type { Current, Decision, Store, Stored } from '../../storage/store.ts'
+import { type NumberRange, NumberSet } from './number-set.ts'
+
+/** How long a change may wait for the database. */
+const CHANGE_MS_MAX = 15_000
+
+export type RangeRecordParts = {
+  readonly store: Store
+  readonly key: Key
+  readonly range: NumberRange
+  /** The range as text, as the record has it: `30000-32767`, `10.0.0.0/16`. */
+  readonly text: string
+  /** Converts the bitmap of a record with another range to this range. */
+  readonly adopt: (text: string, bytes: Buffer) => Buffer
+  /**
+   * If set, a record that does not exist or has another range is refused until a repair (`changeAt`) has written it; the text is
+   * the resource as errors name it. Absent: the first change adopts such a record.
+   */
+  readonly repairedFirst?: string
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+  /** Increases when the database is replaced by another one. */
+  readonly life: () => number
+  readonly time?: Timers & SlicesTime
+  /** Called with how many numbers are taken, after each write. */
+  readonly onStored?: (taken: number) => void
+}
+
+type Wish = {
+  readonly apply: (set: NumberSet) => void
+  /** Called when the set that `apply` saw last is stored, or turned out to be the stored one. */
+  readonly settle: () => void
+  readonly fail: (error: unknown) => void
+}
+
+/** The record is still to be repaired; the message is upstream's. */
+export class UnrepairedError extends Error {
+  override readonly name = 'UnrepairedError'
+}
+
+export class RangeRecord {
+  readonly #parts: RangeRecordParts
+  #wishes: Wish[] = []
+  #isWriting = false
+  /** The record as it was written last, and in which database: another one can have another record at the same revision. */
+  #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
+
+  constructor(parts: RangeRecordParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Changes the set. What `change` throws is thrown here and leaves the set as it was; `change` may run several times, on other sets.
+   * It must neither wait nor keep the set.
+   */
+  change<T>(change: (set: NumberSet) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let outcome: { readonly value: T } | { readonly error: unknown } | undefined
+      this.#wishes.push({
+        apply: (set) => {
+          outcome = undefined
+          try {
+            outcome = { value: change(set) }
+          } catch (error) {
+            outcome = { error }
+            throw error
+          }
+        },
+        settle: () => {
+          if (outcome !== undefined && 'value' in outcome) resolve(outcome.value)
+          else
+            reject(outcome?.error ?? new Error('broken invariant: a change that was not applied'))
+        },
+        fail: reject,
+      })
+      if (!this.#isWriting) void this.#writeAll()
+    })
+  }
+
+  /** The current revision of the record; 0 if it does not exist. */
+  async revision(): Promise<Revision> {
+    const { found } = await this.#parts.store.get(this.#parts.key)
+    return found?.revision ?? 0
+  }
+
+  /** False: a repair has to write the record first. */
+  async isUsable(): Promise<boolean> {
+    const { found } = await this.#parts.store.get(this.#parts.key)
+    return this.#unusable(found && this.#decode(found)) === undefined
+  }
+
+  /** Changes the set if the record is still at this revision; else undefined. */
+  async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
+    let changed: T | undefined
+    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
+    const { signal } = limit
+    const options = { decode: (stored: Stored) => this.#decode(stored), signal }
+    await this.#parts.store.update(this.#parts.key, options, (current): Decision => {
+      changed = undefined
+      if ((current?.revision ?? 0) !== revision) return 'unchanged'
+      const set = this.#setOf(current?.object)
+      const before = set.stored()
+      changed = change(set)
+      const after = set.stored()
+      const isKept = after.equals(before) && this.#unusable(current?.object) === undefined
+      return isKept ? 'unchanged' : { put: encodeStored(this.#objectOf(after), rangeSchema()) }
+    })
+    return changed
+  }
+
+  /** The result that a change would have, without a write. */
+  async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
+    const { found } = await this.#parts.store.get(this.#parts.key)
+    return change(this.#usableSetOf(found && this.#decode(found)))
+  }
+
+  /** Never fails: the waiting callers get the errors. */
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true
+    // Changes that are requested in the same synchronous run join this write.
+    await Promise.resolve()
+    while (this.#wishes.length > 0) {
+      const wishes = this.#wishes
+      this.#wishes = []
+      try {
+        await this.#write(wishes)
+        for (const { settle } of wishes) settle()
+      } catch (error) {
+        this.#last = undefined
+        for (const { fail } of wishes) fail(error)
+      }
+    }
+    this.#isWriting = false
+  }
+
+  async #write(wishes: readonly Wish[]): Promise<void> {
+    const { store, key } = this.#parts
+    let written: KubeObject | undefined
+    let taken = 0
+    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
+    const { signal } = limit
+    const life = this.#parts.life()
+    const cached = this.#last?.life === life ? this.#last.current : undefined
+    const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
+    const { revision, outcome } = await store.update(
+      key,
+      options,
+      async (current): Promise<Decision> => {
+        const set = this.#usableSetOf(current?.object)
+        const before = set.stored()
+        await applyAll(wishes, set, new Slices(this.#parts.time))
+        const after = set.stored()
+        taken = this.#parts.onStored === undefined ? 0 : set.list().length
+        written = this.#objectOf(after)
+        if (current !== undefined && after.equals(before)) return 'unchanged'
+        return { put: encodeStored(written, rangeSchema()) }
+      },
+    )
+    if (written !== undefined && outcome === 'put') {
+      this.#parts.onStored?.(taken)
+      this.#last = {
+        life,
+        current: { revision, createRevision: revision, object: written, stale: false },
+      }
+    }
+  }
+
+  readonly #decode = ({ value, revision }: Stored): KubeObject =>
+    decodeStored(value, rangeSchema(), revision)
+
+  #usableSetOf(stored: KubeObject | undefined): NumberSet {
+    const why = this.#unusable(stored)
+    if (why !== undefined) throw new UnrepairedError(why)
+    return this.#setOf(stored)
+  }
+
+  #unusable(stored: KubeObject | undefined): string | undefined {
+    const { repairedFirst, text } = this.#parts
+    if (repairedFirst === undefined) return undefined
+    if (stored === undefined)
+      return `cannot allocate resources of type ${repairedFirst} at this time`
+    return textOf(stored['range']) === text
+      ? undefined
+      : 'the provided range does not match the current range'
+  }
+
+  #setOf(stored: KubeObject | undefined): NumberSet {
+    const { range, text, adopt, random } = this.#parts
+    const record = fieldsOf(stored)
+    const bytes = Buffer.from(textOf(record['data']), 'base64')
+    const was = textOf(record['range'])
+    const own = stored === undefined || was === text ? bytes : adopt(was, bytes)
+    return new NumberSet(range, own, random)
+  }
+
+  #objectOf(bytes: Buffer): KubeObject {
+    const data = bytes.toString('base64')
+    return {
+      kind: 'RangeAllocation',
+      apiVersion: 'v1',
+      metadata: {},
+      range: this.#parts.text,
+      data,
+    }
+  }
+}
+
+const rangeSchema = (): ReturnType<typeof plainSchema> =>
+  plainSchema(typeOf('core/v1', 'RangeAllocation'))
+
+/** In slices, which leave the event loop to others: many changes to a large set, some of which scan all of it, take long. */
+async function applyAll(wishes: readonly Wish[], set: NumberSet, slices: Slices): Promise<void> {
+  for (const { apply } of wishes) {
+    if (slices.isOver) await slices.turn()
+    try {
+      set.attempt(apply)
+    } catch {
+      // The caller of the change gets the error.
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { Leases } from '../../storage/leases.ts'
+import { MemoryEngine } from '../../storage/memory/memory-engine.ts'
+import { Store } from '../../storage/store.ts'
+import { identity } from '../../storage/transform.ts'
+import { parseCidr } from '../../api/ip.ts'
+import { addressOf } from './cluster-ips.ts'
+import { IpRecords } from './ip-records.ts'
+import { NumberSet } from './number-set.ts'
+import { RangeRecord } from './range-record.ts'
+import { Repair } from './repair.ts'
+
+const log = (): void => undefined
+
+const service = (name: string, ip: string, nodePort: number): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'n', name },
+  spec: { type: 'NodePort', clusterIPs: [ip], ports: [{ port: 1, nodePort }] },
+})
+
+const address = (ip: string, name: string, created: string): KubeObject => {
+  const made = addressOf(ip, 'IPv4', { namespace: 'n', name })
+  return { ...made, metadata: { ...made.metadata, uid: `uid-${ip}`, creationTimestamp: created } }
+}
+
+test('what a service has is taken, what nobody has is given back, but not at once', async () => {
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
+  ports.take(30_007)
+  const freed: string[] = []
+  const created: string[] = []
+  const old = '2020-01-01T00:00:00Z'
+  const recent = '2020-01-01T00:09:30Z'
+  const foreign = {
+    ...address('10.0.0.9', 'x', old),
+    metadata: { name: '10.0.0.9', creationTimestamp: old },
+  }
+  const repair = new Repair({
+    nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
+    listServices: async () => [service('a', '10.0.0.2', 30_001)],
+    listAddresses: async () => [
+      address('10.0.0.3', 'gone', old),
+      address('10.0.0.4', 'coming', recent),
+      foreign,
+    ],
+    createAddress: async ({ metadata }) => created.push(metadata.name ?? '') > 0,
+    deleteAddress: async (ip) => {
+      freed.push(ip)
+    },
+    readAddress: async () => undefined,
+    hasAddress: async () => false,
+    records: { add: async () => undefined, entries: [] },
+    hasAddressObjects: true,
+    life: () => 0,
+    wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
+    log,
+  })
+  await repair.pass()
+  assert.deepEqual(created, ['10.0.0.2'])
+  assert.deepEqual(freed, ['10.0.0.3'])
+  assert.deepEqual(ports.list(), [30_001, 30_007])
+  await repair.pass()
+  assert.deepEqual(ports.list(), [30_001, 30_007])
+  await repair.pass()
+  assert.deepEqual(ports.list(), [30_001])
+})
+
+test('a port that nobody had in another database has its passes in this one', async () => {
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
+  ports.take(30_007)
+  let life = 0
+  const repair = new Repair({
+    nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
+    listServices: async () => [],
+    listAddresses: async () => [],
+    createAddress: async () => true,
+    deleteAddress: async () => undefined,
+    readAddress: async () => undefined,
+    hasAddress: async () => false,
+    records: { add: async () => undefined, entries: [] },
+    hasAddressObjects: true,
+    life: () => life,
+    wallMs: () => 0,
+    log,
+  })
+  await repair.pass()
+  await repair.pass()
+  life++
+  await repair.pass()
+  await repair.pass()
+  assert.deepEqual(ports.list(), [30_007])
+  await repair.pass()
+  assert.deepEqual(ports.list(), [])
+})
+
+test('ports that come or go while services are listed are left alone', async () => {
+  await using engine = new MemoryEngine()
+  const recordOf = (): RangeRecord => {
+    const store = new Store(engine, {
+      transformer: identity,
+      leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
+    })
+    const range = { first: 30_000, last: 30_010 }
+    const key = '/registry/ranges/servicenodeports'
+    return new RangeRecord({
+      store,
+      key,
+      range,
+      text: '',
+      adopt: () => Buffer.alloc(0),
+      random: () => 0,
+      life: () => 0,
+    })
+  }
+  const record = recordOf()
+  let services: KubeObject[] = []
+  /** What happens while the slow replica lists services for their ports. */
+  let meanwhile: (() => Promise<void>) | undefined
+  const repairOf = (isSlow: boolean): Repair => {
+    const own = recordOf()
+    let isForPorts = false
+    return new Repair({
+      nodePorts: {
+        revision: () => {
+          isForPorts = isSlow
+          return own.revision()
+        },
+        changeAt: (revision, change) => own.changeAt(revision, change),
+      },
+      listServices: async () => {
+        const listed = services
+        if (!isForPorts) return listed
+        isForPorts = false
+        const happens = meanwhile
+        meanwhile = undefined
+        await happens?.()
+        return listed
+      },
+      listAddresses: async () => [],
+      createAddress: async () => true,
+      deleteAddress: async () => undefined,
+      readAddress: async () => undefined,
+      hasAddress: async () => false,
+      records: { add: async () => undefined, entries: [] },
+      hasAddressObjects: true,
+      life: () => 0,
+      wallMs: () => 0,
+      log,
+    })
+  }
+  const [quick, slow] = [repairOf(false), repairOf(true)]
+  await record.change((set) => set.take(30_007))
+  for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
+  meanwhile = async () => {
+    // The other replica frees it, and it is given to a Service.
+    await quick.pass()
+    await record.change((set) => set.take(30_007))
+    services = [service('s', '10.0.0.2', 30_007)]
+  }
+  await slow.pass()
+  assert.deepEqual(await record.attempt((set) => set.list()), [30_007])
+  meanwhile = async () => {
+    services = []
+    await record.change((set) => set.release(30_007))
+  }
+  await slow.pass()
+  assert.deepEqual(await record.attempt((set) => set.list()), [])
+})
+
+test('an address that is on its way to a service on a replica without objects stays taken', async () => {
+  await using engine = new MemoryEngine()
+  const store = new Store(engine, {
+    transformer: identity,
+    leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
+  })
+  const ranges = [parseCidr('10.0.0.0/24') ?? assert.fail()]
+  const records = new IpRecords({
+    store,
+    root: '/registry/',
+    ranges,
+    life: () => 0,
+    random: () => 0,
+    log,
+  })
+  const [{ record } = assert.fail()] = records.entries
+  const taken = (): Promise<number[]> => record.attempt((set) => set.list())
+  await record.changeAt(0, (set) => set.add(8))
+  const repair = new Repair({
+    nodePorts: { revision: async () => 1, changeAt: async () => undefined },
+    listServices: async () => [service('a', '10.0.0.2', 30_001)],
+    listAddresses: async () => [address('10.0.0.2', 'a', '2020-01-01T00:00:00Z')],
+    createAddress: async () => true,
+    deleteAddress: async () => undefined,
+    readAddress: async () => undefined,
+    hasAddress: async () => false,
+    records,
+    hasAddressObjects: true,
+    life: () => 0,
+    wallMs: () => 0,
+    log,
+  })
+  for (let pass = 1; pass < 3; pass++) {
+    await repair.pass()
+    assert.deepEqual(await taken(), [1, 8])
+  }
+  await repair.pass()
+  assert.deepEqual(await taken(), [1])
+})

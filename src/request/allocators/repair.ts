@@ -1,0 +1,192 @@
+/**
+ * Reconciles addresses and node ports with the existing Services: what a Service has is marked as taken, what no Service has is
+ * released. Differences are left by a server that died between two writes, and by a write whose outcome is unknown.
+ */
+import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import type { Log } from '../../lib/log.ts'
+import { ownIpsOf, specOf } from '../../registry/kinds/core/service-needs.ts'
+import { addressOf, isOf, managedBy } from './cluster-ips.ts'
+import { type IpRecords, offsetOf } from './ip-records.ts'
+import type { RangeRecord } from './range-record.ts'
+import { RecordRepair, type RepairableRecord } from './record-repair.ts'
+import { portsHeld } from './service-ports.ts'
+
+/**
+ * An IPAddress without a Service is released at this age: no write takes so long, so it does not belong to a Service that is just
+ * being written.
+ */
+const ADDRESS_AGE_MS_MIN = 60_000
+
+export type RepairParts = {
+  readonly nodePorts: RepairableRecord
+  /** All Services, by a consistent read. */
+  readonly listServices: () => Promise<readonly KubeObject[]>
+  readonly listAddresses: () => Promise<readonly KubeObject[]>
+  readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  /** According to the cache. */
+  readonly hasAddress: (ip: string) => Promise<boolean>
+  /** False: the address exists already. */
+  readonly createAddress: (address: KubeObject) => Promise<boolean>
+  readonly deleteAddress: (ip: string, uid: string) => Promise<void>
+  readonly records: Pick<IpRecords, 'add'> & {
+    readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
+  }
+  /** False: addresses are kept in records only. */
+  readonly hasAddressObjects: boolean
+  /** Increases when the database is replaced by another one. */
+  readonly life: () => number
+  readonly wallMs: () => number
+  readonly log: Log
+}
+
+type IpRecord = RepairableRecord & Pick<RangeRecord, 'isUsable'>
+type RecordedRange = {
+  readonly cidr: Cidr
+  readonly record: IpRecord
+  readonly repair: RecordRepair
+}
+
+export class Repair {
+  readonly #parts: RepairParts
+  readonly #ports: RecordRepair
+  readonly #records: readonly RecordedRange[]
+
+  constructor(parts: RepairParts) {
+    this.#parts = parts
+    this.#ports = new RecordRepair(parts.nodePorts, parts.life)
+    this.#records = parts.records.entries.map(({ cidr, record }) => ({
+      cidr,
+      record,
+      repair: new RecordRepair(record, parts.life),
+    }))
+  }
+
+  /**
+   * Called before the server is ready: nothing can be allocated from a record that does not exist or has another range. Fails if
+   * one stays so.
+   */
+  async prepare(): Promise<void> {
+    for (const { cidr, record, repair } of this.#records) {
+      if (await record.isUsable()) continue
+      await this.#repairRecord(cidr, repair)
+      if (!(await record.isUsable()))
+        throw new Error(`the record of ${formatCidr(cidr)} is of another range`)
+    }
+  }
+
+  async pass(): Promise<void> {
+    if (this.#parts.hasAddressObjects) await this.#repairAddresses()
+    for (const { cidr, repair } of this.#records) await this.#repairRecord(cidr, repair)
+    await this.#repairPorts()
+  }
+
+  /** According to the cache. */
+  async isTaken(text: string): Promise<boolean> {
+    const ip = parseIp(text)
+    return ip === undefined || (await this.#parts.hasAddress(formatIp(ip)))
+  }
+
+  /** Takes those addresses of one Service that are free. */
+  async takeAddresses(service: Fields): Promise<void> {
+    const { namespace, name } = fieldsOf(service['metadata'])
+    const owner = { namespace: textOf(namespace), name: textOf(name) }
+    for (const text of ownIpsOf(fieldsOf(service['spec']))) {
+      const ip = parseIp(text)
+      if (ip !== undefined && (await this.#take(ip, owner))) await this.#parts.records.add(ip)
+    }
+  }
+
+  async #repairPorts(): Promise<void> {
+    const { listServices, log } = this.#parts
+    const { missing, freed } = await this.#ports.pass(
+      async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
+    )
+    if (missing.length > 0)
+      log('warn', 'node ports of services were not taken; they are now', { ports: missing })
+    if (freed.length > 0)
+      log('warn', 'node ports that no service has are free again', { ports: freed })
+  }
+
+  /** Compares with Services, not with IPAddress objects: a replica without the objects may be writing a Service. */
+  async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
+    const { listServices, log } = this.#parts
+    const { missing, freed } = await repair.pass(async () => {
+      const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
+      return new Set(
+        ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])),
+      )
+    })
+    const range = formatCidr(cidr)
+    if (missing.length > 0)
+      log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
+    if (freed.length > 0)
+      log('warn', 'addresses that no service has are free again', { range, at: freed })
+  }
+
+  async #repairAddresses(): Promise<void> {
+    const life = this.#parts.life()
+    // Addresses are listed before Services: if a Service is stored between the two lists, its address is not released.
+    const addresses = await this.#parts.listAddresses()
+    const owners = ownersOf(await this.#parts.listServices())
+    const known = new Set<string>()
+    for (const address of addresses) {
+      const { name = '' } = address.metadata
+      known.add(name)
+      const owner = owners.get(name)
+      if (owner !== undefined && isOf(address, owner)) continue
+      if (this.#parts.life() !== life) return
+      if (owner === undefined) await this.#freeAddress(address)
+      else
+        this.#parts.log('warn', 'a service has the address of another', { address: name, ...owner })
+    }
+    const missing = [...owners.keys()].filter((name) => !known.has(name))
+    if (missing.length > 0) await this.#takeMissing(missing)
+  }
+
+  /** Lists Services again: one that was deleted since the first list needs no address. */
+  async #takeMissing(names: readonly string[]): Promise<void> {
+    const owners = ownersOf(await this.#parts.listServices())
+    for (const name of names) {
+      const owner = owners.get(name)
+      const ip = parseIp(name)
+      if (owner !== undefined && ip !== undefined) await this.#take(ip, owner)
+    }
+  }
+
+  /** False: the address was taken already. */
+  async #take(ip: Ip, owner: Owner): Promise<boolean> {
+    const address = formatIp(ip)
+    if ((await this.#parts.readAddress(address, 'latest')) !== undefined) return false
+    const wasFree = await this.#parts.createAddress(addressOf(address, ip.family, owner))
+    if (wasFree)
+      this.#parts.log('warn', 'the address of a service was free; it is taken now', {
+        address,
+        ...owner,
+      })
+    return wasFree
+  }
+
+  /** Releases only addresses with the allocator's label: clients may create others for their own use. */
+  async #freeAddress({ metadata }: KubeObject): Promise<void> {
+    const { name = '', uid = '', creationTimestamp, labels } = metadata
+    if (labels?.[managedBy.label] !== managedBy.value) return
+    if (this.#parts.wallMs() - Date.parse(creationTimestamp ?? '') < ADDRESS_AGE_MS_MIN) return
+    await this.#parts.deleteAddress(name, uid)
+    this.#parts.log('warn', 'an address that no service has is free again', { address: name })
+  }
+}
+
+type Owner = { readonly namespace: string; readonly name: string }
+
+function ownersOf(services: readonly KubeObject[]): Map<string, Owner> {
+  const owners = new Map<string, Owner>()
+  for (const service of services) {
+    const { namespace = '', name = '' } = service.metadata
+    for (const text of ownIpsOf(specOf(service))) {
+      const ip = parseIp(text)
+      if (ip !== undefined) owners.set(formatIp(ip), { namespace, name })
+    }
+  }
+  return owners
+}

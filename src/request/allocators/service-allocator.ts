@@ -1,0 +1,212 @@
+/** Allocates and releases what a Service has besides its object: cluster IPs, node ports, and the Endpoints of its name. */
+import { internalError, invalid } from '../../api/errors.ts'
+import { invalidShown } from '../../api/field-fault.ts'
+import { goStrings } from '../../api/go-value.ts'
+import type { Cidr, IpFamily } from '../../api/ip.ts'
+import { type Fields, type KubeObject, textsOf } from '../../api/object.ts'
+import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { Allocator, Allocation, AllocationRequest } from '../../registry/allocations.ts'
+import { withPlural } from '../../registry/kinds/core/service-prepare.ts'
+import { settleFamilies } from '../../registry/kinds/core/service-families.ts'
+import {
+  isHeadless,
+  needsClusterIp,
+  ownIpsOf,
+  specOf,
+  typeOf,
+} from '../../registry/kinds/core/service-needs.ts'
+import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
+import { type AllocatorMetrics, rangeOfFamily, type Scope } from './metrics.ts'
+import type { NumberSet } from './number-set.ts'
+import type { RangeRecord } from './range-record.ts'
+import { type Assigned, assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
+
+export type ServiceAllocatorParts = {
+  readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
+  readonly nodePorts: RangeRecord
+  /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
+  readonly cidrs: readonly Cidr[]
+  readonly metrics: AllocatorMetrics
+  /** How an address is counted that the server chose: upstream counts those that are objects as if a client had named them. */
+  readonly chosenScope: Scope
+  readonly deleteEndpoints: (parent: Parent) => Promise<void>
+  readonly log: Log
+}
+
+const serviceKind = { group: '', kind: 'Service' } as const
+
+export class ServiceAllocator implements Allocator {
+  readonly #parts: ServiceAllocatorParts
+  readonly #families: readonly IpFamily[]
+
+  constructor(parts: ServiceAllocatorParts) {
+    this.#parts = parts
+    this.#families = parts.cidrs.map(({ family }) => family)
+  }
+
+  readonly allocate = async (wanted: AllocationRequest): Promise<Allocation> => {
+    const { object, before, namespace, isDryRun, inParts } = wanted
+    const name = object.metadata.name ?? ''
+    const parent = { namespace, name }
+    const old = before && specOf(before)
+    const given = before === undefined ? withPlural(object) : object
+    const settle = (): ReturnType<typeof settleFamilies> =>
+      settleFamilies(specOf(given), old, this.#families)
+    const settled = inParts === undefined ? settle() : await inParts(settle)
+    if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
+    const ips: string[] = []
+    const ports: number[] = []
+    const undo = (): Promise<void> => this.#giveBack(parent, { ips, ports, isDryRun })
+    try {
+      const addressed = await this.#takeIps(settled.spec, old, { parent, isDryRun, taken: ips })
+      const spec = await this.#takePorts(addressed, old, { name, isDryRun, taken: ports })
+      const keep = (): Promise<void> => this.#giveBack(parent, { ...freed(spec, old), isDryRun })
+      return { object: { ...object, spec }, keep, undo }
+    } catch (error) {
+      await undo()
+      throw error
+    }
+  }
+
+  readonly release = async (object: KubeObject, namespace: string): Promise<void> => {
+    const parent = { namespace, name: object.metadata.name ?? '' }
+    const spec = specOf(object)
+    await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
+    // Endpoints are deleted with their Service, also those that a client wrote.
+    await this.#orLog('the endpoints of a service', parent, () =>
+      this.#parts.deleteEndpoints(parent),
+    )
+  }
+
+  async #takeIps(
+    spec: Fields,
+    before: Fields | undefined,
+    {
+      parent,
+      isDryRun,
+      taken,
+    }: { readonly parent: Parent; readonly isDryRun: boolean; readonly taken: string[] },
+  ): Promise<Fields> {
+    if (!needsClusterIp(spec) || isHeadless(spec)) return spec
+    const first = firstMissing(before)
+    if (first === Infinity) return spec
+    const ips = [...textsOf(spec['clusterIPs'])]
+    const families = textsOf(spec['ipFamilies'])
+    for (let at = first; at < families.length; at++) {
+      const family = families[at] === 'IPv6' ? 'IPv6' : 'IPv4'
+      const wanted = ips[at]
+      const ip = await this.#takeIp(wanted, family, { ips, parent, isDryRun })
+      taken.push(ip)
+      ips[at] = ip
+    }
+    return { ...spec, clusterIP: ips[0] ?? '', clusterIPs: ips }
+  }
+
+  async #takeIp(
+    wanted: string | undefined,
+    family: IpFamily,
+    { ips, parent, isDryRun }: TakingIp,
+  ): Promise<string> {
+    const { clusterIps, cidrs, chosenScope, metrics } = this.#parts
+    const take = async (): Promise<string> => {
+      if (wanted === undefined) return await clusterIps.takeAny(family, parent, { isDryRun })
+      await clusterIps.take(wanted, parent, { isDryRun })
+      return wanted
+    }
+    try {
+      if (isDryRun) return await take()
+      return await metrics.ip(
+        rangeOfFamily(cidrs, family),
+        wanted === undefined ? chosenScope : 'static',
+        take,
+      )
+    } catch (error) {
+      if (!(error instanceof IpError)) throw error
+      if (wanted === undefined)
+        throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
+      const why = `failed to allocate IP ${wanted}: ${error.message}`
+      throw invalid(serviceKind, parent.name, [
+        invalidShown('spec.clusterIPs', goStrings(ips), why),
+      ])
+    }
+  }
+
+  async #takePorts(
+    spec: Fields,
+    before: Fields | undefined,
+    {
+      name,
+      isDryRun,
+      taken,
+    }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
+  ): Promise<Fields> {
+    const { nodePorts, metrics } = this.#parts
+    if (!lacksPorts(spec, before)) return spec
+    const assign = (ports: NumberSet): Assigned => assignPorts(name, spec, before, ports)
+    const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
+    // limit: as many as there are node ports
+    taken.push(...assigned.taken)
+    if (!isDryRun) {
+      const named = new Set(portsHeld(spec))
+      const asked = assigned.taken.filter((port) => named.has(port)).length
+      metrics.ports('static', asked)
+      metrics.ports('dynamic', assigned.taken.length - asked)
+    }
+    return assigned.spec
+  }
+
+  async #giveBack(parent: Parent, { ips, ports, isDryRun }: Held): Promise<void> {
+    if (isDryRun) return
+    for (const ip of ips)
+      await this.#orLog('an address', parent, () => this.#parts.clusterIps.release(ip, parent))
+    if (ports.length === 0) return
+    await this.#orLog('node ports', parent, () =>
+      this.#parts.nodePorts.change((set) => {
+        for (const port of ports) set.release(port)
+      }),
+    )
+  }
+
+  async #orLog(what: string, { namespace, name }: Parent, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      const why = messageOf(error)
+      this.#parts.log('warn', `${what} could not be given back; the repair will do it`, {
+        namespace,
+        name,
+        why,
+      })
+    }
+  }
+}
+
+type Held = {
+  readonly ips: readonly string[]
+  readonly ports: readonly number[]
+  readonly isDryRun: boolean
+}
+type TakingIp = {
+  readonly ips: readonly string[]
+  readonly parent: Parent
+  readonly isDryRun: boolean
+}
+
+/** What an update removes from the Service. */
+function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'ports'> {
+  if (before === undefined) return { ips: [], ports: [] }
+  const ips = new Set(ownIpsOf(spec))
+  const ports = new Set(portsHeld(spec))
+  return {
+    ips: ownIpsOf(before).filter((ip) => !ips.has(ip)),
+    ports: portsHeld(before).filter((port) => !ports.has(port)),
+  }
+}
+
+/** The index of the first address to be allocated. The Service keeps those it has; validation refuses to change them. */
+function firstMissing(before: Fields | undefined): number {
+  if (before === undefined || typeOf(before) === 'ExternalName') return 0
+  // A Service without any was created by a server-side apply to its status, and stays without, as upstream.
+  return ownIpsOf(before).length || Infinity
+}

@@ -1,0 +1,46 @@
+/** The annotations of an event: what the authorizer decided, what the layers added, and how long a slow request took. */
+import type { RequestContext } from '../../api/context.ts'
+import type { AuditStage } from '../../config/files/audit-policy.ts'
+import { formatDuration } from '../../lib/duration.ts'
+import type { Annotations } from './known-texts.ts'
+
+/** Requests that take longer have annotations that say so, as upstream. */
+export const SLOW_MS = 500
+
+export type Took = {
+  /** From when the request came until this stage. */
+  readonly totalMs: number
+  readonly authenticationMs: number
+}
+
+/** Undefined: none. */
+export function annotationsOf(
+  context: RequestContext,
+  stage: AuditStage,
+  took: Took,
+): Annotations | undefined {
+  const { deprecatedUntil } = context
+  const isLast = stage === 'ResponseComplete'
+  const all: Annotations = {
+    ...(isLast && took.totalMs > SLOW_MS
+      ? latencies(took, context.spent.authorizationMs)
+      : undefined),
+    // Upstream knows of it when the request has been served.
+    ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
+    ...Object.fromEntries(context.annotations),
+  }
+  return Object.keys(all).length === 0 ? undefined : all
+}
+
+const latencies = ({ totalMs, authenticationMs }: Took, authorizationMs: number): Annotations => ({
+  'apiserver.latency.k8s.io/authentication': formatDuration(authenticationMs),
+  ...(authorizationMs === 0
+    ? undefined
+    : { 'apiserver.latency.k8s.io/authorization': formatDuration(authorizationMs) }),
+  'apiserver.latency.k8s.io/total': formatDuration(totalMs),
+})
+
+const deprecation = (release: string): Annotations => ({
+  'k8s.io/deprecated': 'true',
+  ...(release === '' ? undefined : { 'k8s.io/removed-release': release }),
+})

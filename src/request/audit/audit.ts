@@ -1,0 +1,91 @@
+/** The audit log: which requests are recorded, and where their events go. One per server; without a policy there is none. */
+import type { User } from '../../api/user.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Arrived, AuditedRequest } from './audited-request.ts'
+import type { AuditBackend, Urgency } from './backend.ts'
+import { type AuditEvent, PrinterParts } from './event.ts'
+import type { AuditMetrics } from './metrics.ts'
+import { MicroClock } from './micro-clock.ts'
+import type { EvaluatePolicy } from './policy.ts'
+
+export type AuditParts = {
+  readonly evaluate: EvaluatePolicy
+  readonly backends: readonly AuditBackend[]
+  readonly metrics: AuditMetrics
+  readonly clock: Clock
+}
+
+export class Audit implements AsyncDisposable {
+  readonly printing: PrinterParts
+  readonly monotonicMs: () => number
+  /** Whether a request fails if its first event cannot be stored. */
+  readonly isStrict: boolean
+  /** Whether events are stored in the order in which they come. */
+  readonly isOrdered: boolean
+  /** Objects with more bytes are not recorded. */
+  readonly objectBytesMax: number
+  readonly #parts: AuditParts
+  /** Undefined: there are several. */
+  readonly #only: AuditBackend | undefined
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts
+    this.#only = parts.backends.length === 1 ? parts.backends[0] : undefined
+    this.printing = new PrinterParts(new MicroClock(parts.clock))
+    this.monotonicMs = parts.clock.monotonicMs
+    this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
+    this.isOrdered = parts.backends.every(({ isOrdered }) => isOrdered)
+    // limit: two backends
+    this.objectBytesMax = Math.min(
+      OBJECT_BYTES_MAX,
+      Math.max(...parts.backends.map((one) => one.eventBytesMax)),
+    )
+  }
+
+  /** Undefined: nothing of the request is recorded. `user`: undefined if authentication failed. */
+  begin(arrived: Arrived, user: User | undefined): AuditedRequest | undefined {
+    const recording = this.#parts.evaluate(user, arrived.info)
+    this.#parts.metrics.levels[recording.level].value++
+    return recording.level === 'None'
+      ? undefined
+      : new AuditedRequest({ arrived, user, recording }, this)
+  }
+
+  /** False: a backend could not store it. A promise if a backend makes the request wait. */
+  store(event: AuditEvent, urgency: Urgency = 'now'): boolean | Promise<boolean> {
+    const { backends, metrics } = this.#parts
+    metrics.events.value++
+    return this.#only === undefined
+      ? storeAll(backends, event, urgency)
+      : this.#only.process(event, urgency)
+  }
+
+  countRejected(): void {
+    this.#parts.metrics.rejected.value++
+  }
+
+  /** Stores what is still buffered. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#parts.backends.map((backend) => backend[Symbol.asyncDispose]()))
+  }
+}
+
+/** A backend that is not strict must not fail the requests of one that is. */
+function storeAll(
+  backends: readonly AuditBackend[],
+  event: AuditEvent,
+  urgency: Urgency,
+): boolean | Promise<boolean> {
+  const results = backends.map((backend) => ({
+    isStrict: backend.isStrict,
+    stored: backend.process(event, urgency),
+  }))
+  if (results.every(({ stored }) => typeof stored === 'boolean')) {
+    return results.every(({ isStrict, stored }) => stored !== false || !isStrict)
+  }
+  const storing = results.map(async ({ isStrict, stored }) => (await stored) || !isStrict)
+  return Promise.all(storing).then((all) => all.every(Boolean))
+}
+
+/** A larger object would hold up the event loop, and fill a log by itself; upstream records it all the same. */
+const OBJECT_BYTES_MAX = 16 << 20

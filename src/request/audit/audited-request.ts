@@ -1,0 +1,357 @@
+/**
+ * One request that is recorded, from when it is authenticated. It collects what the layers tell about the request and stores an event for
+ * each stage: RequestReceived, ResponseStarted of long-running requests, then ResponseComplete or Panic.
+ */
+import type { Audited } from '../../api/audited.ts'
+import type { RequestContext, RequestInfo } from '../../api/context.ts'
+import { auditFailed, type Status } from '../../api/errors.ts'
+import type { ObjectMeta } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { User } from '../../api/user.ts'
+import { printOrdered } from '../../objects/codec/json.ts'
+import type { AuditStage } from '../../config/files/audit-policy.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { stepOf } from '../../lib/parts.ts'
+import { inSlices, type Slices, type Steps } from '../../lib/slices.ts'
+import type { Urgency } from './backend.ts'
+import { annotationsOf, SLOW_MS } from './annotations.ts'
+import {
+  type AuditEvent,
+  EventPrinter,
+  type Named,
+  type PrinterParts,
+  type ResponseStatus,
+} from './event.ts'
+import type { Recording } from './policy.ts'
+import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.ts'
+import type { Annotations } from './known-texts.ts'
+import { whenEnded } from './when-ended.ts'
+
+/** A request as it came. */
+export type Arrived = {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly auditId: string
+  /** When it came, on the monotonic clock. */
+  readonly startMs: number
+  /** Now. */
+  readonly nowMs: number
+  /** A watch, or a stream of another server: its response is recorded when it begins, too. */
+  readonly isLongRunning: boolean
+}
+
+/** Where events go, and what is the same for all requests. */
+export type Recorder = {
+  readonly printing: PrinterParts
+  readonly monotonicMs: () => number
+  readonly isStrict: boolean
+  readonly isOrdered: boolean
+  readonly objectBytesMax: number
+  readonly store: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
+  readonly countRejected: () => void
+}
+
+/** How a request ended, besides its response. */
+export type Outcome = {
+  /** The Status that the body of the response is. */
+  readonly status?: Status | undefined
+  /** An error that nobody foresaw. */
+  readonly panic?: unknown
+  /** Now, on the monotonic clock. */
+  readonly nowMs: number
+}
+
+/** To leave managedFields out, an object is made a string, and then bytes again. */
+const OMITTING_COPIES = 2
+
+const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+export class AuditedRequest implements Audited {
+  readonly wantsRequest: boolean
+  readonly wantsResponse: boolean
+  readonly objectBytesMax: number
+  readonly copies: number
+  readonly #recorder: Recorder
+  readonly #arrived: Arrived
+  readonly #recording: Recording
+  readonly #printer: EventPrinter
+  readonly #uri: string
+  readonly #receivedMs: number
+  readonly #authenticatedMs: number
+  #context: RequestContext | undefined
+  /** Of the last event, if there is anything to wait for. */
+  #storing: Promise<boolean> | undefined
+  #named: Named | undefined
+  #printRequest: (() => Steps<Buffer>) | undefined
+  #requestObject: Buffer | undefined
+  #printResponse: (() => Steps<Buffer>) | undefined
+  #responseObject: Buffer | undefined
+  #printStatus: (() => Steps<void>) | undefined
+  #isTruncated = false
+  #isRejected = false
+  #response: ResponseStatus | undefined
+
+  /** `user`: undefined if authentication failed. */
+  constructor(
+    {
+      arrived,
+      user,
+      recording,
+    }: { arrived: Arrived; user: User | undefined; recording: Recording },
+    recorder: Recorder,
+  ) {
+    const { request, info, auditId } = arrived
+    const { level } = recording
+    this.#recorder = recorder
+    this.#arrived = arrived
+    this.#recording = recording
+    this.wantsRequest = level === 'Request' || level === 'RequestResponse'
+    this.wantsResponse = level === 'RequestResponse'
+    this.objectBytesMax = recorder.objectBytesMax
+    this.copies = recording.omitsManagedFields ? OMITTING_COPIES : 0
+    this.#uri = uriOf(request)
+    const { texts, time } = recorder.printing
+    this.#authenticatedMs = arrived.nowMs - arrived.startMs
+    this.#receivedMs = time.now(arrived.nowMs) - this.#authenticatedMs
+    const source = texts.source(request)
+    const facts = {
+      level,
+      auditId,
+      uri: this.#uri,
+      user,
+      source,
+      info,
+      receivedMs: this.#receivedMs,
+    }
+    this.#printer = new EventPrinter(facts, recorder.printing)
+  }
+
+  /**
+   * Stores the first event. What only reads may go on meanwhile, if its response waits for a later event; all else must not be done
+   * before it is recorded: what writes, and what may do anything on another server, such as an exec by GET. Fails if the
+   * policy of the backend is that a request which cannot be recorded is not served.
+   */
+  received(context: RequestContext): Promise<void> | undefined {
+    this.#context = context
+    const { isStrict } = this.#recorder
+    const isAwaited = isStrict || !this.#onlyReads || this.#recording.omitsStage.ResponseComplete
+    const stored = this.#emit('RequestReceived', this.#arrived.nowMs, isAwaited ? 'now' : 'soon')
+    if (stored === true) return undefined
+    if (stored === false) {
+      if (isStrict) throw this.#reject()
+      return undefined
+    }
+    if (!isAwaited) return undefined
+    return stored.then((isStored) => {
+      if (!isStored && isStrict) throw this.#reject()
+    })
+  }
+
+  get #onlyReads(): boolean {
+    const { info, isLongRunning } = this.#arrived
+    return readingVerbs.has(info.verb) && (info.verb === 'watch' || !isLongRunning)
+  }
+
+  requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {
+    if (metadata !== undefined) this.#named = metadata
+    if (this.wantsRequest) this.#printRequest = () => this.#recorded(print)
+  }
+
+  requestPatch(body: Buffer): void {
+    if (this.wantsRequest) this.#printRequest = () => recordedPatch(body, this.#slices)
+  }
+
+  responseObject(json: Buffer | undefined): void {
+    if (json === undefined) this.#isTruncated = true
+    else this.#printResponse = () => this.#recorded(() => json)
+  }
+
+  /** The request was refused before authentication: there is one event. */
+  refused(response: ApiResponse, { status, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
+    this.#setStatus(response, status)
+    return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
+  }
+
+  /** Returns the response, which is to be sent when the event is stored. */
+  answered(
+    response: ApiResponse,
+    { status, panic, nowMs }: Outcome,
+  ): ApiResponse | Promise<ApiResponse> {
+    if (this.#isRejected) return response
+    if (panic !== undefined) {
+      this.#response = { code: response.status, status: panicStatus(panic) }
+      return this.#then(nowMs, (atMs) => after(this.#emit('Panic', atMs), response))
+    }
+    this.#setStatus(response, status)
+    return this.#hasObjects
+      ? this.#then(nowMs, (atMs) => this.#finish(response, atMs))
+      : this.#finish(response, nowMs)
+  }
+
+  #setStatus(response: ApiResponse, status: Status | undefined): void {
+    this.#response = { code: response.status, status }
+    if (status === undefined) return
+    if (isLong(response)) this.#printStatus = () => this.#longStatus(response, status)
+    else if (this.wantsResponse)
+      this.#printResponse = () => this.#recorded(() => printOrdered(status))
+  }
+
+  /** A long Status is printed once: most clients get the same JSON. */
+  *#longStatus(response: ApiResponse, status: Status): Steps<void> {
+    const json = statusJsonOf(response) ?? (yield* this.#recorded(() => printOrdered(status)))
+    const { metadata } = status
+    if (Object.keys(metadata).length === 0)
+      this.#response = { code: response.status, printed: json.subarray(statusHead.length) }
+    if (this.wantsResponse) this.#responseObject = json
+  }
+
+  #finish(response: ApiResponse, nowMs: number): ApiResponse | Promise<ApiResponse> {
+    const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted', nowMs) : true
+    if ('body' in response && !isRelayed(response.body))
+      return after(this.#emit('ResponseComplete', nowMs), response)
+    return after(
+      started,
+      whenEnded(response, this.#arrived.request, (isCut) => this.#ended(isCut)),
+    )
+  }
+
+  /** `isCut`: upstream's handler panics. */
+  #ended(isCut: boolean): void {
+    if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
+    void this.#emit(isCut ? 'Panic' : 'ResponseComplete', this.#recorder.monotonicMs())
+  }
+
+  get #hasObjects(): boolean {
+    return (
+      this.#printRequest !== undefined ||
+      this.#printResponse !== undefined ||
+      this.#printStatus !== undefined
+    )
+  }
+
+  /** Prints the objects, in slices; most requests have none. */
+  #then(
+    nowMs: number,
+    finish: (atMs: number) => ApiResponse | Promise<ApiResponse>,
+  ): ApiResponse | Promise<ApiResponse> {
+    if (!this.#hasObjects) return finish(nowMs)
+    return this.#print().then(() => finish(this.#recorder.monotonicMs()))
+  }
+
+  async #print(): Promise<void> {
+    const slices = this.#slices
+    if (this.#printRequest !== undefined)
+      this.#requestObject = await inSlices(this.#printRequest(), slices)
+    if (this.#printResponse !== undefined)
+      this.#responseObject = await inSlices(this.#printResponse(), slices)
+    if (this.#printStatus !== undefined) await inSlices(this.#printStatus(), slices)
+  }
+
+  *#recorded(print: () => string | Buffer): Steps<Buffer> {
+    return yield* recordedObject(
+      yield* stepOf(print, this.#slices),
+      this.#recording.omitsManagedFields,
+    )
+  }
+
+  /** Undefined: the request works on nothing that is large. */
+  get #slices(): Slices | undefined {
+    return this.#context?.isLarge === true ? this.#context.slices : undefined
+  }
+
+  /** `nowMs`: on the monotonic clock. */
+  #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): boolean | Promise<boolean> {
+    if (this.#recording.omitsStage[stage]) return true
+    const isFirst = stage === 'RequestReceived'
+    const stageMs = isFirst ? this.#receivedMs : this.#recorder.printing.time.now(nowMs)
+    const context = this.#context
+    const event = this.#printer.print({
+      stage,
+      impersonated: context?.impersonator === undefined ? undefined : context.knownUser,
+      named: this.#named,
+      response: this.#response,
+      requestObject: this.#requestObject,
+      responseObject: this.#responseObject,
+      isTruncated: this.#isTruncated,
+      stageMs,
+      annotations: context && this.#annotationsOf(context, stage, stageMs),
+    })
+    return this.#store(event, urgency)
+  }
+
+  /** The events of a request are stored in their order: calls of a webhook could overtake each other. */
+  #store(event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
+    const { isOrdered } = this.#recorder
+    const before = isOrdered ? undefined : this.#storing
+    const stored =
+      before === undefined
+        ? this.#recorder.store(event, urgency)
+        : before.then(() => this.#recorder.store(event, urgency))
+    if (!isOrdered && stored instanceof Promise) this.#storing = stored
+    return stored
+  }
+
+  /** Most requests are allowed at once, and have nothing else to tell. */
+  #annotationsOf(
+    context: RequestContext,
+    stage: AuditStage,
+    atMs: number,
+  ): Annotations | undefined {
+    const { decision, ownAnnotations, deprecatedUntil } = context
+    const { texts } = this.#recorder.printing
+    const totalMs = atMs - this.#receivedMs
+    if (ownAnnotations === undefined && deprecatedUntil === undefined && totalMs <= SLOW_MS) {
+      if (decision === undefined) return undefined
+      if (decision.verdict === 'allow') return texts.allowed(decision.reason)
+    }
+    return annotationsOf(context, stage, { totalMs, authenticationMs: this.#authenticatedMs })
+  }
+
+  /** Nothing more of the request is recorded. */
+  #reject(): Error {
+    this.#isRejected = true
+    this.#recorder.countRejected()
+    return auditFailed(this.#uri)
+  }
+}
+
+const isRelayed = (body: Extract<ApiResponse, { body: unknown }>['body']): boolean =>
+  !Buffer.isBuffer(body) && 'chunks' in body && body.isRelayed === true
+
+/** A response with more bytes is not printed anew for its event. */
+const LONG_BYTES = 16 << 10
+
+const isLong = (response: ApiResponse): boolean =>
+  'body' in response && Buffer.isBuffer(response.body) && response.body.length > LONG_BYTES
+
+/** What the JSON of a Status begins with. Of this, events have no kind and no version. */
+const statusHead = Buffer.from('{"kind":"Status","apiVersion":"v1",')
+
+/** The JSON of a Status if that is what was sent. */
+function statusJsonOf(response: ApiResponse): Buffer | undefined {
+  if (!('body' in response) || !Buffer.isBuffer(response.body)) return undefined
+  const { body } = response
+  return body.subarray(0, statusHead.length).equals(statusHead) ? withoutNewline(body) : undefined
+}
+
+/** As it was sent, as far as it is known. */
+function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
+  const asked = rawQuery ?? query.toString()
+  return asked === '' ? rawPath : `${rawPath}?${asked}`
+}
+
+const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: `APIServer panic'd: ${messageOf(error)}`,
+  reason: 'InternalError',
+})
+
+/** The response, when the event is stored. */
+const after = (
+  stored: boolean | Promise<boolean>,
+  response: ApiResponse,
+): ApiResponse | Promise<ApiResponse> =>
+  typeof stored === 'boolean' ? response : stored.then(() => response)

@@ -1,0 +1,182 @@
+/** The mode `batch`: events are buffered and stored later, several at once; no request waits for its events. */
+import { Bucket } from '../../lib/bucket.ts'
+import { Deque } from '../../lib/deque.ts'
+import { inTime, sleep, type Time } from '../../lib/timers.ts'
+import type { AuditMode } from '../../config/audit.ts'
+import { type AuditBackend, type EventSink, FLUSH_MS_MAX } from './backend.ts'
+import { type AuditEvent, printedEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+import { truncated } from './truncate.ts'
+
+export type BatchOptions = {
+  readonly mode: Extract<AuditMode, { kind: 'batch' }>
+  /** How many batches may be on their way at once. */
+  readonly batchesMax: number
+  /** Infinity: events are not truncated. */
+  readonly eventBytesMax: number
+  /** A batch with more bytes is divided. */
+  readonly batchBytesMax: number
+  /** Size of the events that are buffered or being stored: beyond it further ones are lost. */
+  readonly bufferBytes: number
+  readonly time: Time
+  readonly reportLost: ReportLost
+}
+
+/** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
+type Group = { readonly promise: Promise<boolean>; events: number }
+
+const ignoreStop = (): undefined => undefined
+
+export class BatchBackend implements AuditBackend {
+  readonly isStrict = false
+  /** No request waits for its events. */
+  readonly isOrdered = true
+  readonly eventBytesMax: number
+  readonly #sink: EventSink
+  readonly #options: BatchOptions
+  readonly #throttle: Bucket | undefined
+  readonly #buffer = new Deque<AuditEvent>()
+  /** Of all events that are buffered or being stored, but for those that are batches by themselves. */
+  #bytes = 0
+  readonly #storing = new Set<Promise<void>>()
+  /** How many events are being stored that are batches by themselves. */
+  #single = 0
+  /** Those that the sink stores together with the next one, perhaps. */
+  #group: Group | undefined
+  #running: Promise<void> | undefined
+  /** Ends the wait for a full batch. */
+  #wake: (() => void) | undefined
+  readonly #stopping = new AbortController()
+  /** Each event asks this, and a signal is slow to tell. */
+  #isStopping = false
+
+  constructor(sink: EventSink, options: BatchOptions) {
+    const { mode, time, eventBytesMax } = options
+    this.#sink = sink
+    this.#options = options
+    this.eventBytesMax = eventBytesMax
+    const { throttle } = mode
+    this.#throttle =
+      throttle === null
+        ? undefined
+        : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
+  }
+
+  /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
+  process(event: AuditEvent): boolean {
+    const { mode, reportLost, bufferBytes } = this.#options
+    const fitting = truncated(event, this.eventBytesMax, reportLost)
+    if (fitting === undefined) return true
+    if (this.#isStopping) reportLost('buffered', [fitting], 'audit backend shut down')
+    else if (
+      this.#buffer.length + this.#single >= mode.bufferEventsMax ||
+      this.#bytes > bufferBytes
+    ) {
+      reportLost('buffered', [fitting], 'audit buffer queue blocked')
+    } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
+    // Its JSON is needed several times: to count it, to divide batches and to send it.
+    else this.#add(printedEvent(fitting, Buffer.concat(fitting.pieces())))
+    return true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true
+    this.#stopping.abort()
+    this.#wake?.()
+    const stored = this.#settled()
+    await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
+    await this.#sink.close(0)
+    await stored
+  }
+
+  /**
+   * A sink that takes events one by one puts them together itself, and bounds their size: as many as upstream buffers may be on their way.
+   * Nobody waits for them, so they may wait for others to be written with, unless the buffer fills.
+   */
+  #storeOne(event: AuditEvent): void {
+    this.#single++
+    const isFilling = this.#single * 2 >= this.#options.mode.bufferEventsMax
+    const promise = this.#sink.store([event], isFilling ? 'now' : 'soon')
+    const group = this.#group
+    if (group?.promise === promise) group.events++
+    else this.#follow({ promise, events: 1 })
+  }
+
+  #follow(group: Group): void {
+    this.#group = group
+    const storing: Promise<void> = group.promise.then(() => {
+      if (this.#group === group) this.#group = undefined
+      this.#single -= group.events
+      this.#storing.delete(storing)
+    })
+    this.#storing.add(storing)
+  }
+
+  #add(event: AuditEvent): void {
+    this.#buffer.push(event)
+    this.#bytes += event.printedBytes
+    if (this.#buffer.length >= this.#options.mode.batchEventsMax) this.#wake?.()
+    this.#running ??= this.#run()
+  }
+
+  async #settled(): Promise<void> {
+    await this.#running
+    await Promise.all(this.#storing)
+  }
+
+  /** Runs until the buffer is empty. */
+  async #run(): Promise<void> {
+    while (this.#buffer.length > 0) {
+      await this.#untilFull()
+      await this.#untilAllowed()
+      while (this.#storing.size >= this.#options.batchesMax) await Promise.race(this.#storing)
+      const storing: Promise<void> = this.#store(this.#take()).then(
+        () => void this.#storing.delete(storing),
+      )
+      this.#storing.add(storing)
+    }
+    this.#running = undefined
+  }
+
+  /** Until there are enough events for a batch, or the time to wait for them is over. */
+  async #untilFull(): Promise<void> {
+    const { mode, time } = this.#options
+    if (this.#isStopping || this.#buffer.length >= mode.batchEventsMax) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = time.after(Math.max(0, mode.waitMs), resolve)
+    this.#wake = resolve
+    await promise
+    timer.close()
+    this.#wake = undefined
+  }
+
+  /** A server that stops does not wait for its turn. */
+  async #untilAllowed(): Promise<void> {
+    const { mode, time } = this.#options
+    const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)
+    const { signal } = this.#stopping
+    while (!this.#isStopping && this.#throttle?.take(time.monotonicMs()) === false) {
+      await sleep(time, pauseMs, signal).catch(ignoreStop)
+    }
+  }
+
+  #take(): readonly AuditEvent[] {
+    const { mode, batchBytesMax } = this.#options
+    const batch: AuditEvent[] = []
+    let bytes = 0
+    while (batch.length < mode.batchEventsMax) {
+      const next = this.#buffer.at(0)
+      if (next === undefined) return batch
+      bytes += next.printedBytes + 1
+      if (batch.length > 0 && bytes > batchBytesMax) return batch
+      batch.push(next)
+      this.#buffer.shift()
+    }
+    return batch
+  }
+
+  async #store(batch: readonly AuditEvent[]): Promise<void> {
+    await this.#sink.store(batch, 'now')
+    for (const { printedBytes } of batch) this.#bytes -= printedBytes
+  }
+}

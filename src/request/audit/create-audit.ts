@@ -1,0 +1,155 @@
+/** Builds the audit log from its configuration. */
+import type { AuditConfig, AuditLog, AuditMode, AuditWebhook } from '../../config/audit.ts'
+import { goFileError } from '../../config/files/go-file-error.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Dial } from '../../lib/dial.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import { systemTimers, type Time } from '../../lib/timers.ts'
+import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { Audit } from './audit.ts'
+import type { AuditBackend, EventSink } from './backend.ts'
+import { BatchBackend } from './batch.ts'
+import { BlockingBackend } from './blocking.ts'
+import { LogFile } from './log-file.ts'
+import { type Lines, LogSink } from './log-sink.ts'
+import { createReportLost, type ReportLost } from './lost.ts'
+import { addAuditMetrics } from './metrics.ts'
+import { compilePolicy } from './policy.ts'
+import { standardOutput } from './standard-output.ts'
+import { WebhookSink } from './webhook-sink.ts'
+
+export type AuditSurroundings = {
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Log
+  /** What requests may hold in memory together. */
+  readonly requestBytes: number
+  /** How its webhook is connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
+}
+
+/** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
+export async function createAudit(
+  config: AuditConfig,
+  surroundings: AuditSurroundings,
+): Promise<Audit | undefined> {
+  const { policy, log, webhook } = config
+  const { clock } = surroundings
+  // Upstream registers the metrics and opens the file even if there is no policy.
+  const metrics = addAuditMetrics(surroundings.metrics)
+  const lines = log === null ? undefined : await openLines(log, surroundings)
+  if (policy === null || (lines === undefined && webhook === null)) return undefined
+  const time: Time = { ...clock, ...systemTimers }
+  const { random, dial, requestBytes } = surroundings
+  const bufferBytes = Math.min(BUFFER_BYTES_MAX, requestBytes * BUFFER_SHARE)
+  const parts = {
+    time,
+    reportLost: createReportLost(metrics, surroundings.log),
+    random,
+    dial,
+    bufferBytes,
+  }
+  const backends: AuditBackend[] = []
+  if (log !== null && lines !== undefined) {
+    const { format, mode } = log
+    // A request that waits for its events holds what they take.
+    const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
+    const sink = new LogSink(lines, {
+      format,
+      reportLost: parts.reportLost,
+      timers: time,
+      waitingBytesMax,
+    })
+    // Lines are written in order, so one batch at a time.
+    backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
+  }
+  if (webhook !== null)
+    backends.push(
+      createBackend(createWebhook(webhook, parts), { ...webhook, batchesMax: 64 }, parts),
+    )
+  return new Audit({ evaluate: compilePolicy(policy), backends, metrics, clock })
+}
+
+type Parts = {
+  readonly time: Time
+  readonly random: () => number
+  readonly reportLost: ReportLost
+  readonly dial?: Dial | undefined
+  readonly bufferBytes: number
+}
+
+/**
+ * Events that no request waits for are buffered up to a part of what requests may hold, since they
+ * may be megabytes. kube-apiserver limits their number only.
+ */
+const BUFFER_SHARE = 1 / 4
+const BUFFER_BYTES_MAX = 256 << 20
+
+/** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
+const BATCH_BYTES_MAX = 10 << 20
+
+type BackendOptions = Pick<AuditLog, 'truncate'> & {
+  readonly mode: AuditMode
+  readonly batchesMax: number
+}
+
+function createBackend(
+  sink: EventSink,
+  { mode, truncate, batchesMax }: BackendOptions,
+  { time, reportLost, bufferBytes }: Parts,
+): AuditBackend {
+  const { eventBytesMax, batchBytesMax } = truncate ?? {
+    eventBytesMax: Infinity,
+    batchBytesMax: BATCH_BYTES_MAX,
+  }
+  if (mode.kind === 'batch') {
+    return new BatchBackend(sink, {
+      mode,
+      batchesMax,
+      eventBytesMax,
+      batchBytesMax,
+      bufferBytes,
+      time,
+      reportLost,
+    })
+  }
+  return new BlockingBackend(sink, {
+    isStrict: mode.kind === 'blocking-strict',
+    eventBytesMax,
+    reportLost,
+  })
+}
+
+/** As upstream's client; a batch may be retried for longer. */
+const WEBHOOK_TIMEOUT_MS = 30_000
+
+const createWebhook = (
+  { kubeconfig, initialBackoffMs }: AuditWebhook,
+  { time, random, reportLost, dial, bufferBytes }: Parts,
+): EventSink =>
+  new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time, dial }), {
+    initialBackoffMs,
+    timers: time,
+    random,
+    reportLost,
+    // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that it would have kept.
+    charactersMax: bufferBytes,
+  })
+
+async function openLines(
+  { path, rotation, isCompressed }: AuditLog,
+  { clock, log }: AuditSurroundings,
+): Promise<Lines> {
+  if (path === '-') return standardOutput
+  const { wallMs, monotonicMs } = clock
+  const { megabytesMax, backupsMax, daysMax } = rotation
+  try {
+    const old = { filesMax: backupsMax, daysMax, isCompressed, wallMs, log }
+    return await LogFile.create({ path, megabytesMax, old, wallMs, monotonicMs })
+  } catch (cause) {
+    const why = goFileError('open', path, cause)
+    throw new Error(`ensureLogFile: ${why}: correct --audit-log-path`, { cause })
+  }
+}

@@ -1,0 +1,240 @@
+/** Writes events to the audit log: those that come while others are being written are written together. */
+import type { AuditLog } from '../../config/audit.ts'
+import { NEWLINE } from '../../lib/ascii.ts'
+import { ByteText } from '../../lib/byte-text.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { Timer, Timers } from '../../lib/timers.ts'
+import type { EventSink, Urgency } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import { legacyLine } from './legacy-line.ts'
+import type { LostEvent, ReportLost } from './lost.ts'
+
+/** Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed before the promise settles. */
+export interface Lines {
+  readonly append: (lines: Buffer) => Promise<void>
+  /** Appends one line, which is in pieces. */
+  readonly appendLong: (pieces: readonly Buffer[]) => Promise<void>
+  /** So many bytes should not wait for more. Absent: the more are written at once, the better. */
+  readonly fullBytes?: number
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Of events that are written together. An event that has more is written alone, so one that fits into no file, which has a megabyte at
+ * least, takes no other with it.
+ */
+const LONG_BYTES = 128 << 10
+/** A group takes events until it has `LONG_BYTES`, so that each that is not long has room in it. */
+const GROUP_BYTES = 2 * LONG_BYTES
+/** Texts of groups that are used again. Later events of a request copy parts of earlier ones, as long as their text is not used again. */
+const SPARES_MAX = 4
+
+/**
+ * What is recorded in so many turns of the event loop is written by one write, which costs as much as to print twenty events. Beyond the
+ * first number a turn in which nothing comes ends the wait.
+ */
+const GATHERED_TURNS_MIN = 3
+const GATHERED_TURNS_MAX = 8
+/** How long an event for which nobody waits may wait for one that somebody waits for, to be written with it. */
+const LINGER_MS = 20
+
+export type LogSinkOptions = Pick<AuditLog, 'format'> & {
+  readonly timers: Pick<Timers, 'soon' | 'after'>
+  readonly reportLost: ReportLost
+  /** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
+  readonly waitingBytesMax: number
+}
+
+/**
+ * Events that are written together, and whether they were. They are encoded as they come: long texts, joined before they are encoded, cost
+ * more to collect as garbage than to print.
+ */
+type Group = {
+  /** The only event, if it is long. Others are not kept beside their text: hardly one is ever lost. */
+  long: AuditEvent | undefined
+  /** A long event with printed parts, which are not copied into a text. */
+  readonly pieces?: readonly Buffer[]
+  readonly text: ByteText
+  readonly written: PromiseWithResolvers<boolean>
+}
+
+export class LogSink implements EventSink {
+  readonly isOrdered = true
+  readonly #lines: Lines
+  readonly #format: AuditLog['format']
+  readonly #reportLost: ReportLost
+  readonly #waitingBytesMax: number
+  readonly #timers: LogSinkOptions['timers']
+  /** In their order; the last one may take more events. */
+  readonly #groups: Group[] = []
+  /** The one that was used the longest time ago is the first. */
+  readonly #spares: ByteText[] = []
+  #waitingBytes = 0
+  #writing: Promise<void> | undefined
+  /** Somebody waits for an event that has not been written, or one has waited for others for long enough. */
+  #isDue = false
+  #lingering: Timer | undefined
+  #isClosed = false
+
+  constructor(lines: Lines, { format, reportLost, timers, waitingBytesMax }: LogSinkOptions) {
+    this.#lines = lines
+    this.#format = format
+    this.#reportLost = reportLost
+    this.#timers = timers
+    this.#waitingBytesMax = waitingBytesMax
+  }
+
+  store(events: readonly AuditEvent[], urgency: Urgency): Promise<boolean> {
+    if (this.#isClosed) {
+      this.#reportLost('log', events, 'audit backend shut down')
+      return Promise.resolve(false)
+    }
+    if (this.#waitingBytes > this.#waitingBytesMax) {
+      this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
+      return Promise.resolve(false)
+    }
+    if (events.length === 0) return Promise.resolve(true)
+    const only = events.length === 1 ? events[0] : undefined
+    const written = only === undefined ? this.#addAll(events) : this.#add(only).written.promise
+    if (urgency === 'now') this.#isDue = true
+    if (this.#isDue || this.#isFull) this.#writing ??= this.#write()
+    else this.#linger()
+    return written
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#lingering?.close()
+    this.#writeAll()
+    await this.#writing
+    await this.#lines.close()
+  }
+
+  get #isFull(): boolean {
+    const { fullBytes = Infinity } = this.#lines
+    return (this.#groups[0]?.text.length ?? 0) >= fullBytes
+  }
+
+  #linger(): void {
+    this.#lingering ??= this.#timers.after(LINGER_MS, () => {
+      this.#lingering = undefined
+      this.#writeAll()
+    })
+  }
+
+  #writeAll(): void {
+    if (this.#groups.length === 0) return
+    this.#isDue = true
+    this.#writing ??= this.#write()
+  }
+
+  /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
+  #gather({ text }: Group): Promise<void> {
+    return new Promise((resolve) => {
+      let turns = 0
+      let length = -1
+      const look = (): void => {
+        const isQuiet = turns >= GATHERED_TURNS_MIN && text.length === length
+        if (isQuiet || turns === GATHERED_TURNS_MAX || this.#isFull) return resolve()
+        turns++
+        length = text.length
+        this.#timers.soon(look)
+      }
+      look()
+    })
+  }
+
+  #addAll(events: readonly AuditEvent[]): Promise<boolean> {
+    const groups = new Set(events.map((event) => this.#add(event)))
+    return Promise.all(Array.from(groups, ({ written }) => written.promise)).then((all) =>
+      all.every(Boolean),
+    )
+  }
+
+  #add(event: AuditEvent): Group {
+    if (this.#format === 'json' && event.printedBytes > LONG_BYTES) return this.#addPieces(event)
+    const last = this.#groups.at(-1)
+    const isOpen = last !== undefined && last.pieces === undefined && last.text.length <= LONG_BYTES
+    const group = isOpen ? last : this.#begin(this.#takeText())
+    const { text } = group
+    const start = text.length
+    if (this.#format === 'json') event.print(text)
+    else text.text(event.line())
+    text.byte(NEWLINE)
+    const bytes = text.length - start
+    this.#waitingBytes += bytes
+    if (bytes <= LONG_BYTES) return group
+    const own = start === 0 ? group : this.#moveOut(text, start)
+    own.long = event
+    return own
+  }
+
+  #addPieces(event: AuditEvent): Group {
+    const pieces = [...event.pieces(), newline]
+    const group = { long: event, pieces, text: noText, written: Promise.withResolvers<boolean>() }
+    this.#groups.push(group)
+    this.#waitingBytes += bytesOf(group)
+    return group
+  }
+
+  #begin(text: ByteText): Group {
+    const group = { long: undefined, text, written: Promise.withResolvers<boolean>() }
+    this.#groups.push(group)
+    return group
+  }
+
+  #takeText(): ByteText {
+    const text = this.#spares.shift()
+    text?.clear()
+    return text ?? new ByteText(GROUP_BYTES)
+  }
+
+  /** A long event becomes a group by itself. */
+  #moveOut(text: ByteText, start: number): Group {
+    const own = new ByteText(text.length - start)
+    own.copy(text, start, text.length)
+    text.cut(start)
+    return this.#begin(own)
+  }
+
+  #eventsIn({ long, text }: Group): readonly LostEvent[] {
+    if (long !== undefined) return [long]
+    const lines = text.bytes.toString().split('\n').slice(0, -1)
+    return lines.map((line) => ({
+      json: line,
+      line: () => (this.#format === 'json' ? legacyLine(line) : line),
+    }))
+  }
+
+  async #write(): Promise<void> {
+    while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
+      // Others may join the last group.
+      const [first] = this.#groups
+      if (first !== undefined && this.#groups.length === 1 && !this.#isFull)
+        await this.#gather(first)
+      const group = this.#groups.shift()
+      if (group === undefined) break
+      if (this.#groups.length === 0) this.#isDue = false
+      const { text, pieces, written } = group
+      this.#waitingBytes -= bytesOf(group)
+      try {
+        if (pieces === undefined) await this.#lines.append(text.bytes)
+        else await this.#lines.appendLong(pieces)
+        written.resolve(true)
+      } catch (error) {
+        this.#reportLost('log', this.#eventsIn(group), messageOf(error))
+        written.resolve(false)
+      }
+      if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX)
+        this.#spares.push(text)
+    }
+    this.#writing = undefined
+    if (this.#groups.length > 0) this.#linger()
+  }
+}
+
+const newline = Buffer.from('\n')
+const noText = new ByteText(0)
+
+const bytesOf = ({ pieces, text }: Group): number =>
+  pieces === undefined ? text.length : pieces.reduce((sum, { length }) => sum + length, 0)

@@ -1,0 +1,16 @@
+/** Events that could not be stored are counted, and logged in short, so that they are not lost without a trace. */
+import type { Log } from '../../lib/log.ts'
+import type { AuditEvent } from './event.ts'
+import type { AuditMetrics, AuditPlugin } from './metrics.ts'
+
+export type LostEvent = Pick<AuditEvent, 'json' | 'line'>
+
+export type ReportLost = (plugin: AuditPlugin, events: readonly LostEvent[], why: string) => void
+
+export const createReportLost =
+  (metrics: AuditMetrics, log: Log): ReportLost =>
+  (plugin, events, why) => {
+    metrics.errors(plugin).value += events.length
+    for (const event of events)
+      log('error', 'an audit event was lost', { plugin, why, event: event.line() })
+  }

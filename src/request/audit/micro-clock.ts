@@ -1,0 +1,82 @@
+/**
+ * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has milliseconds, so the rest comes from the
+ * monotonic clock, which is anchored to it anew whenever the two disagree.
+ */
+import type { ByteText } from '../../lib/byte-text.ts'
+import type { Clock } from '../../lib/clock.ts'
+
+/** How often the two are compared: not for each of many events, yet before anybody sees the difference. */
+const COMPARED_MS = 10
+
+export class MicroClock {
+  readonly #clock: Clock
+  /** What has to be added to the monotonic clock. */
+  #anchorMs: number
+  /** When the clocks were compared last, on the monotonic clock. */
+  #comparedMs: number
+  #second = Number.NaN
+  #secondText = ''
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#comparedMs = clock.monotonicMs()
+    this.#anchorMs = clock.wallMs() - this.#comparedMs
+  }
+
+  /** In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock has said just now. */
+  now(monotonicMs: number): number {
+    if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare()
+    return this.#anchorMs + monotonicMs
+  }
+
+  /** Reads both: the process may have stood still since the one was read for a request. */
+  #compare(): void {
+    const monotonicMs = this.#clock.monotonicMs()
+    this.#comparedMs = monotonicMs
+    const behindMs = this.#clock.wallMs() - (this.#anchorMs + monotonicMs)
+    if (behindMs > 0 || behindMs <= -1) this.#anchorMs += behindMs
+  }
+
+  print(ms: number): string {
+    const second = this.#begin(ms)
+    return `${this.#secondText}${`${microsOf(ms, second)}`.padStart(MICRO_DIGITS, '0')}Z`
+  }
+
+  /** Appends what `print` returns, without the `Z`, behind a text that is the same for all times. */
+  append(into: ByteText, ms: number, before: TimeField): void {
+    const second = this.#begin(ms)
+    into.append(before.upTo(this.#secondText))
+    into.digits(microsOf(ms, second), MICRO_DIGITS)
+  }
+
+  #begin(ms: number): number {
+    const second = Math.floor(ms / 1000)
+    if (second === this.#second) return second
+    this.#second = second
+    this.#secondText = new Date(second * 1000).toISOString().slice(0, -4)
+    return second
+  }
+}
+
+const MICRO_DIGITS = 6
+
+const microsOf = (ms: number, second: number): number => Math.floor((ms - second * 1000) * 1000)
+
+/** What stands before a time, together with the part of the time that many have in common. */
+export class TimeField {
+  readonly #before: string
+  #second = ''
+  #bytes = Buffer.alloc(0)
+
+  constructor(before: string) {
+    this.#before = before
+  }
+
+  upTo(second: string): Buffer {
+    if (second !== this.#second) {
+      this.#second = second
+      this.#bytes = Buffer.from(`${this.#before}${second}`)
+    }
+    return this.#bytes
+  }
+}

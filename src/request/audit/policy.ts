@@ -1,0 +1,124 @@
+/**
+ * Evaluates the audit policy: which events of a request are recorded, and with how much in them. Rules are compiled once; the first that
+ * matches decides, and a request that no rule matches is not recorded.
+ */
+import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
+import { pathPrefix } from '../../api/path-prefix.ts'
+import type { User } from '../../api/user.ts'
+import type {
+  AuditLevel,
+  AuditPolicy,
+  AuditResources,
+  AuditRule,
+  AuditStage,
+} from '../../config/files/audit-policy.ts'
+
+/** What is recorded of a request. One object for all requests that a rule matches. */
+export type Recording = {
+  readonly level: AuditLevel
+  readonly omitsStage: { readonly [stage in AuditStage]: boolean }
+  readonly omitsManagedFields: boolean
+}
+
+/** `user`: who was authenticated, not who is impersonated; undefined if authentication failed. */
+export type EvaluatePolicy = (user: User | undefined, info: RequestInfo) => Recording
+
+export function compilePolicy(policy: AuditPolicy): EvaluatePolicy {
+  const rules = policy.rules.map((rule) => ({
+    matches: compileRule(rule),
+    recording: recordingOf(rule, policy),
+  }))
+  const unmatched = recordingOf({ level: 'None', omitStages: [], omitsManagedFields: null }, policy)
+  return (user, info) => {
+    for (const { matches, recording } of rules) if (matches(user, info)) return recording
+    return unmatched
+  }
+}
+
+function recordingOf(
+  {
+    level,
+    omitStages,
+    omitsManagedFields,
+  }: Pick<AuditRule, 'level' | 'omitStages' | 'omitsManagedFields'>,
+  policy: AuditPolicy,
+): Recording {
+  const omits = (stage: AuditStage): boolean =>
+    omitStages.includes(stage) || policy.omitStages.includes(stage)
+  return {
+    level,
+    omitsStage: {
+      RequestReceived: omits('RequestReceived'),
+      ResponseStarted: omits('ResponseStarted'),
+      ResponseComplete: omits('ResponseComplete'),
+      Panic: omits('Panic'),
+    },
+    omitsManagedFields: omitsManagedFields ?? policy.omitsManagedFields,
+  }
+}
+
+type Matches = (user: User | undefined, info: RequestInfo) => boolean
+
+/** Only fields that the rule has are looked at. */
+function compileRule(rule: AuditRule): Matches {
+  const conditions: Matches[] = []
+  const users = setOf(rule.users)
+  const groups = setOf(rule.userGroups)
+  const verbs = setOf(rule.verbs)
+  if (users !== undefined) conditions.push((user) => user !== undefined && users.has(user.name))
+  if (groups !== undefined)
+    conditions.push((user) => user?.groups.some((group) => groups.has(group)) ?? false)
+  if (verbs !== undefined) conditions.push((_, { verb }) => verbs.has(verb))
+  if (rule.namespaces.length > 0 || rule.resources.length > 0) {
+    const matches = compileResources(rule)
+    conditions.push((_, info) => info.kind === 'resource' && matches(info))
+  } else if (rule.nonResourceUrls.length > 0) {
+    const matches = compilePaths(rule.nonResourceUrls)
+    conditions.push((_, info) => info.kind === 'path' && matches(info.path))
+  }
+  return (user, info) => {
+    for (const holds of conditions) if (!holds(user, info)) return false
+    return true
+  }
+}
+
+const setOf = (list: readonly string[]): ReadonlySet<string> | undefined =>
+  list.length === 0 ? undefined : new Set(list)
+
+function compileResources({ namespaces, resources }: AuditRule): (info: ResourceInfo) => boolean {
+  // The namespace of cluster-scoped resources is empty.
+  const inNamespaces = setOf(namespaces)
+  const entries = resources.map(compileEntry)
+  return (info) => {
+    if (inNamespaces !== undefined && !inNamespaces.has(info.namespace)) return false
+    if (entries.length === 0) return true
+    for (const { group, matches } of entries) if (group === info.group && matches(info)) return true
+    return false
+  }
+}
+
+type Entry = { readonly group: string; readonly matches: (info: ResourceInfo) => boolean }
+
+/** As upstream, `pods` does not match `pods/log`, but `pods/*` matches pods, too; without resources the names are ignored. */
+function compileEntry({ group, resources, resourceNames }: AuditResources): Entry {
+  if (resources.length === 0) return { group, matches: () => true }
+  const names = setOf(resourceNames)
+  const exact = new Set(resources)
+  const isAll = exact.has('*')
+  return {
+    group,
+    matches: ({ plural, subresource, name }) => {
+      if (names !== undefined && !names.has(name)) return false
+      if (isAll || exact.has(`${plural}/*`)) return true
+      if (subresource === '') return exact.has(plural)
+      return exact.has(`${plural}/${subresource}`) || exact.has(`*/${subresource}`)
+    },
+  }
+}
+
+function compilePaths(urls: readonly string[]): (path: string) => boolean {
+  const exact = new Set(urls)
+  if (exact.has('*')) return () => true
+  const prefixes = urls.filter((url) => url.endsWith('*')).map(pathPrefix)
+  return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
+}

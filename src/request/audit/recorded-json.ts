@@ -1,0 +1,100 @@
+/** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { printString, readRaw } from '../../objects/codec/json.ts'
+import { NEWLINE } from '../../lib/ascii.ts'
+import { stepOf } from '../../lib/parts.ts'
+import type { Slices, Steps } from '../../lib/slices.ts'
+
+/** `json` is compact, as the server prints it. Its memory is not changed afterwards. */
+export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
+  const bytes = withoutNewline(typeof json === 'string' ? Buffer.from(json) : json)
+  return omitsManagedFields ? yield* withoutManagedFields(bytes) : bytes
+}
+
+/** The memory is the same. */
+export const withoutNewline = (json: Buffer): Buffer =>
+  json.at(-1) === NEWLINE ? json.subarray(0, -1) : json
+
+/**
+ * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a string.
+ * Only large patches have `slices`; the work on others is not divided.
+ */
+export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
+  const text = body.toString('utf8')
+  yield
+  const printed = yield* stepOf(() => compactedJson(text) ?? printString(text), slices)
+  return Buffer.from(printed)
+}
+
+/** Undefined: the text is not JSON. */
+function compactedJson(text: string): string | undefined {
+  const scanner = new JsonScanner(text)
+  try {
+    const printed = readRaw(scanner)
+    scanner.end()
+    return printed
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Of an object, of all items of a list, or of the objects in the rows of a table. */
+function* withoutManagedFields(json: Buffer): Steps<Buffer> {
+  if (!json.includes('"managedFields"')) return json
+  // A character for each byte: all that is looked for is ASCII, and what is cut has the same indices in the bytes.
+  const scanner = new JsonScanner(json.toString('latin1'))
+  const cuts: Range[] = []
+  yield* findInObject(scanner, cuts)
+  const kept: Buffer[] = []
+  let from = 0
+  for (const { start, end } of cuts) {
+    kept.push(json.subarray(from, start))
+    from = end
+  }
+  kept.push(json.subarray(from))
+  yield
+  return Buffer.concat(kept)
+}
+
+type Range = { readonly start: number; readonly end: number }
+
+function* findInObject(scanner: JsonScanner, cuts: Range[]): Steps<void> {
+  if (scanner.peekType() !== 'object') return scanner.skipValue()
+  if (!scanner.beginObject()) return
+  do {
+    const key = scanner.readKey()
+    const type = scanner.peekType()
+    if (key === 'metadata' && type === 'object') findInMetadata(scanner, cuts)
+    else if (key === 'object') yield* findInObject(scanner, cuts)
+    else if ((key === 'items' || key === 'rows') && type === 'array')
+      yield* findInList(scanner, cuts)
+    else scanner.skipValue()
+  } while (scanner.nextInObject())
+}
+
+function* findInList(scanner: JsonScanner, cuts: Range[]): Steps<void> {
+  if (!scanner.beginArray()) return
+  do {
+    yield* findInObject(scanner, cuts)
+    yield
+  } while (scanner.nextInArray())
+}
+
+/** A member is cut with the comma behind it or, if it is the last one, with the comma before it. */
+function findInMetadata(scanner: JsonScanner, cuts: Range[]): void {
+  if (!scanner.beginObject()) return
+  let isFirst = true
+  for (;;) {
+    const start = scanner.at
+    const key = scanner.readKey()
+    scanner.skipValue()
+    const end = scanner.at
+    const hasNext = scanner.nextInObject()
+    if (key === 'managedFields') {
+      cuts.push(hasNext ? { start, end: scanner.at } : { start: isFirst ? start : start - 1, end })
+    }
+    if (!hasNext) return
+    isFirst = false
+  }
+}

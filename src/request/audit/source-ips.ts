@@ -1,0 +1,27 @@
+/** Where a request came from: what proxies say, then the address of the connection. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { formatIp, parseIp } from '../../api/ip.ts'
+import { elementsOf, firstHeader } from '../../api/request.ts'
+
+/** What is not an address is left out. The address of the connection, which cannot be forged, is always the last. */
+export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
+  const remote = canonical(remoteAddress)
+  const forwarded = firstHeader(headers, 'x-forwarded-for')
+  const real = firstHeader(headers, 'x-real-ip')
+  // Most clients connect directly.
+  if (forwarded === undefined && real === undefined) return remote === undefined ? [] : [remote]
+  const ips = elementsOf(forwarded ?? '').flatMap((element) => canonical(element) ?? [])
+  const realIp = canonical(real ?? '')
+  if (realIp !== undefined && !ips.includes(realIp)) ips.push(realIp)
+  if (remote !== undefined && ips.at(-1) !== remote) ips.push(remote)
+  return ips
+}
+
+/** Most addresses are IPv4 in canonical form. */
+const plainIpv4 = /^(?:(?:[1-9]?\d|1\d\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}$/
+
+function canonical(text: string): string | undefined {
+  if (plainIpv4.test(text)) return text
+  const ip = parseIp(text)
+  return ip && formatIp(ip)
+}

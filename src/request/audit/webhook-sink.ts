@@ -1,0 +1,91 @@
+/** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
+import type { AuditWebhook } from '../../config/audit.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { inTime, type Timers } from '../../lib/timers.ts'
+import type { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { retry, webhookBackoff } from '../../net/outbound/retry.ts'
+import type { EventSink } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+
+export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
+  readonly timers: Pick<Timers, 'after'>
+  readonly random: () => number
+  readonly reportLost: ReportLost
+  /** Of all events that are being sent: beyond it further ones are lost. */
+  readonly charactersMax: number
+}
+
+type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
+
+export class WebhookSink implements EventSink {
+  /** Each call may take its time, or be made again. */
+  readonly isOrdered = false
+  readonly #client: Client
+  readonly #options: WebhookSinkOptions
+  readonly #stopping = new AbortController()
+  readonly #sending = new Set<Promise<boolean>>()
+  /** Of the events that are being sent. */
+  #characters = 0
+  #isClosed = false
+
+  constructor(client: Client, options: WebhookSinkOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  store(events: readonly AuditEvent[]): Promise<boolean> {
+    const { charactersMax, reportLost } = this.#options
+    if (this.#isClosed || this.#characters > charactersMax) {
+      const slow = 'the webhook is too slow: too many events are being sent'
+      reportLost('webhook', events, this.#isClosed ? 'audit backend shut down' : slow)
+      return Promise.resolve(false)
+    }
+    const items = events.map(withoutHead)
+    const characters = items.reduce((sum, { length }) => sum + length, 0)
+    this.#characters += characters
+    const sending = this.#send(events, items).finally(() => {
+      this.#sending.delete(sending)
+      this.#characters -= characters
+    })
+    this.#sending.add(sending)
+    return sending
+  }
+
+  /** What is still being sent after this time is lost. */
+  async close(waitMsMax: number): Promise<void> {
+    this.#isClosed = true
+    const sent = Promise.all(this.#sending)
+    await inTime(sent, waitMsMax, { late: () => [], timers: this.#options.timers })
+    this.#stopping.abort()
+    await sent
+    this.#client[Symbol.dispose]()
+  }
+
+  async #send(events: readonly AuditEvent[], items: readonly string[]): Promise<boolean> {
+    const { initialBackoffMs, timers, random, reportLost } = this.#options
+    const list = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${items.join(',')}]}`
+    const { signal } = this.#stopping
+    const backoff = webhookBackoff(initialBackoffMs)
+    try {
+      await retry(() => this.#client.deliver(list, signal), {
+        backoff,
+        shouldRetry: always,
+        timers,
+        random,
+        signal,
+      })
+      return true
+    } catch (error) {
+      reportLost('webhook', events, messageOf(error))
+      return false
+    }
+  }
+}
+
+/** Items of a list have no kind and no version. */
+const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
+const withoutHead = ({ json }: AuditEvent): string =>
+  json.startsWith(head) ? `{${json.slice(head.length)}` : json
+
+const always = (): boolean => true

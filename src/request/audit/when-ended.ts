@@ -1,0 +1,73 @@
+/** Observes the end of responses that are not whole when they begin: watches, streams and tunnels, and bodies of other servers. */
+import { followFrames } from '../../api/follow-frames.ts'
+import type { ApiRequest, ApiResponse, LazyBody } from '../../api/request.ts'
+
+/**
+ * Calls `onEnd` once: when the response ends, or when its client has gone. `isCut`: it is relayed from another server and did not come to its
+ * end, whichever side it was.
+ */
+export function whenEnded(
+  response: ApiResponse,
+  { signal }: Pick<ApiRequest, 'signal'>,
+  onEnd: (isCut: boolean) => void,
+): ApiResponse {
+  const isRelayed = 'frames' in response ? response.isRelayed === true : 'body' in response
+  let isOpen = true
+  const end = (isWhole = true): void => {
+    if (!isOpen) return
+    isOpen = false
+    onEnd(isRelayed && !isWhole)
+  }
+  if ('body' in response) {
+    const { body } = response
+    return 'chunks' in body ? { ...response, body: followBody(body, end) } : response
+  }
+  if ('frames' in response) return { ...response, frames: followFrames(response.frames, end) }
+  if ('stream' in response) {
+    // The stream is not read at all if its client has gone before it begins.
+    signal.addEventListener('abort', () => end(), { once: true })
+    if (signal.aborted) end()
+    return { ...response, stream: followStream(response.stream, end) }
+  }
+  const { tunnel } = response
+  return {
+    ...response,
+    tunnel: (connection) => {
+      connection.once('close', () => end())
+      tunnel(connection)
+    },
+  }
+}
+
+const followBody = (body: LazyBody, end: (isWhole: boolean) => void): LazyBody => ({
+  ...body,
+  chunks: followChunks(body.chunks, end),
+  close: () => {
+    end(false)
+    body.close?.()
+  },
+})
+
+async function* followChunks(
+  chunks: LazyBody['chunks'],
+  end: (isWhole: boolean) => void,
+): AsyncGenerator<readonly Buffer[], void, void> {
+  let isWhole = false
+  try {
+    yield* chunks
+    isWhole = true
+  } finally {
+    end(isWhole)
+  }
+}
+
+async function* followStream(
+  stream: AsyncIterable<readonly Buffer[]>,
+  end: () => void,
+): AsyncGenerator<readonly Buffer[], void, void> {
+  try {
+    yield* stream
+  } finally {
+    end()
+  }
+}

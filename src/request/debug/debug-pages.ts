@@ -1,0 +1,178 @@
+/**
+ * The pages under /debug/pprof and /debug/flags, with upstream's paths and answers. Who may see them is decided before, or by the file
+ * permissions of --debug-socket-path.
+ */
+import { pageNotFound } from '../../api/errors.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { type ModuleLevel, parseLevel, parseModules } from '../../lib/verbosity.ts'
+import { ProfilerBusy, type Profiles, type Taking } from './profiler.ts'
+
+/** Go's defaults, and the longest that is measured. */
+const CPU_SECONDS = 30
+const TRACE_SECONDS = 1
+/** Go knows at once what its heap has; V8 has to watch it being filled. */
+const HEAP_SECONDS = 10
+const SECONDS_MAX = 300
+/** Of the value of a flag. */
+const VALUE_CHARACTERS_MAX = 1024
+/** What upstream's page takes for a number; klog's levels are those below 2^31. */
+const NUMBER_MAX = 2 ** 32 - 1
+
+export type DebugPagesParts = {
+  /** Shared by all who serve these pages: one profile at a time. */
+  readonly profiles: Profiles
+  /** --profiling; the debug socket has them in any case, as upstream. */
+  readonly hasProfiles: boolean
+  readonly setVerbosity: (level: number) => void
+  readonly setModules: (modules: readonly ModuleLevel[]) => void
+}
+
+/** Undefined: it is none of these pages. */
+export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
+
+export function createDebugPages({
+  profiles,
+  hasProfiles,
+  setVerbosity,
+  setModules,
+}: DebugPagesParts): DebugPages {
+  return (request) => {
+    const { path } = request
+    // As upstream, which has these pages with the profiles only.
+    if (!hasProfiles) return undefined
+    if (path === '/debug/flags/v')
+      return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
+    if (path === '/debug/flags/vmodule')
+      return flagPage(request, (value) => changeModules(value, setModules))
+    if (path === '/debug/flags' || path.startsWith('/debug/flags/'))
+      return Promise.resolve(html(flagsPage))
+    if (path === '/debug/pprof') return Promise.resolve(redirect)
+    return path.startsWith('/debug/pprof/') ? profilePage(request, profiles) : undefined
+  }
+}
+
+async function profilePage(request: ApiRequest, profiles: Profiles): Promise<ApiResponse> {
+  const { query, signal } = request
+  const what = request.path.slice('/debug/pprof/'.length)
+  const taking = (byDefault: number): Taking => ({
+    seconds: secondsOf(query.get('seconds'), byDefault),
+    signal,
+  })
+  const form = query.get('format') === 'chrome' ? 'chrome' : 'pprof'
+  try {
+    switch (what) {
+      case '':
+        return html(indexPage)
+      case 'profile':
+        return file(
+          await profiles.cpu(taking(CPU_SECONDS), form),
+          form === 'chrome' ? 'profile.cpuprofile' : 'profile',
+        )
+      case 'heap':
+      case 'allocs': {
+        const options = { form, isAll: what === 'allocs' } as const
+        const taken = await profiles.heap(taking(HEAP_SECONDS), options)
+        return file(taken, form === 'chrome' ? `${what}.heapprofile` : what)
+      }
+      case 'trace':
+        return file(await profiles.trace(taking(TRACE_SECONDS)), 'trace.json')
+      default:
+        throw pageNotFound()
+    }
+  } catch (error) {
+    // Nobody reads it.
+    if (signal.aborted) return text(500, 'the client has gone')
+    if (error instanceof ProfilerBusy)
+      return text(500, `Could not enable CPU profiling: ${error.message}`)
+    throw error
+  }
+}
+
+function secondsOf(text: string | null, byDefault: number): number {
+  const seconds = Number(text ?? '')
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, SECONDS_MAX) : byDefault
+}
+
+type Changed = { readonly said: string } | { readonly fault: string }
+
+async function flagPage(
+  request: ApiRequest,
+  change: (value: string) => Changed,
+): Promise<ApiResponse> {
+  if (request.method !== 'PUT') return text(406, 'unsupported http method')
+  const value = (await request.body()).toString()
+  if (value.length > VALUE_CHARACTERS_MAX) return text(400, 'the value is too long')
+  const changed = change(value)
+  return 'fault' in changed ? text(400, changed.fault) : text(200, changed.said)
+}
+
+/** With upstream's words, whose page and logger each have a largest number. */
+function changeVerbosity(value: string, set: (level: number) => void): Changed {
+  const number = parseLevel(value, NUMBER_MAX)
+  if (typeof number === 'string') return { fault: number }
+  const level = parseLevel(value)
+  if (typeof level === 'string') {
+    const why = level.replace('ParseUint', 'ParseInt')
+    return { fault: `failed set klog.logging.verbosity ${value}: ${why}` }
+  }
+  set(level)
+  return { said: `successfully set klog.logging.verbosity to ${value}` }
+}
+
+/** Upstream has no such page. */
+function changeModules(value: string, set: (modules: readonly ModuleLevel[]) => void): Changed {
+  const modules = parseModules(value.trim())
+  if (typeof modules === 'string') return { fault: `failed set vmodule ${value}: ${modules}` }
+  set(modules)
+  return { said: `successfully set vmodule to ${value}` }
+}
+
+const text = (status: number, line: string): ApiResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(`${line}\n`),
+})
+
+const html = (page: string): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(page),
+})
+
+const redirect: ApiResponse = {
+  status: 302,
+  headers: { 'content-type': 'text/html; charset=utf-8', location: '/debug/pprof/' },
+  body: Buffer.from('<a href="/debug/pprof/">Found</a>.\n\n'),
+}
+
+const file = (body: Buffer, name: string): ApiResponse => ({
+  status: 200,
+  headers: {
+    'content-type': name.includes('.') ? 'application/json' : 'application/octet-stream',
+    'content-disposition': `attachment; filename="${name}"`,
+    'x-content-type-options': 'nosniff',
+  },
+  body,
+  isEncoded: true,
+})
+
+const page = (title: string, lines: readonly string[]): string =>
+  `<html>\n<head>\n<title>${title}</title>\n</head>\n<body>\n${lines.join('<br>\n')}\n</body>\n</html>\n`
+
+const indexPage = page('/debug/pprof/', [
+  '/debug/pprof/',
+  'Profiles of this process, one at a time. <code>?seconds=</code> says for how long it is watched.',
+  'The server stands still when one begins or ends: half a second and more with a heap of 100 MB, longer with a larger one. The next one waits for four times that.',
+  '<a href="profile?seconds=30">profile</a>: what the processor does; for go tool pprof',
+  '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for the DevTools of Chrome',
+  '<a href="heap?seconds=10">heap</a>: what is allocated meanwhile and still there at the end',
+  '<a href="allocs?seconds=10">allocs</a>: all that is allocated meanwhile',
+  '<a href="trace?seconds=1">trace</a>: what the runtime does, for chrome://tracing',
+])
+
+const flagsPage = page('/debug/flags/', [
+  '/debug/flags/',
+  'Flags that can be changed while the server runs: PUT a value to',
+  '/debug/flags/v',
+  '/debug/flags/vmodule',
+])

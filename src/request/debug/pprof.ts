@@ -1,0 +1,112 @@
+/** Profiles in the form that `go tool pprof` reads: profile.proto of github.com/google/pprof. */
+import { ProtobufWriter, VARINT } from '../../objects/codec/protobuf/writer.ts'
+
+/** A function that was on the stack. */
+export type Frame = { readonly name: string; readonly file: string; readonly line: number }
+
+/** A stack, the innermost function first, and what was measured there. */
+export type StackSample = { readonly stack: readonly Frame[]; readonly values: readonly number[] }
+
+export type PprofOptions = {
+  /** What the values of a sample are: `['cpu', 'nanoseconds']`. */
+  readonly types: readonly (readonly [string, string])[]
+  readonly period: { readonly type: readonly [string, string]; readonly value: number }
+  readonly startMs: number
+  readonly durationMs: number
+}
+
+/** Samples that are encoded between two turns of the event loop. */
+const TURN_SAMPLES = 500
+
+export async function encodePprof(
+  samples: Iterable<StackSample>,
+  options: PprofOptions,
+): Promise<Buffer> {
+  const { types, period, startMs, durationMs } = options
+  const tables = new Tables()
+  const parts: Buffer[] = types.map((type) => message(1, tables.valueType(type)))
+  let count = 0
+  for (const { stack, values } of samples) {
+    const ids = stack.map((frame) => tables.location(frame))
+    parts.push(message(2, Buffer.concat([packed(1, ids), packed(2, values)])))
+    if (++count % TURN_SAMPLES === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  const last = [
+    number(9, startMs * 1e6),
+    number(10, durationMs * 1e6),
+    message(11, tables.valueType(period.type)),
+    number(12, period.value),
+  ]
+  return Buffer.concat([...parts, ...tables.encoded(), ...last])
+}
+
+/** Strings, functions and locations have numbers in a profile. */
+class Tables {
+  readonly #strings = new Map<string, number>([['', 0]])
+  readonly #locations = new Map<string, number>()
+  readonly #encoded: Buffer[] = []
+
+  valueType([type, unit]: readonly [string, string]): Buffer {
+    return Buffer.concat([number(1, this.#string(type)), number(2, this.#string(unit))])
+  }
+
+  location({ name, file, line }: Frame): number {
+    const key = `${name}\0${file}\0${line}`
+    const known = this.#locations.get(key)
+    if (known !== undefined) return known
+    // A function and its only location have the same number.
+    const id = this.#locations.size + 1
+    this.#locations.set(key, id)
+    const names = [
+      number(2, this.#string(name)),
+      number(3, this.#string(name)),
+      number(4, this.#string(file)),
+    ]
+    this.#encoded.push(message(5, Buffer.concat([number(1, id), ...names, number(5, line)])))
+    const place = Buffer.concat([number(1, id), number(2, line)])
+    this.#encoded.push(message(4, Buffer.concat([number(1, id), message(4, place)])))
+    return id
+  }
+
+  encoded(): readonly Buffer[] {
+    return [
+      ...this.#encoded,
+      ...[...this.#strings.keys()].map((text) => message(6, Buffer.from(text))),
+    ]
+  }
+
+  #string(text: string): number {
+    const known = this.#strings.get(text)
+    if (known !== undefined) return known
+    const id = this.#strings.size
+    this.#strings.set(text, id)
+    return id
+  }
+}
+
+/** What V8 measures may be a fraction. */
+const whole = (value: number): number => Math.max(0, Math.round(value))
+
+function number(field: number, value: number): Buffer {
+  const writer = new ProtobufWriter(FIELD_BYTES)
+  writer.varint(whole(value))
+  writer.tag(field, VARINT)
+  return writer.take()
+}
+
+function message(field: number, bytes: Buffer): Buffer {
+  const writer = new ProtobufWriter(bytes.length + FIELD_BYTES)
+  writer.message(field, () => writer.bytes(bytes))
+  return writer.take()
+}
+
+function packed(field: number, values: readonly number[]): Buffer {
+  const writer = new ProtobufWriter(values.length + FIELD_BYTES)
+  writer.message(field, () => {
+    for (const value of values.toReversed()) writer.varint(whole(value))
+  })
+  return writer.take()
+}
+
+/** A tag and a number, at the most. */
+const FIELD_BYTES = 16

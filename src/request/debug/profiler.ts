@@ -1,0 +1,184 @@
+/**
+ * Profiles of this process by V8's own profilers, one at a time. While one runs it costs a sample now and then, but its beginning or its end
+ * stops the program, for longer the larger the heap is: V8 looks through the heap for compiled functions before it profiles the processor,
+ * and collects all garbage before it tells what is allocated. With a heap of 84 MB on a busy machine that took 0.6 s and 1.2 s. A snapshot of
+ * the heap would stop it for many times that, and is not offered. Another thread can ask for a profile (`connectToMainThread`), but V8 does the same on this
+ * one. So it is bounded: after a profile the next one waits until the time that it held the server is a small part of the time since. Who looks at the lag of the event loop finds each profile in the log.
+ */
+import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
+import type { Session } from 'node:inspector/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Log } from '../../lib/log.ts'
+import { encodePprof } from './pprof.ts'
+import { Rest } from './rest.ts'
+import { cpuStacks, heapStacks } from './stacks.ts'
+
+/** As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a few milliseconds. */
+const CPU_PERIOD_US = 10_000
+/** As Go's: one sample for each so many bytes. */
+const HEAP_PERIOD_BYTES = 512 * 1024
+/** Of a trace. Beyond it, what comes is dropped. */
+const TRACE_EVENTS_MAX = 100_000
+/** What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow everything down. */
+const traceCategories = [
+  'v8',
+  'node.perf',
+  'node.net.native',
+  'node.fs.async',
+  'node.threadpoolwork.async',
+  'node.dns.native',
+]
+
+const compress = promisify(gzip)
+
+/** Another profile is being made. */
+export class ProfilerBusy extends Error {
+  override readonly name = 'ProfilerBusy'
+}
+
+export type Taking = { readonly seconds: number; readonly signal: AbortSignal }
+
+export class Profiles {
+  readonly #log: Log
+  #isBusy = false
+  readonly #rest = new Rest()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** What the processor did: profile.proto, compressed, or V8's own form, which Chrome reads. */
+  cpu({ seconds, signal }: Taking, form: 'pprof' | 'chrome'): Promise<Buffer> {
+    return this.#alone('cpu', signal, async (session) => {
+      const startMs = Date.now()
+      await session.post('Profiler.enable')
+      await session.post('Profiler.setSamplingInterval', { interval: CPU_PERIOD_US })
+      await this.#held(() => session.post('Profiler.start'))
+      await lasting(seconds, signal)
+      const { profile }: CpuProfiler.StopReturnType = await this.#held(() =>
+        session.post('Profiler.stop'),
+      )
+      if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
+      const periodNs = CPU_PERIOD_US * 1000
+      const encoded = await encodePprof(cpuStacks(profile, periodNs), {
+        types: [
+          ['samples', 'count'],
+          ['cpu', 'nanoseconds'],
+        ],
+        period: { type: ['cpu', 'nanoseconds'], value: periodNs },
+        startMs,
+        durationMs: Date.now() - startMs,
+      })
+      return compress(encoded)
+    })
+  }
+
+  /** What was allocated meanwhile: all of it, or only what is still there at the end. */
+  heap({ seconds, signal }: Taking, { form, isAll }: HeapOptions): Promise<Buffer> {
+    return this.#alone('heap', signal, async (session) => {
+      const startMs = Date.now()
+      const sampling = {
+        samplingInterval: HEAP_PERIOD_BYTES,
+        includeObjectsCollectedByMajorGC: isAll,
+        includeObjectsCollectedByMinorGC: isAll,
+      }
+      await this.#held(() => session.post('HeapProfiler.startSampling', sampling))
+      await lasting(seconds, signal)
+      const { profile }: HeapProfiler.StopSamplingReturnType = await this.#held(() =>
+        session.post('HeapProfiler.stopSampling'),
+      )
+      if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
+      const what = isAll ? 'alloc' : 'inuse'
+      const encoded = await encodePprof(heapStacks(profile, HEAP_PERIOD_BYTES), {
+        types: [
+          [`${what}_objects`, 'count'],
+          [`${what}_space`, 'bytes'],
+        ],
+        period: { type: ['space', 'bytes'], value: HEAP_PERIOD_BYTES },
+        startMs,
+        durationMs: Date.now() - startMs,
+      })
+      return compress(encoded)
+    })
+  }
+
+  /** What the runtime did, as events that Chrome shows on a line of time. */
+  trace({ seconds, signal }: Taking): Promise<Buffer> {
+    return this.#alone('trace', signal, async (session) => {
+      const events: object[] = []
+      const over = new Promise<void>((resolve) =>
+        session.once('NodeTracing.tracingComplete', () => resolve()),
+      )
+      session.on('NodeTracing.dataCollected', ({ params }) => {
+        if (events.length < TRACE_EVENTS_MAX) events.push(...params.value)
+      })
+      await session.post('NodeTracing.start', {
+        traceConfig: { includedCategories: traceCategories },
+      })
+      await lasting(seconds, signal)
+      await session.post('NodeTracing.stop')
+      await over
+      return printTrace(events)
+    })
+  }
+
+  /** V8 does what it is asked before this returns; the promise brings its answer. */
+  #held<T>(ask: () => Promise<T>): Promise<T> {
+    const startMs = performance.now()
+    const answer = ask()
+    const nowMs = performance.now()
+    this.#rest.note(nowMs - startMs, nowMs)
+    return answer
+  }
+
+  async #alone(
+    what: string,
+    signal: AbortSignal,
+    take: (session: Session) => Promise<Buffer>,
+  ): Promise<Buffer> {
+    if (this.#isBusy) throw new ProfilerBusy('cpu profiling already in use')
+    this.#isBusy = true
+    try {
+      await sleep(this.#rest.waitMs(performance.now()), undefined, { signal })
+      this.#log('info', 'a profile begins: the server may stand still at its start and its end', {
+        what,
+      })
+      const { Session: Inspecting } = await import('node:inspector/promises')
+      const session = new Inspecting()
+      session.connect()
+      try {
+        return await take(session)
+      } finally {
+        // Ends whatever is still being measured.
+        session.disconnect()
+      }
+    } finally {
+      this.#isBusy = false
+    }
+  }
+}
+
+export type HeapOptions = { readonly form: 'pprof' | 'chrome'; readonly isAll: boolean }
+
+/** Until the time is over; fails when the client has gone. */
+async function lasting(seconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(seconds * 1000, undefined, { signal })
+}
+
+const TURN_EVENTS = 2_000
+
+async function printTrace(events: readonly object[]): Promise<Buffer> {
+  const parts: string[] = []
+  for (let at = 0; at < events.length; at += TURN_EVENTS) {
+    if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    parts.push(
+      events
+        .slice(at, at + TURN_EVENTS)
+        .map((event) => JSON.stringify(event))
+        .join(',\n'),
+    )
+  }
+  return Buffer.from(`{"traceEvents":[\n${parts.join(',\n')}\n]}\n`)
+}

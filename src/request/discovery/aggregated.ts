@@ -1,0 +1,276 @@
+/**
+ * Aggregated discovery: all groups, versions and resources in one document, so that a client makes one request. The text of a group
+ * is made only when the group changes: with thousands of custom resources only what is new costs anything.
+ */
+import { hash } from 'node:crypto'
+import type { Gates } from '../../api/gates.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  elementsOf,
+  firstHeader,
+  parametersOf,
+} from '../../api/request.ts'
+import { parseJson } from '../../api/json-value.ts'
+import { printOrdered, printString } from '../../objects/codec/json.ts'
+import { jsonType, protobufType, yamlType } from '../../objects/codec/negotiate.ts'
+import { indentJson } from '../../objects/codec/indent.ts'
+import { decodeStruct } from '../../objects/codec/decode.ts'
+import { encodeObject } from '../../objects/codec/protobuf/envelope.ts'
+import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
+import { groupPriority, versionPriority } from '../../registry/priorities.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource, Subresource } from '../../registry/resource.ts'
+import { typeOf } from '../../registry/types.ts'
+import type { Document } from './groups.ts'
+import { versionsOf } from './groups.ts'
+import { byVersionPriority, CUSTOM_VERSION_PRIORITY } from './listed-groups.ts'
+import type { RemoteDiscovery, RemoteVersion } from './remote/remote-discovery.ts'
+
+const kind = 'APIGroupDiscoveryList'
+const ownGroup = 'apidiscovery.k8s.io'
+
+type Media = 'json' | 'yaml' | 'protobuf'
+
+/** The representation that a client requests. */
+type Form = { readonly media: Media; readonly version: 'v2' | 'v2beta1' }
+
+const types: readonly (readonly [string, Media])[] = [
+  [jsonType, 'json'],
+  [yamlType, 'yaml'],
+  [protobufType, 'protobuf'],
+  ['*/*', 'json'],
+  ['application/*', 'json'],
+]
+
+/** Any clause of Accept that requests aggregated discovery takes precedence over all that do not, wherever it stands. */
+export function aggregatedForm(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  gates: Gates,
+): Form | undefined {
+  const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType')
+    ? (['v2'] as const)
+    : (['v2', 'v2beta1'] as const)
+  const accept = firstHeader(headers, 'accept') ?? ''
+  if (!accept.includes('apidiscovery')) return undefined
+  for (const clause of elementsOf(accept)) {
+    const [type = '', ...parameters] = parametersOf(clause)
+    const media = types.find(([name]) => name === type)?.[1]
+    const version = versions.find((one) =>
+      wanted(one).every((parameter) => parameters.includes(parameter)),
+    )
+    if (media !== undefined && version !== undefined) return { media, version }
+  }
+  return undefined
+}
+
+const wanted = (version: Form['version']): readonly string[] => [
+  `g=${ownGroup}`,
+  `v=${version}`,
+  `as=${kind}`,
+]
+
+/** `mark`: what it was made from. */
+type Made = {
+  readonly mark: string
+  readonly json: Buffer
+  readonly tag: string
+  /** Other forms that were asked for, by media type and version. */
+  readonly forms: Map<string, Printed>
+}
+
+type Printed = { readonly type: string; readonly body: Buffer }
+
+/** A version of a group, and where it stands. */
+type Shown = { readonly version: string; readonly versionPriority: number; readonly text: string }
+
+/** The versions of a group, and where the group stands. */
+type ShownGroup = {
+  readonly name: string
+  readonly priority: number
+  readonly versions: readonly Shown[]
+}
+
+export class AggregatedDiscovery {
+  readonly #registry: Registry
+  readonly #remote: RemoteDiscovery | undefined
+  /** By the list of a group's resources, which the registry replaces when the group changes. */
+  readonly #versions = new WeakMap<readonly Resource[], readonly Shown[]>()
+  readonly #made = new Map<'core' | 'others', Made>()
+
+  /** `remote`: what other servers have. */
+  constructor(registry: Registry, remote?: RemoteDiscovery) {
+    this.#registry = registry
+    this.#remote = remote
+  }
+
+  /** `core`: the document of /api, which has one group; otherwise that of /apis. */
+  answer(which: 'core' | 'others', form: Form, { headers, query }: ApiRequest): ApiResponse {
+    const made = this.#document(which)
+    const { tag } = made
+    const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' }
+    if (firstHeader(headers, 'if-none-match') === tag)
+      return { status: 304, headers: common, body: Buffer.alloc(0) }
+    const { type, body } = printedOnce(made, form, query)
+    const contentType = `${type};${wanted(form.version).join(';')}`
+    return { status: 200, headers: { 'content-type': contentType, ...common }, body }
+  }
+
+  #document(which: 'core' | 'others'): Made {
+    const mark = `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
+    const known = this.#made.get(which)
+    if (known?.mark === mark) return known
+    const items = (which === 'core' ? [this.#ownGroup('')] : this.#others())
+      .map(printGroup)
+      .join(',')
+    const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
+    const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
+    const made = { mark, json: Buffer.from(`${json}\n`), tag, forms: new Map<string, Printed>() }
+    this.#made.set(which, made)
+    return made
+  }
+
+  #others(): ShownGroup[] {
+    const own = this.#registry.groups.filter((name) => name !== '')
+    const groups = new Map(own.map((name) => [name, this.#ownGroup(name)]))
+    for (const remote of this.#remote?.versions() ?? []) {
+      const { service } = remote
+      groups.set(service.group, withRemote(groups.get(service.group), remote))
+    }
+    return [...groups.values()].toSorted(byPriority)
+  }
+
+  #ownGroup(name: string): ShownGroup {
+    // As upstream, the first of all.
+    const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
+    return { name, priority, versions: this.#ownVersions(name) }
+  }
+
+  #ownVersions(group: string): readonly Shown[] {
+    const resources = this.#registry.inGroup(group)
+    const known = this.#versions.get(resources)
+    if (known !== undefined) return known
+    const made = versionsOf(this.#registry, group).map((version) => {
+      const own = resources.filter((one) => one.version === version)
+      return {
+        version,
+        versionPriority: own.some(({ isCustom }) => isCustom)
+          ? CUSTOM_VERSION_PRIORITY
+          : versionPriority(group, version),
+        text: printOrdered({ version, resources: own.map(resourceFields), freshness: 'Current' }),
+      }
+    })
+    this.#versions.set(resources, made)
+    return made
+  }
+}
+
+/** The version of a remote server stands in the place of one that this server has, too. */
+function withRemote(
+  group: ShownGroup | undefined,
+  { service, resources, isStale }: RemoteVersion,
+): ShownGroup {
+  const { version } = service
+  const own = group?.versions ?? []
+  const known = resources === undefined || resources === '[]' ? '' : `"resources":${resources},`
+  const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
+  const shown = { version, versionPriority: service.versionPriority, text }
+  const others = own.filter((one) => one.version !== version)
+  // With its only version the group loses the priority that this server gave it.
+  const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
+  return {
+    name: service.group,
+    priority: Math.max(priority, service.groupPriorityMinimum),
+    versions: [...others, shown].toSorted(byVersionPriority),
+  }
+}
+
+const byPriority = (a: ShownGroup, b: ShownGroup): number =>
+  a.priority === b.priority ? (a.name < b.name ? -1 : 1) : b.priority - a.priority
+
+function printGroup({ name, versions }: ShownGroup): string {
+  const metadata = printOrdered({ ...(name === '' ? {} : { name }), creationTimestamp: null })
+  return `{"metadata":${metadata},"versions":[${versions.map(({ text }) => text).join(',')}]}`
+}
+
+/** v2 and v2beta1 have the same fields. */
+const asBeta = (json: Buffer): Buffer =>
+  Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
+
+/** Protobuf and YAML of many resources take long, so they are kept. */
+function printedOnce({ json, forms }: Made, form: Form, query: URLSearchParams): Printed {
+  const isIndented = form.media === 'json' && /^(true|1)$/.test(query.get('pretty') ?? '')
+  const id = `${form.media} ${form.version} ${isIndented}`
+  const known = forms.get(id)
+  if (known !== undefined) return known
+  const made = printed(form.version === 'v2' ? json : asBeta(json), form, query)
+  forms.set(id, made)
+  return made
+}
+
+function printed(json: Buffer, { media, version }: Form, query: URLSearchParams): Printed {
+  switch (media) {
+    case 'yaml':
+      return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }
+    case 'protobuf': {
+      const struct = typeOf('apidiscovery/v2', kind)
+      const { value } = decodeStruct(json.toString(), struct)
+      return {
+        type: protobufType,
+        body: encodeObject({ ...value, kind, apiVersion: `${ownGroup}/${version}` }, struct),
+      }
+    }
+    case 'json': {
+      const isIndented = query.get('pretty') === 'true' || query.get('pretty') === '1'
+      return {
+        type: jsonType,
+        body: isIndented ? Buffer.from(indentJson(json.toString().trimEnd())) : json,
+      }
+    }
+  }
+}
+
+/** For built-in kinds an empty group and version mean those of the list; custom kinds have their own. */
+function resourceFields(resource: Resource): Document {
+  const {
+    plural,
+    kind: ownKind,
+    isNamespaced,
+    singular,
+    verbs,
+    shortNames,
+    categories,
+    subresources,
+  } = resource
+  const own = resource.isCustom
+    ? { group: resource.group, version: resource.version }
+    : ({ group: '', version: '' } as const)
+  return {
+    resource: plural,
+    responseKind: { ...own, kind: ownKind },
+    scope: isNamespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0
+      ? {}
+      : { subresources: subresources.map((one) => partFields(one, resource, own)) }),
+  }
+}
+
+type Own = { readonly group: string; readonly version: string }
+
+function partFields(
+  { name, kind: ownKind, group, version, verbs }: Subresource,
+  resource: Resource,
+  own: Own,
+): Document {
+  const isOwn = group === resource.group && version === resource.version
+  const { group: shownGroup, version: shownVersion } = isOwn ? own : { group, version }
+  return {
+    subresource: name,
+    responseKind: { group: shownGroup, version: shownVersion, kind: ownKind },
+    verbs,
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of controller-manager and scheduler at their
+ * usual ports.
+ */
+import { get } from 'node:https'
+import type { KubeObject } from '../../api/object.ts'
+
+/** Upstream's timeout. */
+const PROBE_MS_MAX = 20_000
+/** A health endpoint answers with far less. */
+const ANSWER_BYTES_MAX = 10 << 10
+
+/** Other programs of a control plane, which upstream probes on its own machine. */
+const programs = [
+  { name: 'controller-manager', port: 10_257 },
+  { name: 'scheduler', port: 10_259 },
+]
+
+/** An etcd and what is wrong with it. */
+export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
+
+/** The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the whole. */
+export async function checkComponents(
+  etcds: readonly EtcdHealth[],
+): Promise<readonly KubeObject[]> {
+  const others = programs.map(async ({ name, port }) =>
+    statusOf(name, await probe(`127.0.0.1:${port}`)),
+  )
+  const healths = etcds.flatMap(({ servers, fault }) =>
+    servers.map(
+      (): Health =>
+        fault === undefined
+          ? { isHealthy: true, message: 'ok' }
+          : { isHealthy: false, error: fault },
+    ),
+  )
+  const stores = healths.map((health, at) => statusOf(`etcd-${at}`, health))
+  return [...stores, ...(await Promise.all(others))].toSorted((a, b) =>
+    nameOf(a) < nameOf(b) ? -1 : 1,
+  )
+}
+
+const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
+
+type Health = { readonly isHealthy: boolean; readonly message?: string; readonly error?: string }
+
+const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ComponentStatus',
+  metadata: { name },
+  conditions: [{ type: 'Healthy', status: isHealthy ? 'True' : 'False', ...words }],
+})
+
+/** Never fails: a failure to connect is a result, too. The certificate is not verified: the program has made it for itself. */
+function probe(address: string): Promise<Health> {
+  const url = `https://${address}/healthz`
+  return new Promise((resolve) => {
+    const fail = (why: string): void => resolve({ isHealthy: false, message: why })
+    const options = {
+      rejectUnauthorized: false,
+      agent: false,
+      signal: AbortSignal.timeout(PROBE_MS_MAX),
+    }
+    get(url, options, (response) => {
+      const { statusCode = 0 } = response
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text = `${text}${chunk}`.slice(0, ANSWER_BYTES_MAX)
+      })
+      response.on('error', (error) => fail(`Get "${url}": ${error.message}`))
+      response.on('end', () => {
+        if (statusCode >= 200 && statusCode < 400) resolve({ isHealthy: true, message: text })
+        else fail(`HTTP probe failed with statuscode: ${statusCode}`)
+      })
+    }).on('error', (error) => fail(`Get "${url}": ${whyNot(error, address)}`))
+  })
+}
+
+function whyNot(error: Error, address: string): string {
+  if ('code' in error && error.code === 'ECONNREFUSED')
+    return `dial tcp ${address}: connect: connection refused`
+  return error.name === 'AbortError' ? 'context deadline exceeded' : error.message
+}

@@ -1,0 +1,277 @@
+/** Answers the paths that are not of resources: documents about the server. */
+import type { RequestContext } from '../../api/context.ts'
+import type { Gates } from '../../api/gates.ts'
+import {
+  noSuchMethod,
+  notAcceptableHere,
+  noSuchResource,
+  pageNotFound,
+  unhealthy,
+} from '../../api/errors.ts'
+import type { Fields } from '../../api/object.ts'
+import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../../api/request.ts'
+import { jsonType } from '../../objects/codec/negotiate.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import type { Registry } from '../../registry/registry.ts'
+import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
+import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
+import { ListedGroups } from './listed-groups.ts'
+import { flagsPage, flagsPath } from './flags-page.ts'
+import { type HealthCheck, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
+import type { Issuer } from './issuer.ts'
+import { OpenApi } from './openapi/answer.ts'
+import { printDocument } from './print.ts'
+import type { RemoteDocuments } from './remote/remote-documents.ts'
+import { noRemoteServers } from './remote/remote-servers.ts'
+import { rootIndex } from './root.ts'
+import { statusPage, statusPath } from './status-page.ts'
+import { versionDocument } from './version.ts'
+
+export type DocumentParts = {
+  readonly registry: Registry
+  /** host:port at which external clients reach the server. */
+  readonly serverAddress: string
+  readonly checks: readonly HealthCheck[]
+  readonly onChecked: OnChecked
+  readonly metrics: Metrics
+  /** Null: the server issues no ServiceAccount tokens. */
+  readonly issuer: Issuer | null
+  /** The results of the health checks, which have an endpoint of their own. */
+  readonly sliMetrics: Metrics
+  readonly clock: Clock
+  readonly gates: Gates
+  /** The minor version whose APIs are served; absent: that which is implemented. */
+  readonly emulatedMinor?: number
+  /** Every flag of the server, and its value. */
+  readonly flagValues: ReadonlyMap<string, string>
+  /** Why somebody may do something, or not: what the query asks about. */
+  readonly explainAccess: (request: ApiRequest) => Promise<Fields>
+  /** What flow control holds, as text; undefined: there is no such page. */
+  readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
+  /** Other pages under /debug; undefined: it is none of them. */
+  readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
+  /** Undefined: there are no remote servers. */
+  readonly remote?: RemoteDocuments | undefined
+}
+
+/** `context`: for whom remote servers are asked. */
+export type Documents = (
+  request: ApiRequest,
+  context: RequestContext,
+) => ApiResponse | Promise<ApiResponse>
+
+export function createDocuments(parts: DocumentParts): Documents {
+  const { registry, remote } = parts
+  const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
+  const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
+  const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
+  return (request, context) => {
+    const { path } = request
+    const [, root = '', ...rest] = withoutSlash(path).split('/')
+    switch (root) {
+      case 'healthz':
+      case 'livez':
+      case 'readyz':
+        return health(root, request, parts)
+      case 'version':
+        return version(request, rest, parts)
+      case 'api':
+        return api(request, rest, { ...parts, aggregated, listed })
+      case 'apis':
+        return apis(request, rest, { ...parts, aggregated, listed })
+      case 'openapi':
+        return openApi.answer(request, context)
+      case 'metrics':
+        return metrics(path, parts)
+      case 'debug':
+        return debug(request, withoutSlash(path), parts)
+      case '.well-known':
+      case 'openid':
+        return issuer(request, withoutSlash(path), parts)
+      case 'statusz':
+        return status(request, parts)
+      case 'flagz':
+        return flagValues(request, parts)
+      default:
+        if (path !== '/' && path !== '/index.html') throw pageNotFound()
+        return indented({ paths: rootIndex(listed, parts.checks, otherPaths(parts)) })
+    }
+  }
+}
+
+const withoutSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+
+const textType = 'text/plain; charset=utf-8'
+
+async function health(
+  endpoint: Endpoint,
+  { path, query }: ApiRequest,
+  parts: DocumentParts,
+): Promise<ApiResponse> {
+  const checks = checksOf(endpoint, parts.checks)
+  if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
+  const { isHealthy, text } = await checkHealth(endpoint, checks, {
+    query,
+    onChecked: parts.onChecked,
+  })
+  if (!isHealthy) throw unhealthy(text)
+  const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
+  return { status: 200, headers, body: Buffer.from(text) }
+}
+
+/** A client that may request a single check may see why it fails. */
+async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
+  const check = checks.find((candidate) => candidate.name === name)
+  if (check === undefined) throw pageNotFound()
+  const fault = await check.fault()
+  if (fault !== undefined) throw unhealthy(`internal server error: ${fault}\n`)
+  return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
+}
+
+function version(
+  request: ApiRequest,
+  rest: readonly string[],
+  { emulatedMinor }: DocumentParts,
+): ApiResponse {
+  if (rest.length > 0) throw noSuchResource()
+  requireGet(request)
+  requireType(request, jsonType)
+  return indented(versionDocument(emulatedMinor))
+}
+
+type ListParts = DocumentParts & {
+  readonly aggregated: AggregatedDiscovery
+  readonly listed: ListedGroups
+}
+
+function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
+  const form = rest.length === 0 ? aggregatedForm(request, parts.gates) : undefined
+  if (form !== undefined) {
+    requireGet(request)
+    return parts.aggregated.answer('core', form, request)
+  }
+  const document =
+    rest.length === 0
+      ? coreVersions(parts.serverAddress)
+      : resourceList(parts.registry, { group: '', version: rest.join('/') }, parts.gates)
+  if (document === undefined) throw noSuchResource()
+  requireGet(request)
+  return negotiated(document, request)
+}
+
+/** /apis and /apis/<group> answer all methods in the same way. */
+function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
+  const [groupName, versionName] = rest
+  const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
+  if (form !== undefined) return parts.aggregated.answer('others', form, request)
+  if (groupName === undefined)
+    return negotiated(groupList(parts.listed), request, { isAggregator: true })
+  const found = parts.listed.find(groupName)
+  if (found === undefined) throw pageNotFound()
+  if (versionName === undefined)
+    return negotiated(groupDocument(found), request, { isAggregator: true })
+  const document = resourceList(
+    parts.registry,
+    { group: groupName, version: versionName },
+    parts.gates,
+  )
+  const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
+  if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
+  requireGet(request)
+  return negotiated(document, request)
+}
+
+async function debug(
+  request: ApiRequest,
+  path: string,
+  parts: DocumentParts,
+): Promise<ApiResponse> {
+  const { explainAccess, dumpFlows, debugPages } = parts
+  const dump = await dumpFlows(request)
+  if (dump !== undefined)
+    return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
+  const page = debugPages(request)
+  if (page !== undefined) return page
+  if (path !== '/debug/authorization') throw pageNotFound()
+  requireGet(request)
+  return indented(await explainAccess(request))
+}
+
+const configurationPath = '/.well-known/openid-configuration'
+const keysPath = '/openid/v1/jwks'
+const issuerPaths = [configurationPath, keysPath]
+
+/** Both documents may be cached by anyone, and have only one media type. */
+function issuer(
+  request: ApiRequest,
+  path: string,
+  { issuer: documents }: DocumentParts,
+): ApiResponse {
+  const isKeys = path === keysPath
+  if (documents === null || (!isKeys && path !== configurationPath)) throw pageNotFound()
+  const type = isKeys ? 'application/jwk-set+json' : jsonType
+  requireGet(request)
+  requireType(request, type)
+  const body = Buffer.from(JSON.stringify(isKeys ? documents.keys() : documents.configuration()))
+  const cacheControl = `public, max-age=${documents.cacheSeconds()}`
+  return { status: 200, headers: { 'content-type': type, 'cache-control': cacheControl }, body }
+}
+
+/** Paths that not every server has. */
+const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
+  ...(documents === null ? [] : issuerPaths),
+  ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
+  ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
+]
+
+function status(request: ApiRequest, { gates, clock, emulatedMinor }: DocumentParts): ApiResponse {
+  if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
+  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs(), emulatedMinor })
+}
+
+function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
+  if (request.path !== flagsPath || !parts.gates.isOn('ComponentFlagz')) throw pageNotFound()
+  return flagsPage(request, parts.flagValues)
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+
+async function metrics(path: string, parts: DocumentParts): Promise<ApiResponse> {
+  const all =
+    path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
+  if (all === undefined) throw pageNotFound()
+  // Lets a scraper see that the process was restarted, and with it the counters.
+  const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
+  const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
+  return { status: 200, headers, body: await all.printInTurns() }
+}
+
+function requireGet({ method }: ApiRequest): void {
+  if (method !== 'GET') throw noSuchMethod()
+}
+
+/** For documents that have only one media type. */
+function requireType({ headers }: ApiRequest, wanted: string): void {
+  const accept = firstHeader(headers, 'accept') ?? ''
+  const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
+  if (accept !== '' && !types.some((type) => type === wanted || type === '*/*'))
+    throw notAcceptableHere([wanted])
+}
+
+function negotiated(
+  document: Document,
+  request: ApiRequest,
+  { isAggregator = false } = {},
+): ApiResponse {
+  const { type, body } = printDocument(document, request, { isAggregator })
+  return { status: 200, headers: { 'content-type': type }, body }
+}
+
+/** These documents are for people, so they are always indented. */
+const indented = (document: Document): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': jsonType },
+  body: Buffer.from(JSON.stringify(document, null, 2)),
+})

@@ -1,0 +1,11 @@
+/** /flagz, behind its gate: every flag with its value. No flag has a secret: those are in files. */
+import type { ApiRequest } from '../../api/request.ts'
+import { plainPage, type TextPage } from './plain-page.ts'
+
+export const flagsPath = '/flagz'
+
+export const flagsPage = (
+  request: Pick<ApiRequest, 'headers'>,
+  flags: ReadonlyMap<string, string>,
+): TextPage =>
+  plainPage(request, 'flags', [...flags].map(([name, value]) => `${name}=${value}`).toSorted())

@@ -1,0 +1,49 @@
+/** The documents by which others verify ServiceAccount tokens (OpenID Connect Discovery 1.0). */
+import { createPublicKey } from 'node:crypto'
+import type { JwtKey } from '../../lib/jwt.ts'
+import type { Document } from './groups.ts'
+
+export type Issuer = {
+  readonly configuration: () => Document
+  readonly keys: () => Document
+  /** For how long others may cache them. */
+  readonly cacheSeconds: () => number
+}
+
+export type IssuerOptions = {
+  readonly issuer: string
+  readonly jwksUri: string
+  /** Those of now: an external signer may change them. */
+  readonly keys: () => readonly JwtKey[]
+  readonly cacheSeconds: () => number
+}
+
+/** Null if the issuer is not an https URL, where others could not look it up. */
+export function issuerDocuments({
+  issuer,
+  jwksUri,
+  keys,
+  cacheSeconds,
+}: IssuerOptions): Issuer | null {
+  if (URL.parse(issuer)?.protocol !== 'https:') return null
+  return {
+    configuration: () => ({
+      issuer,
+      jwks_uri: jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [
+        ...new Set(keys().map(({ algorithm }) => algorithm)),
+      ].toSorted(),
+    }),
+    keys: () => ({ keys: keys().map(jwk) }),
+    cacheSeconds,
+  }
+}
+
+function jwk({ key, algorithm, id }: JwtKey): Document {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  const { kty, crv, x, y, n, e } = publicKey.export({ format: 'jwk' })
+  const parts = Object.entries({ use: 'sig', kty, kid: id, crv, alg: algorithm, x, y, n, e })
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,50 @@
+/** Joins a document of many texts into one buffer, in slices: that of v2 can have a hundred megabytes. */
+import { createHash } from 'node:crypto'
+import type { Slices } from '../../../lib/slices.ts'
+
+/** A millisecond's work, and large enough that the C library returns the memory to the system at once (bin/keelson). */
+const CHUNK_CHARS = 1 << 20
+
+/** Returns the bytes and their SHA-512 hash, in upper case. */
+export async function gather(
+  texts: Iterable<string>,
+  slices: Slices,
+): Promise<{ readonly json: Buffer; readonly hash: string }> {
+  const digest = createHash('sha512')
+  const chunks: Buffer[] = []
+  let length = 0
+  let waiting: string[] = []
+  let chars = 0
+  const flush = (): void => {
+    const chunk = Buffer.from(waiting.join(''))
+    digest.update(chunk)
+    chunks.push(chunk)
+    length += chunk.length
+    waiting = []
+    chars = 0
+  }
+  for (const text of texts) {
+    waiting.push(text)
+    chars += text.length
+    if (chars > CHUNK_CHARS) flush()
+    if (slices.isOver) await slices.turn()
+  }
+  flush()
+  const json = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const chunk of chunks) {
+    at += chunk.copy(json, at)
+    if (slices.isOver) await slices.turn()
+  }
+  return { json, hash: digest.digest('hex').toUpperCase() }
+}
+
+/** Prints an object whose values are JSON already. */
+export function* fieldTexts(fields: Iterable<readonly [string, string]>): Generator<string> {
+  let before = '{'
+  for (const [name, text] of fields) {
+    yield `${before}${JSON.stringify(name)}:${text}`
+    before = ','
+  }
+  yield before === '{' ? '{}' : '}'
+}

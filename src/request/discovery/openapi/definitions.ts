@@ -1,0 +1,266 @@
+/**
+ * The schemas of types for OpenAPI documents, each made once, when it is first referenced. They are those of v3; v2.ts converts
+ * them to v2. The fields of a schema are sorted by name, as everything in these documents.
+ */
+import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { assert } from '../../../lib/assert.ts'
+import { listMetaStruct } from '../../../registry/meta-types.ts'
+import { typeOf } from '../../../registry/types.ts'
+import type { Field, Schema, Struct } from '../../../objects/schema/schema.ts'
+import { Descriptions } from './descriptions.ts'
+import { everyGroupVersion, fixedNames, fixedSchemas, unknownToCustom } from './fixed-schemas.ts'
+import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
+
+export type OpenApiDefinition = {
+  readonly schema: Fields
+  /** The names of the definitions that it refers to. */
+  readonly uses: ReadonlySet<string>
+  /** A custom kind that preserves unknown fields. */
+  readonly isOpen?: boolean
+}
+
+export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
+export const refPrefix = '#/components/schemas/'
+
+/** Upstream's marks for the items of one list, which are meant for another one. */
+const listMarks: ReadonlyMap<string, Fields> = new Map([
+  [
+    'storagemigration.k8s.io StorageVersionMigrationList',
+    {
+      'x-kubernetes-list-map-keys': ['type'],
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-patch-merge-key': 'type',
+      'x-kubernetes-patch-strategy': 'merge',
+    },
+  ],
+])
+
+type ListNames = { readonly listName: string; readonly item: string }
+type ListParts = { readonly items: Fields; readonly metadata: Fields }
+
+/** Definitions by name: the built-in ones, with or without the custom ones of a document. */
+export type DefinitionSource = { readonly get: (name: string) => OpenApiDefinition }
+
+export class OpenApiDefinitions {
+  readonly #hasEnums: boolean
+  readonly #descriptions = new Descriptions()
+  /** Types that were referenced, by the name of their definition. */
+  readonly #structs = new Map<string, Struct>()
+  readonly #made = new Map<string, OpenApiDefinition>()
+  #fixed: ReadonlyMap<string, Fields> | undefined
+  #customDeleteOptions: OpenApiDefinition | undefined
+
+  /** `hasEnums`: whether schemas list the values of an enumeration. */
+  constructor({ hasEnums }: { readonly hasEnums: boolean }) {
+    this.#hasEnums = hasEnums
+  }
+
+  /** The description of a type or of one of its fields. */
+  describe(type: string, field?: string): string | undefined {
+    return this.#descriptions.of(type, field)
+  }
+
+  /** `name`: one that another method returned, or that a returned definition refers to. */
+  get(name: string): OpenApiDefinition {
+    const made = this.#made.get(name) ?? this.#make(name)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /** DeleteOptions in documents of custom kinds, which list fewer groups. */
+  get customDeleteOptions(): OpenApiDefinition {
+    return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
+  }
+
+  #makeCustomDeleteOptions(): OpenApiDefinition {
+    const { schema, uses } = this.get(this.ofType(typeOf('meta/v1', 'DeleteOptions')))
+    const places = everyGroupVersion.filter(({ group }) => !unknownToCustom.has(group))
+    return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
+  }
+
+  /** The name of the definition of a built-in type. */
+  ofType(struct: Struct): string {
+    const name = definitionName(struct)
+    this.#structs.set(name, struct)
+    return name
+  }
+
+  /** The list of a built-in kind, whose own definition is `item`. */
+  ofList(gvk: GroupVersionKind, { listName, item }: ListNames): string {
+    if (this.#made.has(listName)) return listName
+    const listMeta = this.ofType(listMetaStruct())
+    const items = { allOf: [refTo(item)], default: {} }
+    const metadata = {
+      allOf: [refTo(listMeta)],
+      default: {},
+      description: this.describe('List', 'metadata'),
+    }
+    this.#made.set(listName, {
+      schema: this.listSchema(gvk, { items, metadata }),
+      uses: new Set([item, listMeta]),
+    })
+    return listName
+  }
+
+  listSchema({ group, kind, version }: GroupVersionKind, { items, metadata }: ListParts): Fields {
+    return {
+      description: `A list of ${kind.replace(/List$/, '')} objects.`,
+      properties: {
+        apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
+        items: {
+          description: 'The objects.',
+          items,
+          type: 'array',
+          ...listMarks.get(`${group} ${kind}`),
+        },
+        kind: { description: this.describe('List', 'kind'), type: 'string' },
+        metadata,
+      },
+      required: ['items'],
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    }
+  }
+
+  #make(name: string): OpenApiDefinition {
+    const struct = this.#structs.get(name)
+    const schema = struct === undefined ? this.#fixedSchema(name) : this.#structSchema(struct)
+    assert(schema !== undefined, `OpenAPI has a definition of ${name}`)
+    return { schema, uses: refsIn(schema) }
+  }
+
+  #fixedSchema(name: string): Fields | undefined {
+    return (this.#fixed ??= fixedSchemas(this.#descriptions)).get(name)
+  }
+
+  #structSchema(struct: Struct): Fields {
+    const fields = struct.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const required = struct.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+    return {
+      description: this.describe(struct.name),
+      ...(fields.length === 0
+        ? {}
+        : {
+            properties: Object.fromEntries(
+              fields.map((field) => [field.name, this.#property(field, struct)]),
+            ),
+          }),
+      ...(required.length === 0 ? {} : { required }),
+      type: 'object',
+      ...gvkExtension(struct),
+      ...(struct.isAtomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      ...(struct.unions === undefined ? {} : { 'x-kubernetes-unions': struct.unions }),
+    }
+  }
+
+  #property(field: Field, struct: Struct): Fields {
+    const { schema, isPointer, topology, patch } = field
+    const { default: zero, ...type } = this.#type(schema)
+    const isStruct = schema.type === 'struct'
+    const hasZero =
+      (!isPointer && (isStruct || field.omit === 'never')) ||
+      zeroDefaults.has(`${struct.name}.${field.name}`)
+    const isAlone = isUndescribed(struct.name, field.name)
+    const isMapType = schema.type === 'map' || topology?.type === 'granular'
+    const { $ref, ...inline } = type
+    return sorted({
+      ...inline,
+      // In OpenAPI 3.0 a reference stands alone, so one with a description is wrapped.
+      ...($ref === undefined ? {} : isAlone ? { $ref } : { allOf: [{ $ref }] }),
+      default: field.default ?? (hasZero ? zero : undefined),
+      description: isAlone ? undefined : this.describe(struct.name, field.name),
+      ...(topology?.type === 'map' ? { 'x-kubernetes-list-map-keys': topology.keys } : {}),
+      [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
+      'x-kubernetes-patch-merge-key': patch?.key,
+      'x-kubernetes-patch-strategy':
+        patch === undefined || patch.strategies.length === 0
+          ? undefined
+          : patch.strategies.join(','),
+    })
+  }
+
+  /** The schema of a type, with the zero value of the type as `default`. */
+  #type(schema: Schema): Fields {
+    switch (schema.type) {
+      case 'struct':
+        return { ...refTo(this.ofType(schema)), default: {} }
+      case 'list':
+        return { items: this.#item(schema.of), type: 'array' }
+      case 'map':
+        return { additionalProperties: this.#item(schema.of), type: 'object' }
+      case 'string':
+        return { default: '', enum: this.#hasEnums ? schema.values : undefined, type: 'string' }
+      case 'boolean':
+        return { default: false, type: 'boolean' }
+      case 'int32':
+      case 'int64':
+        return { default: 0, format: schema.type, type: 'integer' }
+      case 'float64':
+        return { default: 0, format: 'double', type: 'number' }
+      case 'bytes':
+        return { format: 'byte', type: 'string' }
+      case 'any':
+      case 'raw':
+      case 'time':
+      case 'microTime':
+      case 'quantity':
+      case 'intOrString': {
+        const name = fixedNames.get(schema.goName)
+        assert(name !== undefined, `OpenAPI has a definition of ${schema.goName}`)
+        return refTo(name)
+      }
+    }
+  }
+
+  #item(schema: Schema): Fields {
+    const { $ref, ...type } = this.#type(schema)
+    if ($ref === undefined) return sorted(type)
+    return type['default'] === undefined ? { $ref } : { allOf: [{ $ref }], ...type }
+  }
+}
+
+/** Fields without a published description. */
+const isUndescribed = (type: string, field: string): boolean =>
+  type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
+
+/** Optional fields for which the zero value is published as the default. */
+const zeroDefaults: ReadonlySet<string> = new Set(
+  [
+    'ConfigMapEnvSource',
+    'ConfigMapKeySelector',
+    'ConfigMapProjection',
+    'ConfigMapVolumeSource',
+    'LocalObjectReference',
+  ]
+    .concat('SecretEnvSource', 'SecretKeySelector', 'SecretProjection')
+    .map((type) => `${type}.name`)
+    .concat(
+      'AzureDiskVolumeSource.readOnly',
+      'GRPCAction.service',
+      'ReplicationControllerSpec.minReadySeconds',
+    ),
+)
+
+/** A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group that exists or existed. */
+function gvkExtension({ name, packageName, embedded }: Struct): Fields {
+  if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
+  const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]
+  return { [gvkKey]: gvksOf(name, places) }
+}
+
+const gvkKey = 'x-kubernetes-group-version-kind'
+
+const gvksOf = (kind: string, places: typeof everyGroupVersion): readonly Fields[] =>
+  places.map(({ group, version }) => ({ group, kind, version }))
+
+function refsIn(value: Json | undefined, found = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) refsIn(item, found)
+  if (!isFields(value)) return found
+  const { $ref } = value
+  if (typeof $ref === 'string') found.add($ref.slice(refPrefix.length))
+  for (const field of Object.values(value)) refsIn(field, found)
+  return found
+}
+
+const sorted = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,0 +1,102 @@
+/** The OpenAPI paths of the documents about the server. */
+import { jsonType, protobufType, yamlType } from '../../../objects/codec/negotiate.ts'
+import { typeOf } from '../../../registry/types.ts'
+import type { OpenApiDefinitions } from './definitions.ts'
+import { definition } from './fixed-schemas.ts'
+import { tagOf, titleOf } from './names.ts'
+import { anyText, type PathItem, pathItem } from './operations.ts'
+
+type Told = {
+  readonly path: string
+  readonly id: string
+  readonly tag: string
+  readonly description: string
+  readonly name: string
+  readonly produces: readonly string[]
+  readonly consumes: readonly string[]
+}
+
+function told({ path, ...operation }: Omit<Told, 'name'> & { readonly name: string }): PathItem {
+  const { name, ...rest } = operation
+  return pathItem(path, [{ ...rest, method: 'get', parameters: [], answers: [[200, name]] }])
+}
+
+const types = [jsonType, yamlType, protobufType]
+const negotiated = { produces: types, consumes: types }
+
+export const coreVersionsPath = (definitions: OpenApiDefinitions): PathItem =>
+  told({
+    path: '/api/',
+    id: 'getCoreAPIVersions',
+    tag: tagOf(''),
+    description: 'The versions of the core group.',
+    name: definitions.ofType(typeOf('meta/v1', 'APIVersions')),
+    ...negotiated,
+  })
+
+export const groupListPath = (definitions: OpenApiDefinitions): PathItem =>
+  told({
+    path: '/apis/',
+    id: 'getAPIVersions',
+    tag: 'apis',
+    description: 'All groups but the core group.',
+    name: definitions.ofType(typeOf('meta/v1', 'APIGroupList')),
+    ...negotiated,
+  })
+
+export const groupPath = (group: string, definitions: OpenApiDefinitions): PathItem =>
+  told({
+    path: `/apis/${group}/`,
+    id: `get${titleOf(group)}APIGroup`,
+    tag: tagOf(group),
+    description: 'The versions of a group.',
+    name: definitions.ofType(typeOf('meta/v1', 'APIGroup')),
+    ...negotiated,
+  })
+
+export const resourceListPath = (
+  group: string,
+  version: string,
+  definitions: OpenApiDefinitions,
+): PathItem =>
+  told({
+    path: group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`,
+    id: `get${titleOf(group, version)}APIResources`,
+    tag: tagOf(group, version),
+    description: 'The resources of a group and version.',
+    name: definitions.ofType(typeOf('meta/v1', 'APIResourceList')),
+    ...negotiated,
+  })
+
+export const versionPath = (): PathItem =>
+  told({
+    path: '/version/',
+    id: 'getCodeVersion',
+    tag: 'version',
+    description: 'The version of the server.',
+    name: definition.version,
+    produces: [jsonType],
+    consumes: [jsonType],
+  })
+
+export const issuerPath = (): PathItem =>
+  told({
+    path: '/.well-known/openid-configuration/',
+    id: 'getServiceAccountIssuerOpenIDConfiguration',
+    tag: 'WellKnown',
+    description: 'Who issues tokens of service accounts, and where its keys are.',
+    name: anyText,
+    produces: [jsonType],
+    consumes: [],
+  })
+
+export const keysPath = (): PathItem =>
+  told({
+    path: '/openid/v1/jwks/',
+    id: 'getServiceAccountIssuerOpenIDKeyset',
+    tag: 'openid',
+    description: 'The keys by which tokens of service accounts are verified.',
+    name: anyText,
+    produces: ['application/jwk-set+json'],
+    consumes: [],
+  })

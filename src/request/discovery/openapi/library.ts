@@ -1,0 +1,383 @@
+/**
+ * All OpenAPI documents of a control plane. Each is made when it is first requested, in slices, and kept until its group changes or
+ * it has not been requested for a while: a new custom resource costs only the document of its own version. The index does not need
+ * the documents of custom resources, of which there may be thousands, to be made.
+ */
+import type { Gates } from '../../../api/gates.ts'
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Clock } from '../../../lib/clock.ts'
+import { type Log, silent } from '../../../lib/log.ts'
+import { Lingering } from '../../../lib/lingering.ts'
+import { Slices } from '../../../lib/slices.ts'
+import type { Registry } from '../../../registry/registry.ts'
+import type { Resource } from '../../../registry/resource.ts'
+import { versionsOf } from '../groups.ts'
+import { mergeOlder } from '../remote/merge-older.ts'
+import type { RemoteDocuments } from '../remote/remote-documents.ts'
+import { kubernetesVersion } from '../version.ts'
+import { gather } from './bytes.ts'
+import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
+import { OpenApiDefinitions, type DefinitionSource } from './definitions.ts'
+import * as documentPaths from './document-paths.ts'
+import type { PathItem } from './operations.ts'
+import { resourcePaths } from './resource-paths.ts'
+import { type OlderTexts, V2Printer } from './v2.ts'
+import { printV3, reachable, V3Printer } from './v3.ts'
+
+/** How long an unused document is kept. With ten thousand custom resources all documents together are hundreds of megabytes. */
+const LINGER_MS = 2 * 60_000
+/** Part of the hash, by which clients cache documents for a year: to be raised when the same definitions are published differently. */
+const CUSTOM_FORM = 1
+
+/** Identifies a version of a document. */
+type Edition = { readonly hash: string; readonly modifiedMs: number }
+
+/** A document, with the encodings that were requested. */
+export class Kept {
+  readonly json: Buffer
+  /** The same for all encodings. */
+  readonly edition: Edition
+  #protobuf: Promise<Buffer> | undefined
+  #gzipped: Promise<Buffer> | undefined
+
+  constructor(json: Buffer, edition: Edition) {
+    this.json = json
+    this.edition = edition
+  }
+
+  protobuf(encode: (json: Buffer) => Promise<Buffer>): Promise<Buffer> {
+    this.#protobuf ??= encode(this.json).catch((error: unknown) => {
+      this.#protobuf = undefined
+      throw error
+    })
+    return this.#protobuf
+  }
+
+  gzipped(): Promise<Buffer> {
+    return (this.#gzipped ??= promisify(gzip)(this.json))
+  }
+}
+
+type Group = readonly Resource[]
+type LibraryParts = {
+  readonly registry: Registry
+  readonly hasIssuer: boolean
+  readonly clock: Clock
+  readonly gates: Gates
+  readonly log?: Log
+  /** What remote servers have; absent: there are none. */
+  readonly remote?: Pick<RemoteDocuments, 'openApi'> | undefined
+}
+
+type MakeOptions = {
+  readonly slices: Slices
+  readonly definitions: DefinitionSource
+  /** False: all of its resources are custom. */
+  readonly isBuiltIn: boolean
+  /** Undefined: the hash is that of the bytes. */
+  readonly edition: Edition | undefined
+}
+
+type Whole = {
+  /** What it is made from. */
+  readonly mark: string
+  readonly parts: ReadonlyMap<Group, OlderTexts>
+  readonly made: Promise<Kept>
+}
+
+const info = {
+  title: 'Kubernetes',
+  version: `${kubernetesVersion.major}.${kubernetesVersion.minor}`,
+} as const
+
+export class OpenApiLibrary {
+  readonly #registry: Registry
+  readonly #hasIssuer: boolean
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #remote: RemoteDocuments['openApi'] | undefined
+  readonly #definitions: OpenApiDefinitions
+  readonly #v3 = new V3Printer()
+  readonly #v2 = new V2Printer()
+  /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
+  readonly #documents = new Lingering<
+    string,
+    { readonly group: Group; readonly made: Promise<Kept> }
+  >(LINGER_MS)
+  readonly #editions = new WeakMap<Group, Map<string, Edition>>()
+  readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
+
+  constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryParts) {
+    this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
+    this.#registry = registry
+    this.#hasIssuer = hasIssuer
+    this.#clock = clock
+    this.#log = log
+    this.#remote = remote?.openApi
+  }
+
+  /** The keys of all v3 documents: their paths below /openapi/v3. */
+  get keys(): string[] {
+    const groups = this.#registry.groups.flatMap((group) => {
+      const versions = versionsOf(this.#registry, group).map((version) => keyOf(group, version))
+      return group === '' || !hasBuiltIn(this.#registry.inGroup(group))
+        ? versions
+        : [keyOf(group), ...versions]
+    })
+    return [...groups, ...this.#fixedPaths().keys()].toSorted()
+  }
+
+  /** The same as long as the documents are. */
+  get mark(): string {
+    return `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
+  }
+
+  /** Undefined: there is no such document. */
+  v3(key: string): Promise<Kept> | undefined {
+    const [root, group = '', version, ...more] = key.split('/')
+    if (more.length > 0) return undefined
+    if (root === 'api' && group !== '' && version === undefined)
+      return this.#ofVersion(key, '', group)
+    if (root === 'apis' && group !== '') {
+      return version === undefined
+        ? this.#ofGroup(key, group)
+        : this.#ofVersion(key, group, version)
+    }
+    const path = this.#fixedPaths().get(key)
+    return path === undefined ? undefined : this.#kept(key, noGroup, () => this.#make([path()]))
+  }
+
+  /** The edition of a document; undefined if there is none. Only documents of built-in groups have to be made for it, once. */
+  async edition(key: string): Promise<Edition | undefined> {
+    const [root, first, version] = key.split('/')
+    const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
+    const group = isOfGroup ? this.#registry.inGroup(root === 'api' ? '' : first) : noGroup
+    const isCustom =
+      version !== undefined && group.some((one) => one.version === version && one.isCustom)
+    if (isCustom && !hasBuiltIn(group)) return this.#customEdition(key, group)
+    return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
+  }
+
+  /** The only document of v2. */
+  v2(): Promise<Kept> {
+    const { mark } = this
+    const known = this.#whole.get('v2')
+    if (known?.mark === mark) return known.made
+    const groups = this.#registry.groups.map((group) => this.#registry.inGroup(group))
+    const parts = new Map<Group, OlderTexts>()
+    for (const group of groups) {
+      const part = known?.parts.get(group)
+      if (part !== undefined) parts.set(group, part)
+    }
+    const made = this.#makeWhole(groups, parts).catch((error: unknown) => {
+      this.#whole.delete('v2')
+      throw error
+    })
+    this.#whole.set('v2', { mark, parts, made })
+    return made
+  }
+
+  #ofGroup(key: string, group: string): Promise<Kept> | undefined {
+    const resources = this.#registry.inGroup(group)
+    if (!hasBuiltIn(resources)) return undefined
+    return this.#kept(key, resources, () =>
+      this.#make([documentPaths.groupPath(group, this.#definitions)]),
+    )
+  }
+
+  #ofVersion(key: string, group: string, version: string): Promise<Kept> | undefined {
+    const resources = this.#registry.inGroup(group)
+    const own = resources.filter((one) => one.version === version)
+    if (own.length === 0) return undefined
+    return this.#kept(key, resources, async () => {
+      const slices = new Slices()
+      const isBuiltIn = hasBuiltIn(own)
+      const definitions = (isBuiltIn ? withCustomKinds : ofCustomKinds)(own, this.#definitions)
+      const edition = isBuiltIn ? undefined : this.#customEdition(key, resources)
+      return this.#make(await this.#pathsOf(own, slices), {
+        slices,
+        definitions,
+        isBuiltIn,
+        edition,
+      })
+    })
+  }
+
+  /** A document that could not be made is tried again for the next request. */
+  #kept(key: string, group: Group, make: () => Promise<Kept>): Promise<Kept> {
+    const known = this.#documents.get(key)
+    if (known?.group === group) return known.made
+    const made = make().then(
+      (document) => {
+        this.#editionsOf(group).set(key, document.edition)
+        return document
+      },
+      (error: unknown) => {
+        this.#documents.delete(key)
+        throw error
+      },
+    )
+    this.#documents.set(key, { group, made })
+    return made
+  }
+
+  #editionsOf(group: Group): Map<string, Edition> {
+    const known = this.#editions.get(group) ?? new Map<string, Edition>()
+    this.#editions.set(group, known)
+    return known
+  }
+
+  #customEdition(key: string, resources: Group): Edition {
+    const editions = this.#editionsOf(resources)
+    const known = editions.get(key)
+    if (known !== undefined) return known
+    const marks = resources.map(({ version, plural, published }) => [
+      version,
+      plural,
+      published?.mark,
+    ])
+    const text = JSON.stringify([CUSTOM_FORM, kubernetesVersion.gitVersion, key, marks])
+    const made = {
+      hash: hash('sha512', text, 'hex').toUpperCase(),
+      modifiedMs: this.#clock.wallMs(),
+    }
+    editions.set(key, made)
+    return made
+  }
+
+  /** The paths of the resources of one group and version. */
+  async #pathsOf(resources: Group, slices: Slices): Promise<PathItem[]> {
+    const items: PathItem[] = []
+    for (const resource of resources) {
+      items.push(...resourcePaths(resource, this.#definitions))
+      if (slices.isOver) await slices.turn()
+    }
+    const [builtIn] = resources.filter(({ isCustom }) => !isCustom)
+    if (builtIn !== undefined) {
+      items.push(documentPaths.resourceListPath(builtIn.group, builtIn.version, this.#definitions))
+    }
+    return items
+  }
+
+  async #make(items: PathItem[], options: Partial<MakeOptions> = {}): Promise<Kept> {
+    const { slices = new Slices(), definitions = this.#definitions, isBuiltIn = true } = options
+    const paths = await printAll(items.toSorted(byPath), slices, (item) => [
+      item.path,
+      this.#v3.path(item),
+    ])
+    const names = await reachable(items, definitions, slices)
+    const schemas = await printAll(names, slices, (name) => [
+      name,
+      this.#v3.definition(definitions.get(name)),
+    ])
+    const text = printV3({
+      info: isBuiltIn ? info : customInfo,
+      paths,
+      schemas,
+      isSecured: isBuiltIn,
+    })
+    return this.#bound(text, slices, options.edition)
+  }
+
+  async #bound(text: Iterable<string>, slices: Slices, edition?: Edition): Promise<Kept> {
+    const gathered = await gather(text, slices)
+    return new Kept(
+      gathered.json,
+      edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() },
+    )
+  }
+
+  /** Makes the v2 document one group after the other, in slices. `parts` has the groups that are known already, and gets the rest. */
+  async #makeWhole(groups: readonly Group[], parts: Map<Group, OlderTexts>): Promise<Kept> {
+    const slices = new Slices()
+    const fixed = [...this.#fixedPaths().values()].map((path) => path())
+    const texts = await this.#printOlder(fixed, this.#definitions, slices)
+    const paths = new Map(texts.paths)
+    const definitions = new Map(texts.definitions)
+    for (const group of groups) {
+      const part = parts.get(group) ?? (await this.#olderPart(group, slices))
+      parts.set(group, part)
+      for (const [path, text] of part.paths) paths.set(path, text)
+      for (const [name, text] of part.definitions) definitions.set(name, text)
+      if (slices.isOver) await slices.turn()
+    }
+    const whole = { paths, definitions, parameters: this.#v2.parameters() }
+    for (const [service, spec] of this.#remote?.olderSpecs() ?? []) {
+      try {
+        await mergeOlder(whole, spec, slices)
+      } catch (error) {
+        this.#log('warn', 'the OpenAPI document of a remote server cannot be merged', {
+          apiService: service.name,
+          error: String(error),
+        })
+      }
+    }
+    return this.#bound(this.#v2.print(info, whole), slices)
+  }
+
+  /** The part of the v2 document for a group. */
+  async #olderPart(resources: Group, slices: Slices): Promise<OlderTexts> {
+    const items: PathItem[] = []
+    for (const version of new Set(resources.map((one) => one.version))) {
+      const own = resources.filter((one) => one.version === version)
+      items.push(...(await this.#pathsOf(own, slices)))
+    }
+    const group = resources[0]?.group ?? ''
+    if (group !== '' && hasBuiltIn(resources))
+      items.push(documentPaths.groupPath(group, this.#definitions))
+    return this.#printOlder(items, withCustomKinds(resources, this.#definitions), slices)
+  }
+
+  async #printOlder(
+    items: readonly PathItem[],
+    source: DefinitionSource,
+    slices: Slices,
+  ): Promise<OlderTexts> {
+    const paths = await printAll(items, slices, (item) => [item.path, this.#v2.path(item)])
+    const names = await reachable(items, source, slices)
+    const definitions = await printAll(names, slices, (name) => [
+      name,
+      this.#v2.definition(source.get(name)),
+    ])
+    return { paths, definitions }
+  }
+
+  #fixedPaths(): Map<string, () => PathItem> {
+    const paths = new Map([
+      ['api', () => documentPaths.coreVersionsPath(this.#definitions)],
+      ['apis', () => documentPaths.groupListPath(this.#definitions)],
+      ['version', documentPaths.versionPath],
+    ])
+    if (!this.#hasIssuer) return paths
+    return paths
+      .set('.well-known/openid-configuration', documentPaths.issuerPath)
+      .set('openid/v1/jwks', documentPaths.keysPath)
+  }
+}
+
+async function printAll<T>(
+  all: readonly T[],
+  slices: Slices,
+  print: (one: T) => [string, string],
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const one of all) {
+    const [name, text] = print(one)
+    texts.set(name, text)
+    if (slices.isOver) await slices.turn()
+  }
+  return texts
+}
+
+const byPath = (a: PathItem, b: PathItem): number => (a.path < b.path ? -1 : 1)
+const hasBuiltIn = (resources: Group): boolean => resources.some(({ isCustom }) => !isCustom)
+
+const keyOf = (group: string, version?: string): string => {
+  const root = group === '' ? 'api' : `apis/${group}`
+  return version === undefined ? root : `${root}/${version}`
+}
+
+/** For documents that do not depend on a group. */
+const noGroup: Group = []

@@ -1,0 +1,65 @@
+/** All documents against those of kube-apiserver (test/golden), which have no descriptions. There are no known differences. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { undescribed } from '../../../../test/golden/described.ts'
+import { readDocuments } from '../../../../test/golden/read.ts'
+import { defaultGates, type Gates } from '../../../api/gates.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { builtInResources } from '../../../registry/built-in.ts'
+import { Registry } from '../../../registry/registry.ts'
+import { OpenApiLibrary } from './library.ts'
+
+const v3 = '/openapi/v3/'
+const allOn: Gates = { isOn: () => true }
+
+const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
+
+/** What each set of versions publishes. Where all are on, `all` has what is then different. */
+const sets = [
+  { of: 'as it is without flags', published: byDefault, resources: builtInResources() },
+  {
+    of: 'with all versions',
+    published: new Map([...byDefault, ...all]),
+    resources: builtInResources({ isServed: () => true, gates: allOn }),
+  },
+]
+
+for (const { of, published, resources } of sets) {
+  const library = (): OpenApiLibrary =>
+    new OpenApiLibrary({
+      registry: new Registry(resources),
+      hasIssuer: true,
+      clock: systemClock,
+      gates: defaultGates,
+    })
+
+  const assertSame = (json: Buffer, path: string): void => {
+    const own = undescribed(JSON.parse(json.toString()))
+    assert.equal(JSON.stringify(own, null, 1), JSON.stringify(published.get(path), null, 1), path)
+  }
+
+  test(`every v3 document is the published one, ${of}`, async () => {
+    const own = library()
+    const keys = [...published.keys()].flatMap((path) =>
+      path.startsWith(v3) ? [path.slice(v3.length)] : [],
+    )
+    assert.deepEqual(own.keys, keys.toSorted())
+    for (const key of keys) {
+      const kept = await own.v3(key)
+      assert.ok(kept !== undefined, key)
+      assertSame(kept.json, `${v3}${key}`)
+    }
+  })
+}
+
+test('the v2 document is the published one', async () => {
+  const registry = new Registry(builtInResources())
+  const library = new OpenApiLibrary({
+    registry,
+    hasIssuer: true,
+    clock: systemClock,
+    gates: defaultGates,
+  })
+  const own = undescribed(JSON.parse((await library.v2()).json.toString()))
+  assert.equal(JSON.stringify(own, null, 1), JSON.stringify(byDefault.get('/openapi/v2'), null, 1))
+})

@@ -1,0 +1,152 @@
+/** OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is printed only once. */
+import type { Fields } from '../../../api/object.ts'
+import { printFast } from '../../../objects/codec/json.ts'
+import type { Slices } from '../../../lib/slices.ts'
+import { fieldTexts } from './bytes.ts'
+import { type OpenApiDefinition, type DefinitionSource, refTo } from './definitions.ts'
+import { anyText, definitionsOf, type OpenApiOperation, type PathItem } from './operations.ts'
+import type { Parameter } from './parameters.ts'
+
+export type Info = { readonly title: string; readonly version: string }
+
+/** The parts of a document by name, each as JSON. */
+export type DocumentText = {
+  readonly info: Info
+  readonly paths: ReadonlyMap<string, string>
+  readonly schemas: ReadonlyMap<string, string>
+  /** Whether the document has a security scheme. */
+  readonly isSecured: boolean
+}
+
+export class V3Printer {
+  readonly #texts = new WeakMap<OpenApiDefinition, string>()
+
+  path(item: PathItem): string {
+    return JSON.stringify(pathFields(item))
+  }
+
+  definition(made: OpenApiDefinition): string {
+    const known = this.#texts.get(made)
+    if (known !== undefined) return known
+    const text = printFast(made.schema)
+    this.#texts.set(made, text)
+    return text
+  }
+}
+
+/** The names of all definitions that paths need, directly or not, sorted. */
+export async function reachable(
+  items: readonly PathItem[],
+  definitions: DefinitionSource,
+  slices: Slices,
+): Promise<readonly string[]> {
+  const found = definitionsOf(items)
+  // Iteration over a Set includes entries that are added meanwhile.
+  for (const name of found) {
+    for (const used of definitions.get(name).uses) found.add(used)
+    if (slices.isOver) await slices.turn()
+  }
+  return [...found].toSorted()
+}
+
+export const securityScheme = {
+  description: 'A token in the header Authorization, after the word Bearer.',
+  in: 'header',
+  name: 'authorization',
+  type: 'apiKey',
+} as const
+
+/** Yields the document in pieces. */
+export function* printV3({ info, paths, schemas, isSecured }: DocumentText): Generator<string> {
+  yield '{"components":{'
+  if (schemas.size > 0) {
+    yield '"schemas":'
+    yield* fieldTexts(schemas)
+  }
+  if (isSecured) {
+    if (schemas.size > 0) yield ','
+    yield `"securitySchemes":${JSON.stringify({ BearerToken: securityScheme })}`
+  }
+  yield `},"info":${JSON.stringify(info)},"openapi":"3.0.0","paths":`
+  yield* fieldTexts(paths)
+  yield '}'
+}
+
+function pathFields({ parameters, operations }: PathItem): Fields {
+  const entries = operations.map((one): [string, Fields | readonly Fields[]] => [
+    one.method,
+    operationFields(one),
+  ])
+  if (parameters.length > 0) entries.push(['parameters', parameters.map(parameterFields)])
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function operationFields(operation: OpenApiOperation): Fields {
+  const { id, description, parameters, body, answers, tag, produces, consumes } = operation
+  return {
+    description,
+    operationId: id,
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterFields) }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            content: contentOf(consumes, body.name),
+            ...(body.isRequired ? { required: true } : {}),
+          },
+        }),
+    responses: {
+      ...Object.fromEntries(
+        answers.map(([code, name]) => [
+          `${code}`,
+          { content: contentOf(produces, name), description: codeText(code) },
+        ]),
+      ),
+      401: { description: codeText(401) },
+    },
+    tags: [tag],
+    ...kubernetesFields(operation),
+  }
+}
+
+/** The extensions of Kubernetes. */
+export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
+  if (action === undefined || kind === undefined) return {}
+  return {
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': {
+      group: kind.group,
+      kind: kind.kind,
+      version: kind.version,
+    },
+  }
+}
+
+/** HTTP's reason phrases. */
+export function codeText(code: number): string {
+  switch (code) {
+    case 200:
+      return 'OK'
+    case 201:
+      return 'Created'
+    case 202:
+      return 'Accepted'
+    default:
+      return 'Unauthorized'
+  }
+}
+
+function contentOf(types: readonly string[], name: string): Fields {
+  const schema = name === anyText ? { type: 'string' } : refTo(name)
+  return Object.fromEntries(types.toSorted().map((type) => [type, { schema }]))
+}
+
+function parameterFields({ name, in: place, type, description }: Parameter): Fields {
+  return {
+    description,
+    in: place,
+    name,
+    ...(place === 'path' ? { required: true } : {}),
+    schema: { type, uniqueItems: true },
+  }
+}

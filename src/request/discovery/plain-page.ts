@@ -1,0 +1,32 @@
+/** Pages for people alone (/statusz, /flagz): plain text, for clients that accept it. */
+import { notPlainText } from '../../api/errors.ts'
+import { type ApiRequest, elementsOf, firstHeader } from '../../api/request.ts'
+
+export type TextPage = {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+}
+
+const warning =
+  'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
+
+/** `name`: of the page, as upstream has it in its title. */
+export function plainPage(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  name: string,
+  lines: readonly string[],
+): TextPage {
+  if (!elementsOf(firstHeader(headers, 'accept') ?? '').some(isPlainText)) throw notPlainText()
+  const body = Buffer.from(`\nkube-apiserver ${name}\n${warning}\n\n${lines.join('\n')}\n`)
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+}
+
+/** An element of Accept. Besides a weight, the charset UTF-8 is the only parameter that is accepted. */
+function isPlainText(clause: string): boolean {
+  const [range = '', ...others] = clause.split(';').map((part) => part.trim())
+  const [type, subtype] = (range === '*' ? '*/*' : range).split('/')
+  const isText = (type === 'text' || type === '*') && (subtype === 'plain' || subtype === '*')
+  const parameters = others.filter((parameter) => !parameter.startsWith('q='))
+  return isText && parameters.every((parameter) => /^charset=utf-8$/i.test(parameter))
+}

@@ -1,0 +1,142 @@
+/**
+ * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to, as texts. It is read in slices, a path or a definition
+ * at a time.
+ */
+import type { JsonScanner } from '../../../api/json-scanner.ts'
+import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { printFast } from '../../../objects/codec/json.ts'
+import { ownText } from '../../../lib/own-text.ts'
+import { inSlices, type Steps } from '../../../lib/slices.ts'
+import { eachEntry, readFields, readPart } from '../../../api/bounded-json.ts'
+
+/** kube-apiserver has some 1,000 paths and definitions. */
+const PARTS_MAX = 10_000
+
+/** A path, a definition or a parameter. */
+export type OlderPart = {
+  /** In JSON. */
+  readonly text: string
+  /** What it refers to. */
+  readonly refs: readonly string[]
+}
+
+type Parts = ReadonlyMap<string, OlderPart>
+
+export type OlderSpec = {
+  readonly paths: Parts
+  readonly definitions: Parts
+  readonly parameters: Parts
+  /** What else matters, in JSON by name: `info`, `securityDefinitions`. */
+  readonly rest: ReadonlyMap<string, string>
+}
+
+export const definitionPrefix = '#/definitions/'
+export const parameterPrefix = '#/parameters/'
+
+/** Fails if it is not a JSON object. */
+export const readOlderSpec = (json: Buffer): Promise<OlderSpec> =>
+  inSlices(specSteps(json.toString()))
+
+function* specSteps(text: string): Steps<OlderSpec> {
+  const spec = {
+    paths: new Map<string, OlderPart>(),
+    definitions: new Map<string, OlderPart>(),
+    parameters: new Map<string, OlderPart>(),
+  }
+  const rest = new Map<string, string>()
+  // Names are parts of the text.
+  const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
+    eachEntry(scanner, PARTS_MAX, (name, part) =>
+      parts.set(ownText(name), { text: printFast(part), refs: refsOf(part) }),
+    )
+  const asText = (name: string) =>
+    function* (scanner: JsonScanner): Steps<void> {
+      rest.set(name, printFast(yield* readPart(scanner)))
+    }
+  yield* readFields(text, {
+    paths: into(spec.paths),
+    definitions: into(spec.definitions),
+    parameters: into(spec.parameters),
+    info: asText('info'),
+    securityDefinitions: asText('securityDefinitions'),
+  })
+  return { ...spec, rest }
+}
+
+/** How much memory it takes, about. */
+export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
+  let size = 0
+  for (const parts of [paths, definitions, parameters])
+    for (const [name, { text, refs }] of parts)
+      size += PART_CHARS + name.length + text.length + REF_CHARS * refs.length
+  return size
+}
+
+/** The entry of a map and of a list. */
+const PART_CHARS = 200
+const REF_CHARS = 50
+
+/** Only these paths, and without the definitions that only the others need. One that nothing needs stays, as upstream. */
+export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): Promise<OlderSpec> =>
+  inSlices(withPathsSteps(spec, isKept))
+
+function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): Steps<OlderSpec> {
+  const paths = new Map([...spec.paths].filter(([path]) => isKept(path)))
+  const before = yield* neededBy(spec.paths, spec)
+  const needed = yield* neededBy(paths, spec)
+  const definitions = new Map(
+    [...spec.definitions].filter(([name]) => needed.has(name) || !before.has(name)),
+  )
+  return { ...spec, paths, definitions }
+}
+
+/** The names of the definitions that paths lead to. */
+function* neededBy(paths: Parts, { definitions, parameters }: OlderSpec): Steps<Set<string>> {
+  const found = new Set<string>()
+  const shared = new Set<string>()
+  const look = ({ refs = [] }: Partial<OlderPart> = {}): void => {
+    for (const ref of refs) {
+      if (ref.startsWith(definitionPrefix)) found.add(ref.slice(definitionPrefix.length))
+      else if (ref.startsWith(parameterPrefix)) shared.add(ref.slice(parameterPrefix.length))
+    }
+  }
+  for (const path of paths.values()) {
+    look(path)
+    yield
+  }
+  for (const name of shared) look(parameters.get(name))
+  // Iteration over a Set includes entries that are added meanwhile.
+  for (const name of found) {
+    look(definitions.get(name))
+    yield
+  }
+  return found
+}
+
+function refsOf(part: Fields): string[] {
+  const found = new Set<string>()
+  eachRef(part, (ref) => found.add(ref))
+  return [...found]
+}
+
+function eachRef(value: Json | undefined, look: (ref: string) => void): void {
+  if (Array.isArray(value)) for (const item of value) eachRef(item, look)
+  else if (isFields(value))
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '$ref' && typeof inner === 'string') look(inner)
+      else eachRef(inner, look)
+    }
+}
+
+/** The same with other references. */
+export function withRefs(value: Json, renamed: ReadonlyMap<string, string>): Json {
+  if (Array.isArray(value)) return value.map((item) => withRefs(item, renamed))
+  if (!isFields(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner = null]): [string, Json] =>
+      name === '$ref' && typeof inner === 'string'
+        ? [name, renamed.get(inner) ?? inner]
+        : [name, withRefs(inner, renamed)],
+    ),
+  )
+}

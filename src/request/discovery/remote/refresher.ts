@@ -1,0 +1,108 @@
+/**
+ * Asks remote servers for a document again and again: at once when their APIService changes, then once a minute, later and later while they
+ * fail. One of them is asked once at a time, and a few of them together: one that hangs does not keep the others waiting.
+ */
+import { systemTimers, type Timer, type Timers } from '../../../lib/timers.ts'
+
+/** As upstream. */
+const PERIOD_MS = 60_000
+/** The first wait after a failure. It doubles, up to `retryMsMax`. */
+const RETRY_MS_FIRST = 1_000
+
+export type RefresherParts = {
+  /** Whether it succeeded. Must not fail. */
+  readonly refresh: (name: string, signal: AbortSignal) => Promise<boolean>
+  /** How many servers are asked at the same time. */
+  readonly workersMax: number
+  /** The longest wait after failures. */
+  readonly retryMsMax: number
+  readonly timers?: Timers
+}
+
+type Known = {
+  timer: Timer | undefined
+  isRunning: boolean
+  /** It was marked while it was being refreshed. */
+  isMarked: boolean
+  failures: number
+}
+
+export class Refresher implements AsyncDisposable {
+  readonly #parts: RefresherParts
+  readonly #timers: Timers
+  readonly #known = new Map<string, Known>()
+  readonly #waiting = new Set<string>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+
+  constructor(parts: RefresherParts) {
+    this.#parts = parts
+    this.#timers = parts.timers ?? systemTimers
+  }
+
+  /** To be refreshed at once: it is new, or has changed. */
+  mark(name: string): void {
+    const known = this.#known.get(name) ?? {
+      timer: undefined,
+      isRunning: false,
+      isMarked: false,
+      failures: 0,
+    }
+    this.#known.set(name, known)
+    known.failures = 0
+    known.timer?.close()
+    if (known.isRunning) known.isMarked = true
+    else this.#waiting.add(name)
+    this.#start()
+  }
+
+  /** It is gone. */
+  drop(name: string): void {
+    this.#known.get(name)?.timer?.close()
+    this.#known.delete(name)
+    this.#waiting.delete(name)
+  }
+
+  get names(): Iterable<string> {
+    return this.#known.keys()
+  }
+
+  #start(): void {
+    for (const name of this.#waiting) {
+      if (this.#running.size >= this.#parts.workersMax || this.#stopping.signal.aborted) return
+      this.#waiting.delete(name)
+      const run = this.#run(name)
+      this.#running.add(run)
+      void run.then(() => {
+        this.#running.delete(run)
+        this.#start()
+      })
+    }
+  }
+
+  async #run(name: string): Promise<void> {
+    const known = this.#known.get(name)
+    if (known === undefined) return
+    known.isRunning = true
+    const isDone = await this.#parts.refresh(name, this.#stopping.signal)
+    known.isRunning = false
+    if (this.#known.get(name) !== known || this.#stopping.signal.aborted) return
+    if (known.isMarked) {
+      known.isMarked = false
+      this.#waiting.add(name)
+      return
+    }
+    known.failures = isDone ? 0 : known.failures + 1
+    const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (known.failures - 1), this.#parts.retryMsMax)
+    known.timer = this.#timers.after(isDone ? PERIOD_MS : retryMs, () => {
+      this.#waiting.add(name)
+      this.#start()
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    for (const { timer } of this.#known.values()) timer?.close()
+    await Promise.all(this.#running)
+  }
+}

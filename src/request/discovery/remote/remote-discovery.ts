@@ -1,0 +1,232 @@
+/**
+ * What remote servers say about their resources, for aggregated discovery. A server that cannot be asked is listed as stale, without
+ * resources, as upstream; the answer for one server serves all of its APIServices.
+ */
+import type { Log } from '../../../lib/log.ts'
+import { systemTime, type Time } from '../../../lib/timers.ts'
+import { Refresher } from './refresher.ts'
+import {
+  isAggregatedType,
+  readAggregated,
+  readPlain,
+  type RemoteResources,
+} from './remote-resources.ts'
+import type { ListedApiService, RemoteServers } from './remote-servers.ts'
+
+/** As upstream. */
+const TIMEOUT_MS = 5_000
+/** All groups of a server: 10,000 custom resources have 3 MB. */
+const ANSWER_BYTES_MAX = 8 << 20
+/** Servers that are asked at the same time: those that do not answer must not hold up the others for long. */
+const WORKERS_MAX = 16
+/** How long the server is not ready because of them: two rounds of those that do not answer. */
+const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
+/** As often as one that answers is asked: aggregated discovery shows a server that is back soon. */
+const RETRY_MS_MAX = 60_000
+
+const accept = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(',')
+const aggregatorName = 'system:kube-aggregator'
+
+/** A version of a group as it is listed. */
+export type RemoteVersion = {
+  readonly service: ListedApiService
+  /** A list in JSON; undefined: nothing is known of them. */
+  readonly resources: string | undefined
+  readonly isStale: boolean
+}
+
+/** What a server answered. */
+type Answered = {
+  readonly resources: RemoteResources
+  /** The APIServices that it was read for: of others it says nothing. */
+  readonly names: ReadonlySet<string>
+  readonly etag: string
+  readonly sinceMs: number
+}
+
+/** An APIService, and since when it is as it is. */
+type Marked = { readonly service: ListedApiService; readonly markedMs: number }
+
+type Found = Pick<RemoteVersion, 'resources' | 'isStale'>
+
+const unknown: Found = { resources: undefined, isStale: true }
+
+export type RemoteDiscoveryParts = {
+  readonly servers: RemoteServers
+  readonly log: Log
+  readonly time?: Time
+}
+
+export class RemoteDiscovery implements AsyncDisposable {
+  readonly #parts: RemoteDiscoveryParts
+  readonly #time: Time
+  readonly #refresher: Refresher
+  readonly #services = new Map<string, Marked>()
+  readonly #found = new Map<string, Found>()
+  /** By service: several APIServices may name the same one. */
+  readonly #answered = new Map<string, Answered>()
+  #following: Disposable | undefined
+  readonly #firstRound = new Set<string>()
+  #onFirstRound: (() => void) | undefined
+  #changes = 0
+  readonly #listeners = new Set<() => void>()
+
+  constructor(parts: RemoteDiscoveryParts) {
+    this.#parts = parts
+    this.#time = parts.time ?? systemTime
+    this.#refresher = new Refresher({
+      refresh: (name, signal) => this.#refresh(name, signal),
+      workersMax: WORKERS_MAX,
+      retryMsMax: RETRY_MS_MAX,
+      timers: this.#time,
+    })
+  }
+
+  /** Resolves when every APIService that there is has been asked for once, or has failed; or when that takes too long. */
+  async start(): Promise<void> {
+    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
+    for (const name of this.#services.keys()) this.#firstRound.add(name)
+    if (this.#firstRound.size === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onFirstRound = resolve
+    const timer = this.#time.after(FIRST_ROUND_MS_MAX, resolve)
+    await promise
+    timer.close()
+  }
+
+  /** The number of changes: what is derived from the versions is valid as long as it stays the same. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
+  }
+
+  /** Those that were asked for; one that is new is shown when its server has answered, or has not. */
+  *versions(): Generator<RemoteVersion> {
+    for (const [name, { service }] of this.#services) {
+      const found = this.#found.get(name)
+      if (found !== undefined) yield { service, ...found }
+    }
+  }
+
+  #follow(name: string, service: ListedApiService | undefined): void {
+    if (service?.remote === undefined) {
+      this.#remove(name)
+      return
+    }
+    this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
+    const found = this.#found.get(name)
+    // As upstream, one that was not reached yet is stale from the beginning.
+    if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
+    this.#noteChange()
+    this.#refresher.mark(name)
+  }
+
+  #noteChange(): void {
+    this.#changes++
+    for (const listener of this.#listeners) listener()
+  }
+
+  #remove(name: string): void {
+    if (!this.#services.delete(name)) return
+    this.#refresher.drop(name)
+    this.#noteRound(name)
+    if (this.#found.delete(name)) this.#noteChange()
+    this.#forgetUnused()
+  }
+
+  #forgetUnused(): void {
+    const used = new Set([...this.#services.values()].map(({ service }) => keyOf(service)))
+    for (const key of this.#answered.keys()) if (!used.has(key)) this.#answered.delete(key)
+  }
+
+  async #refresh(name: string, signal: AbortSignal): Promise<boolean> {
+    const known = this.#services.get(name)
+    if (known === undefined) return true
+    const found = await this.#find(known, signal)
+    const now = this.#services.get(name)
+    // Its server is another one now, and is asked next.
+    if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service))
+      return true
+    const before = this.#found.get(name)
+    this.#found.set(name, found)
+    if (before?.resources !== found.resources || before?.isStale !== found.isStale)
+      this.#noteChange()
+    this.#noteRound(name)
+    return !found.isStale
+  }
+
+  async #find(known: Marked, signal: AbortSignal): Promise<Found> {
+    const { service } = known
+    try {
+      return { resources: await this.#ask(known, signal), isStale: false }
+    } catch (error) {
+      this.#parts.log('info', 'a remote server cannot be asked for its resources', {
+        apiService: service.name,
+        error: String(error),
+      })
+      return unknown
+    }
+  }
+
+  async #ask({ service, markedMs }: Marked, signal: AbortSignal): Promise<string | undefined> {
+    const place = `${service.group}/${service.version}`
+    const answered = this.#answered.get(keyOf(service))
+    const known = answered?.names.has(service.name) === true ? answered : undefined
+    const sinceMs = this.#time.monotonicMs()
+    // Asked for another APIService since this one has changed.
+    if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
+      return known.resources.get(place)
+    const etag = known?.etag ?? ''
+    const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX, signal }
+    const { fetch } = this.#parts.servers
+    const user = { name: aggregatorName, uid: '', groups: ['system:masters'] }
+    const document = await fetch(service, '/apis', { accept, etag, user, ...limits })
+    if (document.status === NOT_MODIFIED && known !== undefined) {
+      this.#answered.set(keyOf(service), { ...known, sinceMs })
+      return known.resources.get(place)
+    }
+    if (document.status === UNAVAILABLE) throw new Error(`it answered ${UNAVAILABLE}`)
+    if (document.status === OK && isAggregatedType(document.type)) {
+      const names = new Set(this.#services.keys())
+      const resources = await readAggregated(document.body, (group, version) =>
+        names.has(`${version}.${group}`),
+      )
+      this.#answered.set(keyOf(service), { resources, names, etag: document.etag, sinceMs })
+      return resources.get(place)
+    }
+    const plainUser = { name: aggregatorName, uid: '', groups: [] }
+    const asked = { accept: 'application/json', user: plainUser, ...limits }
+    const plain = await fetch(service, `/apis/${place}`, asked)
+    if (plain.status !== OK) throw new Error(`it answered ${plain.status}`)
+    return readPlain(plain.body)
+  }
+
+  #noteRound(name: string): void {
+    this.#firstRound.delete(name)
+    if (this.#firstRound.size === 0) this.#onFirstRound?.()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#following?.[Symbol.dispose]()
+    this.#onFirstRound?.()
+    await this.#refresher[Symbol.asyncDispose]()
+  }
+}
+
+/** An answer that one APIService got serves the others of its server, if they come in the same round. */
+const SHARED_MS_MAX = 10_000
+
+const OK = 200
+const NOT_MODIFIED = 304
+const UNAVAILABLE = 503
+
+const keyOf = ({ remote }: ListedApiService): string => {
+  const { namespace = '', name = '', port = 0 } = remote?.service ?? {}
+  return `${namespace}/${name}:${port}`
+}

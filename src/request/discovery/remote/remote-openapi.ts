@@ -1,0 +1,309 @@
+/**
+ * The OpenAPI documents of remote servers. Of 3.0 only the index is kept: a client's request for a document goes to the server that has it.
+ * Of 2.0 the paths of each APIService are kept, since that is one document for all. What a server answered last stays while it fails.
+ */
+import { hash } from 'node:crypto'
+import { parseText } from '../../../api/json-value.ts'
+import { fieldsOf, textOf } from '../../../api/object.ts'
+import type { User } from '../../../api/user.ts'
+import type { Log } from '../../../lib/log.ts'
+import { systemTime, type Time } from '../../../lib/timers.ts'
+import { convertOlder } from './convert-older.ts'
+import { type OlderSpec, readOlderSpec, sizeOf, withPaths } from './older-spec.ts'
+import { Refresher } from './refresher.ts'
+import type { ListedApiService, RemoteDocument, RemoteServers } from './remote-servers.ts'
+
+/** As upstream. */
+const TIMEOUT_MS = 60_000
+const RETRY_MS_MAX = 60 * 60_000
+/** A path for each version of each group. */
+const INDEX_BYTES_MAX = 1 << 20
+const INDEX_KEYS_MAX = 4_096
+/** kube-apiserver's own has 4 MB. It takes three times as much memory while it is read. */
+const OLDER_BYTES_MAX = 16 << 20
+/** What is kept of all servers together, unless somebody says otherwise. */
+const OLDER_CHARS_MAX = 64 << 20
+/** Servers that are asked at the same time: those that do not answer must not hold up the others. */
+const WORKERS_MAX = 8
+
+const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
+
+/** A document that this server has made for a remote one which knows only 2.0. */
+export type ConvertedDocument = {
+  readonly json: Buffer
+  readonly hash: string
+  readonly modifiedMs: number
+}
+
+/** The documents of 3.0 of one APIService's server. */
+type Index = {
+  /** The addresses of documents, by key. */
+  readonly urls: ReadonlyMap<string, string>
+  readonly converted?: ConvertedDocument
+}
+
+/** `digest`: of the document; not every server has tags. */
+type Older = {
+  readonly etag: string
+  readonly digest: string
+  readonly spec: OlderSpec
+  readonly size: number
+}
+
+export type RemoteOpenApiParts = {
+  readonly servers: RemoteServers
+  readonly log: Log
+  readonly time?: Time
+  /** What is kept of all servers' documents of 2.0 together. */
+  readonly olderCharsMax?: number
+}
+
+export class RemoteOpenApi implements AsyncDisposable {
+  readonly #parts: RemoteOpenApiParts
+  readonly #time: Time
+  readonly #services = new Map<string, ListedApiService>()
+  readonly #indexes = new Map<string, Index>()
+  readonly #olders = new Map<string, Older>()
+  readonly #refreshers: readonly Refresher[]
+  #following: Disposable | undefined
+  #changes = 0
+
+  constructor(parts: RemoteOpenApiParts) {
+    this.#parts = parts
+    this.#time = parts.time ?? systemTime
+    const refresher = (
+      version: string,
+      refresh: (service: ListedApiService, signal: AbortSignal) => Promise<void>,
+    ) =>
+      new Refresher({
+        refresh: (name, signal) => this.#tryTo(name, signal, { version, refresh }),
+        workersMax: WORKERS_MAX,
+        retryMsMax: RETRY_MS_MAX,
+        timers: this.#time,
+      })
+    this.#refreshers = [
+      refresher('v2', (service, signal) => this.#refreshOlder(service, signal)),
+      refresher('v3', (service, signal) => this.#refreshIndex(service, signal)),
+    ]
+  }
+
+  start(): void {
+    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
+  }
+
+  /** The number of changes: what is derived from the documents is valid as long as it stays the same. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** The specs of 2.0, in the order in which they are merged: by the priority of groups, then by name. */
+  olderSpecs(): readonly (readonly [ListedApiService, OlderSpec])[] {
+    const priorities = new Map<string, number>()
+    for (const { group, groupPriorityMinimum } of this.#services.values())
+      priorities.set(group, Math.max(priorities.get(group) ?? 0, groupPriorityMinimum))
+    const priorityOf = ({ group }: ListedApiService): number => priorities.get(group) ?? 0
+    return [...this.#services.values()]
+      .toSorted((a, b) => priorityOf(b) - priorityOf(a) || (a.name < b.name ? -1 : 1))
+      .flatMap((service): [ListedApiService, OlderSpec][] => {
+        const older = this.#olders.get(service.name)
+        return older === undefined ? [] : [[service, older.spec]]
+      })
+  }
+
+  /** The addresses of the documents of 3.0, by key. An APIService's own version comes from its server. */
+  urls(): ReadonlyMap<string, string> {
+    const urls = new Map<string, string>()
+    for (const [name, { urls: own }] of this.#sortedIndexes())
+      for (const [key, url] of own)
+        if (!urls.has(key) || this.#isOwnKey(name, key)) urls.set(key, url)
+    return urls
+  }
+
+  /** Where the document with this key is; undefined: no server has it. */
+  find(
+    key: string,
+  ):
+    | { readonly service: ListedApiService; readonly converted: ConvertedDocument | undefined }
+    | undefined {
+    const all = this.#sortedIndexes().filter(([, { urls }]) => urls.has(key))
+    const [name, index] = all.find(([one]) => this.#isOwnKey(one, key)) ?? all[0] ?? []
+    const service = name === undefined ? undefined : this.#services.get(name)
+    return service === undefined ? undefined : { service, converted: index?.converted }
+  }
+
+  /** Whether the document is about an APIService's own version, and its server has it. */
+  owns(key: string): boolean {
+    const [, group = '', version = ''] = key.split('/')
+    return this.#indexes.get(`${version}.${group}`)?.urls.has(key) ?? false
+  }
+
+  #sortedIndexes(): [string, Index][] {
+    return [...this.#indexes].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  #isOwnKey(name: string, key: string): boolean {
+    const service = this.#services.get(name)
+    return service !== undefined && keyOf(service) === key
+  }
+
+  #follow(name: string, service: ListedApiService | undefined): void {
+    if (service?.remote === undefined || isOwn(service.remote.service)) {
+      this.#remove(name)
+      return
+    }
+    this.#services.set(name, service)
+    for (const refresher of this.#refreshers) refresher.mark(name)
+  }
+
+  #remove(name: string): void {
+    if (!this.#services.delete(name)) return
+    for (const refresher of this.#refreshers) refresher.drop(name)
+    const hadIndex = this.#indexes.delete(name)
+    const hadOlder = this.#olders.delete(name)
+    if (hadIndex || hadOlder) this.#changes++
+  }
+
+  async #tryTo(
+    name: string,
+    signal: AbortSignal,
+    task: {
+      readonly version: string
+      readonly refresh: (service: ListedApiService, signal: AbortSignal) => Promise<void>
+    },
+  ): Promise<boolean> {
+    const service = this.#services.get(name)
+    if (service === undefined) return true
+    try {
+      await task.refresh(service, signal)
+      return true
+    } catch (error) {
+      if (!signal.aborted)
+        this.#parts.log('info', 'the OpenAPI document of a remote server cannot be read', {
+          apiService: name,
+          version: task.version,
+          error: String(error),
+        })
+      return false
+    }
+  }
+
+  async #refreshIndex(service: ListedApiService, signal: AbortSignal): Promise<void> {
+    const document = await this.#fetch(service, '/openapi/v3', {
+      signal,
+      bytesMax: INDEX_BYTES_MAX,
+    })
+    const index =
+      document.status === NOT_FOUND
+        ? await this.#convertedIndex(service, signal)
+        : readIndex(document)
+    if (!this.#isKnown(service) || index === undefined) return
+    const before = this.#indexes.get(service.name)
+    if (before !== undefined && isSame(before.urls, index.urls)) return
+    this.#indexes.set(service.name, index)
+    this.#changes++
+  }
+
+  async #convertedIndex(
+    service: ListedApiService,
+    signal: AbortSignal,
+  ): Promise<Index | undefined> {
+    const document = await this.#fetch(service, '/openapi/v2', {
+      signal,
+      bytesMax: OLDER_BYTES_MAX,
+    })
+    if (document.status === NOT_FOUND) return undefined
+    requireOk(document)
+    const made = await convertOlder(await readOlderSpec(document.body))
+    const key = keyOf(service)
+    const urls = new Map([[key, `/openapi/v3/${key}?hash=${made.hash}`]])
+    return { urls, converted: { ...made, modifiedMs: this.#time.wallMs() } }
+  }
+
+  async #refreshOlder(service: ListedApiService, signal: AbortSignal): Promise<void> {
+    const known = this.#olders.get(service.name)
+    const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
+    const document = await this.#fetch(service, '/openapi/v2', options)
+    // A server without the document has nothing to add; as upstream, what it had before stays.
+    if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
+      return
+    requireOk(document)
+    const digest = hash('sha256', document.body)
+    if (known?.digest === digest) return
+    const prefix = `/${keyOf(service)}/`
+    const spec = await withPaths(await readOlderSpec(document.body), (path) =>
+      path.startsWith(prefix),
+    )
+    if (!this.#isKnown(service)) return
+    const size = sizeOf(spec)
+    let others = 0
+    for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
+    const { olderCharsMax = OLDER_CHARS_MAX } = this.#parts
+    if (others + size > olderCharsMax)
+      throw new Error(`all of them have more than ${olderCharsMax} characters`)
+    this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
+    this.#changes++
+  }
+
+  #fetch(
+    service: ListedApiService,
+    path: string,
+    options: {
+      readonly signal: AbortSignal
+      readonly bytesMax: number
+      readonly etag?: string | undefined
+    },
+  ): Promise<RemoteDocument> {
+    const asked = {
+      accept: 'application/json',
+      user: aggregatorUser,
+      timeoutMs: TIMEOUT_MS,
+      ...options,
+    }
+    return this.#parts.servers.fetch(service, path, asked)
+  }
+
+  /** It may have changed while its server was asked: then it is asked again. */
+  #isKnown(service: ListedApiService): boolean {
+    return this.#services.get(service.name) === service
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#following?.[Symbol.dispose]()
+    await Promise.all(this.#refreshers.map((one) => one[Symbol.asyncDispose]()))
+  }
+}
+
+const OK = 200
+const NOT_MODIFIED = 304
+const NOT_FOUND = 404
+
+/** This server itself, which would ask itself for what it has of it. */
+const isOwn = ({
+  namespace,
+  name,
+}: {
+  readonly namespace: string
+  readonly name: string
+}): boolean => namespace === 'default' && name === 'kubernetes'
+
+function requireOk({ status }: RemoteDocument): void {
+  if (status !== OK) throw new Error(`it answered ${status}`)
+}
+
+function readIndex(document: RemoteDocument): Index {
+  requireOk(document)
+  const { paths } = fieldsOf(parseText(document.body.toString()))
+  const entries = Object.entries(fieldsOf(paths))
+  if (entries.length > INDEX_KEYS_MAX)
+    throw new Error(`the index has more than ${INDEX_KEYS_MAX} documents`)
+  return {
+    urls: new Map(
+      entries.map(([key, value]) => [key, textOf(fieldsOf(value)['serverRelativeURL'])]),
+    ),
+  }
+}
+
+const keyOf = ({ group, version }: ListedApiService): string => `apis/${group}/${version}`
+
+const isSame = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean =>
+  one.size === other.size && [...one].every(([key, url]) => other.get(key) === url)

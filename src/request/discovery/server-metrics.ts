@@ -1,0 +1,80 @@
+/** Metrics about the server itself: its version, its gates, its health. */
+import type { Metrics } from '../../lib/metrics.ts'
+import type { OnChecked } from './health.ts'
+import { versionDocument } from './version.ts'
+
+type Gates = {
+  readonly all: readonly { readonly name: string; readonly stage: string; readonly isOn: boolean }[]
+}
+
+export function addServerMetrics(metrics: Metrics, gates: Gates): void {
+  const {
+    buildDate,
+    compiler,
+    gitCommit,
+    gitTreeState,
+    gitVersion,
+    goVersion,
+    major,
+    minor,
+    platform,
+  } = versionDocument()
+  const labels = [
+    'build_date',
+    'compiler',
+    'git_commit',
+    'git_tree_state',
+    'git_version',
+    'go_version',
+    'major',
+    'minor',
+    'platform',
+  ]
+  const build = metrics.gauge({
+    name: 'kubernetes_build_info',
+    help: 'The version, as labels.',
+    labels,
+  })
+  build.with(
+    buildDate,
+    compiler,
+    gitCommit,
+    gitTreeState,
+    gitVersion,
+    goVersion,
+    major,
+    minor,
+    platform,
+  ).value = 1
+  const enabled = metrics.gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'Which feature gates are on.',
+    stability: 'BETA',
+    labels: ['name', 'stage'],
+  })
+  metrics.onPrint(() => {
+    for (const { name, stage, isOn } of gates.all)
+      enabled.with(name, stage === 'GA' ? '' : stage).value = isOn ? 1 : 0
+  })
+}
+
+/** A check appears in the metrics once it has been run. */
+export function countChecks(metrics: Metrics): OnChecked {
+  const stability = 'STABLE'
+  const last = metrics.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'The last result of each health check.',
+    stability,
+    labels: ['name', 'type'],
+  })
+  const total = metrics.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'The results of all health checks.',
+    stability,
+    labels: ['name', 'status', 'type'],
+  })
+  return (endpoint, name, isOk) => {
+    last.with(name, endpoint).value = isOk ? 1 : 0
+    total.with(name, isOk ? 'success' : 'error', endpoint).add()
+  }
+}

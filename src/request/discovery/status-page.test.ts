@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TextError } from '../../api/errors.ts'
+import { statusPage } from './status-page.ts'
+
+const times = { upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
+
+const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : { accept } })
+
+test('the page begins as upstream and says since when the process runs', () => {
+  const { status, headers, body } = statusPage(requestOf('text/plain'), times)
+  const lines = String(body).split('\n')
+  assert.deepEqual([status, headers], [200, { 'content-type': 'text/plain; charset=utf-8' }])
+  assert.deepEqual(lines.slice(0, 2), ['', 'kube-apiserver statusz'])
+  assert.match(lines[2] ?? '', /^Warning: This endpoint is not meant to be machine parseable/)
+  assert.deepEqual(lines.slice(4, 6), [
+    'Started: Thu, 01 Jan 2026 10:57:55 GMT',
+    'Up: 1 hr 02 min 05 sec',
+  ])
+  assert.equal(lines.at(-2), 'Emulation version: 1.33')
+})
+
+test('a client must accept plain text', () => {
+  for (const accept of [
+    '*/*',
+    '*',
+    'text/*',
+    'text/plain; charset=UTF-8',
+    'application/json, text/plain;q=0.1',
+  ])
+    assert.equal(statusPage(requestOf(accept), times).status, 200, accept)
+  for (const accept of [undefined, 'application/json', 'text/html', 'text/plain; foo=bar'])
+    assert.throws(
+      () => statusPage(requestOf(accept), times),
+      (error) =>
+        error instanceof TextError &&
+        error.message === 'media type not acceptable, must be: text/plain\n',
+    )
+})

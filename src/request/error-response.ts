@@ -1,0 +1,59 @@
+/** The answer that an error becomes: a Status, or a line of text. */
+import { ApiError, internalError, TextError, toStatus } from '../api/errors.ts'
+import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
+import { printError, printUntyped } from './discovery/print.ts'
+import type { Log } from '../lib/log.ts'
+
+export function errorResponse(
+  error: unknown,
+  auditId: string,
+  {
+    request,
+    log,
+    isRefusal,
+  }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
+): ApiResponse {
+  if (error instanceof TextError) return textResponse(error)
+  if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
+  // An unexpected error: the client gets an ID to ask about, the log has the details.
+  log('error', 'a request failed', {
+    auditId,
+    method: request.method,
+    path: request.path,
+    error: describe(error),
+  })
+  return statusResponse(
+    internalError(`request ${auditId} failed; the server's log says why`),
+    request,
+    false,
+  )
+}
+
+export function textResponse({ code, message, retryAfterSeconds }: TextError): ApiResponse {
+  const headers: Headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    ...(retryAfterSeconds > 0 ? { 'retry-after': `${retryAfterSeconds}` } : {}),
+  }
+  return { status: code, headers, body: Buffer.from(message) }
+}
+
+/** In the representation that the client accepts; JSON if it accepts none of ours. */
+function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
+  const seconds = error.details?.retryAfterSeconds ?? 0
+  const status = toStatus(error)
+  const { type, body, isAccepted } = error.isUntyped
+    ? printUntyped(status)
+    : printError(status, request)
+  const headers: Headers = {
+    'content-type': type,
+    ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
+    // Upstream sends it only with a 403 of the gate itself.
+    ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
+  }
+  // Upstream does not record a Status that it had to send in a form that was not asked for.
+  return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -1,0 +1,35 @@
+/** Cross-origin requests of browsers (https://fetch.spec.whatwg.org/#http-cors-protocol), for the origins that the operator allows. */
+import { ORIGIN_LENGTH_MAX } from '../../api/origin.ts'
+import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
+import type { Pattern } from '../../objects/cel/regex.ts'
+
+/** As upstream, whatever the request asks for. */
+const permissions: Headers = {
+  'access-control-allow-methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
+  'access-control-allow-headers':
+    'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since',
+  'access-control-expose-headers': 'Date',
+  'access-control-allow-credentials': 'true',
+}
+
+export class Cors {
+  readonly #patterns: readonly Pattern[]
+
+  constructor(patterns: readonly Pattern[]) {
+    this.#patterns = patterns
+  }
+
+  /** What an answer has besides; undefined: the request is not from an origin that is allowed. */
+  headersFor({ headers }: Pick<ApiRequest, 'headers'>): Headers | undefined {
+    const origin = firstHeader(headers, 'origin')
+    if (origin === undefined || !this.#isAllowed(origin)) return undefined
+    return { 'access-control-allow-origin': origin, ...permissions }
+  }
+
+  /** The configuration has bounded what all patterns take together for an origin of this length. */
+  #isAllowed(origin: string): boolean {
+    return (
+      origin.length <= ORIGIN_LENGTH_MAX && this.#patterns.some((pattern) => pattern.test(origin))
+    )
+  }
+}

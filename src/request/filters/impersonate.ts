@@ -1,0 +1,141 @@
+/**
+ * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity; nothing of its own identity is kept.
+ * Which parts are authorized depends on the headers alone, not on groups that the impersonated user gets implicitly.
+ */
+import type { AccessAttributes } from '../../api/access.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
+import { impersonatesNobody } from '../../api/errors.ts'
+import { type ApiRequest, decodeHeaderKey, headerValues } from '../../api/request.ts'
+import {
+  anonymousUser,
+  authenticatedGroup,
+  unauthenticatedGroup,
+  type User,
+} from '../../api/user.ts'
+import type { Authorize, Waiting } from '../../access/authorization/authorizer.ts'
+import { refusal } from '../../access/authorization/refusal.ts'
+
+const USER = 'impersonate-user'
+const GROUP = 'impersonate-group'
+const UID = 'impersonate-uid'
+const EXTRA = 'impersonate-extra-'
+const authenticationGroup = 'authentication.k8s.io'
+
+type Asked = {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: readonly (readonly [key: string, value: string])[]
+}
+
+/** Cheap for the many requests without impersonation. */
+export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true
+  return false
+}
+
+/** The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but no user. */
+export async function impersonate(
+  request: ApiRequest,
+  user: User,
+  authorize: Authorize,
+  waiting?: Waiting,
+): Promise<User> {
+  const asked = readHeaders(request.headers)
+  const isAsked =
+    asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
+  if (!isAsked) return user
+  if (asked.name === '') throw impersonatesNobody(request, partsOf(asked))
+  for (const attributes of rightsFor(asked)) {
+    const { verdict, reason } = await authorize(user, attributes, waiting)
+    if (verdict !== 'allow') throw refusal(user, attributes, reason)
+  }
+  return identityOf(asked)
+}
+
+function readHeaders(headers: IncomingHttpHeaders): Asked {
+  const extra: (readonly [string, string])[] = []
+  for (const header in headers) {
+    if (!header.startsWith(EXTRA)) continue
+    const key = decodeHeaderKey(header.slice(EXTRA.length))
+    for (const value of headerValues(headers, header)) extra.push([key, value])
+  }
+  const [name = ''] = headerValues(headers, USER)
+  const [uid = ''] = headerValues(headers, UID)
+  return { name, uid, groups: headerValues(headers, GROUP), extra }
+}
+
+const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+function accountOf(name: string): { namespace: string; account: string } | undefined {
+  const [, namespace = '', account = ''] = accountName.exec(name) ?? []
+  const isValid =
+    account !== '' &&
+    checkDnsLabel(namespace).length === 0 &&
+    checkDnsSubdomain(account).length === 0
+  return isValid ? { namespace, account } : undefined
+}
+
+/** In the order in which they are authorized: the first that is denied is reported. */
+function* rightsFor({
+  name,
+  uid,
+  groups,
+  extra,
+}: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
+  const base = {
+    kind: 'resource',
+    verb: 'impersonate',
+    group: '',
+    version: '',
+    subresource: '',
+    namespace: '',
+  } as const
+  const account = accountOf(name)
+  if (account === undefined) yield { ...base, plural: 'users', name }
+  else
+    yield {
+      ...base,
+      plural: 'serviceaccounts',
+      namespace: account.namespace,
+      name: account.account,
+    }
+  for (const one of groups) yield { ...base, plural: 'groups', name: one }
+  const special = { ...base, group: authenticationGroup, version: 'v1' }
+  for (const [key, value] of extra)
+    yield { ...special, plural: 'userextras', subresource: key, name: value }
+  if (uid !== '') yield { ...special, plural: 'uids', name: uid }
+}
+
+function identityOf({ name, uid, groups, extra }: Asked): User {
+  const account = accountOf(name)
+  const given =
+    groups.length === 0 && account !== undefined
+      ? ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
+      : groups
+  const more = Map.groupBy(extra, ([key]) => key)
+  const values = Array.from(more, ([key, all]) => [key, all.map(([, value]) => value)] as const)
+  return {
+    name,
+    uid,
+    groups: withOwnGroup(name, given),
+    ...(extra.length === 0 ? {} : { extra: Object.fromEntries(values) }),
+  }
+}
+
+function withOwnGroup(name: string, groups: readonly string[]): readonly string[] {
+  if (groups.includes(unauthenticatedGroup)) return groups
+  if (name === anonymousUser.name) return [...groups, unauthenticatedGroup]
+  return groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup]
+}
+
+/** As Go prints the object references: kind, namespace, name, version and field path, with spaces for empty ones. */
+function partsOf({ uid, groups, extra }: Asked): string[] {
+  const version = `${authenticationGroup}/v1`
+  return [
+    ...groups.map((group) => `{Group  ${group}    }`),
+    ...extra.map(([key, value]) => `{UserExtra  ${value}  ${version}  ${key}}`),
+    ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
+  ]
+}

@@ -1,0 +1,111 @@
+/**
+ * Limits the number of requests in flight, so that a hanging etcd, or many clients at once, cannot make the server hold requests without
+ * bound. As kube-apiserver without priority and fairness: two pools, and a request that finds its pool full gets a 429. Long-running
+ * requests are not counted; members of system:masters are exempt, and so are health checks, which kube-apiserver's flow schemas exempt.
+ */
+import type { RequestInfo } from '../../api/context.ts'
+import { tooManyInFlight } from '../../api/errors.ts'
+import type { InFlightPlace } from '../../api/request.ts'
+import { mastersGroup, type User } from '../../api/user.ts'
+import { assert } from '../../lib/assert.ts'
+
+/** 0: no limit. */
+export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }
+
+const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
+const longRunningSubresources: ReadonlySet<string> = new Set([
+  'attach',
+  'exec',
+  'proxy',
+  'log',
+  'portforward',
+])
+const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz'])
+
+export class InFlight {
+  readonly #readOnly: Pool
+  readonly #mutating: Pool
+
+  constructor({ readOnlyMax, mutatingMax }: InFlightLimits) {
+    this.#readOnly = new Pool(readOnlyMax || Infinity)
+    this.#mutating = new Pool(mutatingMax || Infinity)
+  }
+
+  /**
+   * Fails if the pool is full, or if unread long responses of this user occupy their share of it. Undefined: the request is not counted.
+   */
+  enter(user: User, info: RequestInfo): RequestPlace | undefined {
+    if (isExempt(user, info)) return undefined
+    const pool = readOnlyVerbs.has(info.verb) ? this.#readOnly : this.#mutating
+    pool.enter(user.name)
+    return pool
+  }
+}
+
+/** The slot of a request whose handler is running. */
+export interface RequestPlace extends InFlightPlace {
+  /** `nowMs`: on the monotonic clock, if it was read just now. */
+  readonly leave: (nowMs?: number) => void
+  /** Converts this slot into one of a long response, which its client has still to read; leaving the returned slot leaves this one. */
+  readonly keep: (user: string) => InFlightPlace
+}
+
+/** The share of a pool that unread long responses of one user may occupy: a user that reads slowly must not lock out all others. */
+const KEPT_SHARE = 1 / 4
+
+/** Slots are interchangeable, so the pool itself represents all of them, and none is allocated per request. */
+class Pool implements RequestPlace {
+  readonly #max: number
+  readonly #keptMax: number
+  /** The number of unread long responses of each user that has any. */
+  readonly #kept = new Map<string, number>()
+  #open = 0
+
+  constructor(max: number) {
+    this.#max = max
+    this.#keptMax = Math.max(1, Math.floor(max * KEPT_SHARE))
+  }
+
+  enter(user: string): void {
+    if (this.#open >= this.#max || this.#keptBy(user) >= this.#keptMax) throw tooManyInFlight()
+    this.#open++
+  }
+
+  leave(): void {
+    this.#open--
+    assert(this.#open >= 0, 'a place is left once')
+  }
+
+  keep(user: string): InFlightPlace {
+    const kept = this.#keptBy(user) + 1
+    this.#kept.set(user, kept)
+    // Requests that were admitted together may exceed the share: the excess counts against the user, but not against the pool.
+    const isCounted = kept <= this.#keptMax
+    if (!isCounted) this.leave()
+    return {
+      leave: () => {
+        const left = this.#keptBy(user) - 1
+        if (left === 0) this.#kept.delete(user)
+        else this.#kept.set(user, left)
+        if (isCounted) this.leave()
+      },
+    }
+  }
+
+  #keptBy(user: string): number {
+    return this.#kept.get(user) ?? 0
+  }
+}
+
+/** The client or another server decides how long these take: they have no request timeout either. */
+export const isLongRunning = (info: RequestInfo): boolean =>
+  longRunningVerbs.has(info.verb) ||
+  (info.kind === 'resource'
+    ? longRunningSubresources.has(info.subresource)
+    : info.path.startsWith('/debug/pprof/'))
+
+function isExempt({ groups }: User, info: RequestInfo): boolean {
+  if (groups.includes(mastersGroup) || isLongRunning(info)) return true
+  return info.kind === 'path' && probes.has(info.path)
+}

@@ -1,0 +1,102 @@
+/** How upstream's metrics name a request: its verb, its scope and, for the few paths that are counted, its path. */
+import type { RequestInfo } from '../../api/context.ts'
+import type { ApiRequest } from '../../api/request.ts'
+
+/** Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted, too. */
+const reported: { readonly [verb: string]: string } = {
+  create: 'POST',
+  update: 'PUT',
+  deletecollection: 'DELETE',
+}
+/** Of these subresources a request is a connection, whatever its verb is. */
+const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
+const applyType = 'application/apply-patch+yaml'
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+type Asked = {
+  readonly verb: string
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+}
+
+export function reportedVerb(
+  { verb, subresource }: Pick<Asked, 'verb' | 'subresource'>,
+  http: ApiRequest,
+): string {
+  if (subresource !== '' && connecting.has(subresource)) return 'CONNECT'
+  if (verb === 'patch') return http.headers['content-type'] === applyType ? 'APPLY' : 'PATCH'
+  return reported[verb] ?? verb.toUpperCase()
+}
+
+export const reportedScope = ({ verb, name, namespace }: Omit<Asked, 'subresource'>): string =>
+  name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
+
+/** Upstream joins the values, which can only be `All`. */
+export function reportedDryRun({ query }: Pick<ApiRequest, 'query'>): string {
+  const value = query.get('dryRun') ?? ''
+  return value === '' || value === 'All' ? value : 'invalid'
+}
+
+const fieldValidations: ReadonlySet<string> = new Set(['', 'Ignore', 'Warn', 'Strict'])
+
+export function reportedFieldValidation({ query }: Pick<ApiRequest, 'query'>): string {
+  const value = query.get('fieldValidation') ?? ''
+  return fieldValidations.has(value) ? value : 'invalid'
+}
+
+export const reportedMethod = (method: string): string =>
+  method === 'HEAD' ? 'GET' : methods.has(method) ? method : 'other'
+
+export type CountedPath = { readonly subresource: string; readonly component: string }
+
+/** Upstream counts only these paths that are not of resources; of `/api` and `/apis` only the aggregated documents. */
+export function countedPath(path: string): CountedPath | undefined {
+  switch (path) {
+    case '/healthz':
+    case '/livez':
+    case '/readyz':
+      return { subresource: path, component: '' }
+    case '/api':
+    case '/apis':
+      return { subresource: path.slice(1), component: 'apiserver' }
+    case '/openapi/v3':
+      return { subresource: 'openapi/v3', component: '' }
+    default:
+      return path.startsWith('/openapi/v3/')
+        ? { subresource: 'openapi/v3/', component: '' }
+        : undefined
+  }
+}
+
+/** The labels of a request for a remote API server that is not there: upstream names the path of what is no resource as a subresource. */
+export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): Ended {
+  if (info?.kind === 'resource') return endedRequest(http, info, () => true)
+  const none = { group: '', version: '', resource: '', scope: '' }
+  return { ...none, subresource: http.path, verb: reportedMethod(http.method) }
+}
+
+/** The labels of a request that was ended before it was known whether there is such a resource. */
+export type Ended = {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly scope: string
+  readonly verb: string
+}
+
+/** `isServed`: whether there is such a resource. What is not served has no labels of its own, so that clients cannot create series. */
+export function endedRequest(
+  http: ApiRequest,
+  info: RequestInfo | undefined,
+  isServed: (info: RequestInfo & { kind: 'resource' }) => boolean,
+): Ended {
+  const none = { group: '', version: '', resource: '', subresource: '', scope: '' }
+  if (info?.kind !== 'resource') return { ...none, verb: reportedMethod(http.method) }
+  if (!isServed(info))
+    return { ...none, scope: reportedScope(info), verb: reportedMethod(http.method) }
+  const { group, version, plural: resource, subresource } = info
+  const verb = info.verb === '' ? 'other' : reportedVerb(info, http)
+  return { group, version, resource, subresource, scope: reportedScope(info), verb }
+}

@@ -1,0 +1,141 @@
+/**
+ * The RequestInfo: derived from method, path and query alone, without looking up whether the resource exists. Authorization is based on it,
+ * so that a caller without access does not learn what exists.
+ */
+import type { AccessSelectors } from '../../api/access.ts'
+import { accessSelectors, SELECTOR_CHARACTERS_MAX } from '../../api/access-selectors.ts'
+import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
+import { ApiError, noRequestInfo } from '../../api/errors.ts'
+import { parseFieldSelector } from '../../api/field-selector.ts'
+import { parseLabelSelector } from '../../api/label-selector.ts'
+import { checkPathSegment } from '../../api/names.ts'
+import type { ApiRequest } from '../../api/request.ts'
+
+/** A Map, since a method may be any token, such as `constructor`. */
+const verbOfMethod: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
+
+/** Path segments after the version that are verbs themselves: paths of the first releases. */
+const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
+/** Below a namespace these are subresources of the namespace itself, not resources in it. */
+export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
+
+type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
+
+/** Fails with the TextError for a path that names no resource. */
+export function requestInfo(request: Request): RequestInfo {
+  const { method, path } = request
+  const parts = splitPath(path)
+  const isCore = parts[0] === 'api'
+  if ((!isCore && parts[0] !== 'apis') || parts.length < (isCore ? 3 : 4)) {
+    return { kind: 'path', verb: method.toLowerCase(), path }
+  }
+  const group = isCore ? '' : (parts[1] ?? '')
+  const version = parts[isCore ? 1 : 2] ?? ''
+  const rest = parts.slice(isCore ? 2 : 3)
+  const word = rest[0] ?? ''
+  if (!verbWords.has(word)) return resourceInfo(request, { group, version, segments: rest })
+  if (rest.length === 1) throw noRequestInfo(path)
+  return resourceInfo(request, { group, version, segments: rest.slice(1), verbWord: word })
+}
+
+/** Slashes at both ends are ignored; those inside separate segments, which may be empty. */
+function splitPath(path: string): string[] {
+  let from = 0
+  let to = path.length
+  while (path.charCodeAt(from) === SLASH) from++
+  while (to > from && path.charCodeAt(to - 1) === SLASH) to--
+  return path.slice(from, to).split('/')
+}
+
+const SLASH = 0x2f
+
+type Place = {
+  readonly group: string
+  readonly version: string
+  readonly segments: readonly string[]
+  readonly verbWord?: string
+}
+
+function resourceInfo(
+  request: Request,
+  { group, version, segments, verbWord }: Place,
+): ResourceInfo {
+  const { namespace, own } = splitNamespace(segments)
+  const [plural = '', name = '', subresource = ''] = own
+  const verb = verbWord ?? resolveVerb(request, name)
+  const isCollection =
+    verbWord === undefined && name === '' && (verb === 'list' || verb === 'watch')
+  return {
+    kind: 'resource',
+    verb,
+    group,
+    version,
+    plural,
+    subresource: verbWord === 'proxy' ? '' : subresource,
+    namespace,
+    name: isCollection ? nameInSelector(request.query) : name,
+    segments,
+    isWatchPath: verbWord === 'watch',
+    selectors: verbWord === undefined && isOfMany(verb) ? selectorsOf(request.query) : undefined,
+  }
+}
+
+const isOfMany = (verb: string): boolean =>
+  verb === 'list' || verb === 'watch' || verb === 'deletecollection'
+
+/** `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x itself. */
+function splitNamespace(segments: readonly string[]): {
+  namespace: string
+  own: readonly string[]
+} {
+  if (segments[0] !== 'namespaces') return { namespace: '', own: segments }
+  const [, namespace = '', next = ''] = segments
+  const isInside = segments.length > 2 && !namespaceSubresources.has(next)
+  return { namespace, own: isInside ? segments.slice(2) : segments }
+}
+
+function resolveVerb({ method, query }: Request, name: string): string {
+  const verb = verbOfMethod.get(method) ?? ''
+  if (name !== '') return verb
+  if (verb === 'get') return isTrue(query.get('watch')) ? 'watch' : 'list'
+  return verb === 'delete' ? 'deletecollection' : verb
+}
+
+/** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
+const isTrue = (value: string | null): boolean =>
+  value !== null && value.toLowerCase() !== 'false' && value !== '0'
+
+/** A query that cannot be parsed yields no name; the verb refuses it later. */
+function nameInSelector(query: URLSearchParams): string {
+  const selector = query.get('fieldSelector') ?? ''
+  if (!selector.includes('metadata.name')) return ''
+  const labelSelector = query.get('labelSelector') ?? ''
+  if (selector.length > SELECTOR_CHARACTERS_MAX || labelSelector.length > SELECTOR_CHARACTERS_MAX)
+    return ''
+  try {
+    const terms = parseFieldSelector(selector)
+    const name =
+      terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
+    if (name === '' || checkPathSegment(name).length > 0) return ''
+    parseLabelSelector(labelSelector)
+    return integerOptions.every((option) => isInteger(query.get(option))) ? name : ''
+  } catch (error) {
+    if (error instanceof ApiError) return ''
+    throw error
+  }
+}
+
+/** The deprecated paths of watches have none, since not all of those select. */
+const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefined =>
+  accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')
+
+const integerOptions = ['limit', 'timeoutSeconds'] as const
+const isInteger = (text: string | null): boolean =>
+  text === null || text === '' || /^[+-]?\d{1,18}$/.test(text)

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RequestInfo } from '../../api/context.ts'
+import { request } from '../../api/own-request.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { builtInResources } from '../../registry/built-in.ts'
+import { RequestMetrics } from './request-metrics.ts'
+
+test('names that a client makes up for a server that is not there are not kept if they are long', async () => {
+  const metrics = new Metrics()
+  const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+  const ask = async (subresource: string): Promise<void> => {
+    const place = {
+      group: 'example.com',
+      version: 'v1',
+      plural: 'things',
+      namespace: '',
+      name: 'thing',
+    }
+    const info: RequestInfo = {
+      kind: 'resource',
+      verb: 'get',
+      ...place,
+      subresource,
+      segments: [],
+      isWatchPath: false,
+    }
+    await request(
+      async (http) => {
+        counted.remoteUnavailable(http, info)
+        return { status: 503, headers: {}, body: Buffer.alloc(0) }
+      },
+      { method: 'GET', path: '/', signal: new AbortController().signal },
+    )
+  }
+  await ask('status')
+  for (let at = 0; at < 20; at++) await ask(`${at}${'a'.repeat(10_000)}`)
+  const text = metrics.print()
+  assert.match(text, /terminations_total\{.*subresource="status".*\} 1\n/)
+  assert.match(text, /terminations_total\{.*verb="other".*\} 20\n/)
+  assert.ok(text.length < 10_000, `${text.length}`)
+})
+
+test('what requests left that were never begun goes with their resource', () => {
+  const metrics = new Metrics()
+  const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+  const pods = builtInResources({ isServed: () => true, gates: { isOn: () => true } }).find(
+    ({ plural }) => plural === 'pods',
+  )
+  assert.ok(pods)
+  const ended = {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    subresource: '',
+    scope: 'cluster',
+    verb: 'LIST',
+  }
+  counted.dropped(ended, '')
+  counted.terminated(ended, 504)
+  assert.equal(metrics.print().match(/resource="pods"/g)?.length, 3)
+  counted.forget(pods)
+  assert.doesNotMatch(metrics.print(), /resource="pods"/)
+})

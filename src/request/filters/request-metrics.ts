@@ -1,0 +1,604 @@
+/** The metrics of requests, under upstream's names. */
+import type { RequestInfo } from '../../api/context.ts'
+import { followFrames } from '../../api/follow-frames.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { Spent } from '../../api/spent.ts'
+import { systemUser } from '../../api/user.ts'
+import {
+  Count,
+  type Counter,
+  type Distribution,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+} from '../../lib/metrics.ts'
+import { Peak } from '../../lib/peak.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Passed } from './gate.ts'
+import {
+  countedPath,
+  type Ended,
+  remoteRequest,
+  reportedDryRun,
+  reportedFieldValidation,
+  reportedMethod,
+  reportedScope,
+  reportedVerb,
+} from './reported-request.ts'
+
+const secondsBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
+]
+const sliBounds = secondsBounds.slice(2)
+const eventBounds = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
+const withDryRun = [
+  'component',
+  'dry_run',
+  'group',
+  'resource',
+  'scope',
+  'subresource',
+  'verb',
+  'version',
+]
+
+const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
+const filterBounds = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30]
+
+const mutating: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+])
+const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** The series of one kind of request: looked up once, then only added to. */
+type Series = {
+  readonly seconds: Distribution
+  readonly sliSeconds: Distribution
+  /** The same under the name that it had before; hidden, unless it is asked for. */
+  readonly sloSeconds: Distribution
+  /** Undefined: upstream measures the answers of reads alone. */
+  readonly bytes: Distribution | undefined
+  readonly bodyBytes: Distribution | undefined
+  readonly totals: Map<number, Count>
+  readonly total: (code: number) => Count
+  /** Undefined: it is none that takes long by itself. */
+  readonly longRunning: Count | undefined
+  /** Of the server itself. */
+  readonly own: () => Count
+  readonly remove: () => void
+}
+
+/** What there is of one resource. */
+class OfResource {
+  readonly series = new Map<string, Series>()
+  /** What removes other series that have its name: of requests that the server ended, and that it is deprecated. */
+  readonly others = new Map<string, () => void>()
+  /** It is no longer served. Requests that are still under way are not counted: nobody would remove their series. */
+  isForgotten = false
+}
+
+/** One request, from when it has passed the gate. */
+export type Measured = {
+  /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
+  readonly answer: (response: ApiResponse) => ApiResponse
+  /** It is no longer under way. */
+  readonly end: () => void
+}
+
+export type RequestMetricsParts = {
+  readonly monotonicMs: () => number
+}
+
+export class RequestMetrics {
+  /** Requests that wait for a seat now. */
+  readonly inQueue: { readonly readOnly: Count; readonly mutating: Count }
+  readonly #monotonicMs: () => number
+  readonly #total: Counter
+  readonly #terminated: Counter
+  readonly #refused: Counter
+  readonly #own: Counter
+  readonly #seconds: Histogram
+  readonly #sliSeconds: Histogram
+  readonly #sloSeconds: Histogram
+  readonly #bytes: Histogram
+  readonly #bodyBytes: Histogram
+  readonly #filters: FilterSeries
+  readonly #fieldValidation: Histogram
+  readonly #longRunning: Gauge
+  readonly #readOnly = new Peak()
+  readonly #mutating = new Peak()
+  readonly #events: Counter
+  readonly #eventBytes: Histogram
+  readonly #deprecated: Gauge
+  /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
+  readonly #ofResource = new WeakMap<Resource, OfResource>()
+  readonly #ofId = new Map<string, OfResource>()
+  readonly #ofPath = new Map<string, Series>()
+  /** Names of what unavailable servers were asked for. */
+  readonly #ofRemote = new Set<string>()
+
+  constructor(metrics: Metrics, { monotonicMs }: RequestMetricsParts) {
+    this.#monotonicMs = monotonicMs
+    const stability = 'STABLE'
+    const labels = common
+    this.#total = metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests that were answered, by what they asked for and by the code of the answer.',
+      stability,
+      labels: ['code', ...withDryRun],
+    })
+    this.#terminated = metrics.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests that the server ended to protect itself: too many at once, or too late.',
+      labels: ['code', ...common],
+    })
+    this.#refused = metrics.counter({
+      name: 'keelson_refused_requests_total',
+      help: 'Requests that ended before they reached a resource or a document: not authenticated, forbidden, limited, no such path.',
+      labels: ['code'],
+    })
+    this.#own = metrics.counter({
+      name: 'apiserver_selfrequest_total',
+      help: 'Requests of the server itself.',
+      labels: ['resource', 'subresource', 'verb'],
+    })
+    const seconds = {
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time to an answer.',
+      stability,
+    } as const
+    this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
+    const without = 'Time to an answer, without webhooks and the wait for a seat.'
+    const sli = { name: 'apiserver_request_sli_duration_seconds', help: without, labels }
+    this.#sliSeconds = metrics.histogram(sli, sliBounds)
+    const slo = {
+      name: 'apiserver_request_slo_duration_seconds',
+      help: without,
+      labels,
+      deprecatedSince: '1.27.0',
+    }
+    this.#sloSeconds = metrics.histogram(slo, sliBounds)
+    const bytes = {
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of answers to reads.',
+      stability,
+    } as const
+    this.#bytes = metrics.histogram({ ...bytes, labels }, sizeBounds)
+    const bodies = {
+      name: 'apiserver_request_body_size_bytes',
+      help: 'Bytes of the bodies of requests.',
+    }
+    this.#bodyBytes = metrics.histogram({ ...bodies, labels: ['resource', 'verb'] }, bodyBounds)
+    const filters = metrics.histogram(
+      {
+        name: 'apiserver_request_filter_duration_seconds',
+        help: 'Time that requests spent in what they pass before they are handled.',
+        labels: ['filter'],
+      },
+      filterBounds,
+    )
+    this.#filters = filterSeries(filters)
+    const validation = {
+      name: 'field_validation_request_duration_seconds',
+      help: 'Time to an answer of writes, by how their fields are checked.',
+    }
+    this.#fieldValidation = metrics.histogram(
+      { ...validation, labels: ['field_validation'] },
+      sliBounds,
+    )
+    const longRunning = {
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches and other streams now.',
+      stability,
+    } as const
+    this.#longRunning = metrics.gauge({ ...longRunning, labels })
+    this.inQueue = this.#addInFlight(metrics)
+    const ofKind = ['group', 'kind', 'version']
+    const events = {
+      name: 'apiserver_watch_events_total',
+      help: 'Events that left for watchers.',
+      labels: ofKind,
+    }
+    this.#events = metrics.counter(events)
+    const eventBytes = {
+      name: 'apiserver_watch_events_sizes',
+      help: 'Bytes of such events.',
+      labels: ofKind,
+    }
+    this.#eventBytes = metrics.histogram(eventBytes, eventBounds)
+    this.#deprecated = metrics.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Deprecated APIs that were requested, with the release in which they are gone.',
+      stability,
+      labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
+    })
+  }
+
+  #addInFlight(metrics: Metrics): RequestMetrics['inQueue'] {
+    const inFlight = metrics.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'The most requests that were under way at once in the last second.',
+      stability: 'STABLE',
+      labels: ['request_kind'],
+    })
+    const inQueue = metrics.gauge({
+      name: 'apiserver_current_inqueue_requests',
+      help: 'Requests that wait for a seat.',
+      labels: ['request_kind'],
+    })
+    const [readOnly, changing] = [inFlight.with('readOnly'), inFlight.with('mutating')]
+    metrics.onPrint(() => {
+      const nowMs = this.#monotonicMs()
+      readOnly.value = this.#readOnly.at(nowMs)
+      changing.value = this.#mutating.at(nowMs)
+    })
+    return { readOnly: inQueue.with('readOnly'), mutating: inQueue.with('mutating') }
+  }
+
+  /** A request has passed all filters, or was forbidden by the last of them. */
+  filtered({ authenticationMs, auditMs, impersonationMs, queueMs, authorizationMs }: Spent): void {
+    const { authentication, audit, impersonation, priorityandfairness, authorization } =
+      this.#filters
+    authentication.observe(authenticationMs / 1000)
+    audit.observe(auditMs / 1000)
+    impersonation.observe(impersonationMs / 1000)
+    priorityandfairness.observe(queueMs / 1000)
+    authorization.observe(authorizationMs / 1000)
+  }
+
+  /** A request ended before `begin`. */
+  refused(code: number): void {
+    this.#refused.with(`${code}`).add()
+  }
+
+  /** One that found no place, which upstream counts as a request, too. */
+  dropped(ended: Ended, dryRun: string): void {
+    const { group, resource, scope, subresource, verb, version } = ended
+    this.#countEnded(this.#total, ended, [
+      '429',
+      'apiserver',
+      dryRun,
+      group,
+      resource,
+      scope,
+      subresource,
+      verb,
+      version,
+    ])
+    this.terminated(ended, 429)
+  }
+
+  terminated(ended: Ended, code: number): void {
+    this.#countEnded(this.#terminated, ended, [`${code}`, ...terminatedLabels('apiserver', ended)])
+  }
+
+  /** It may be the only one with these labels: they are removed with the resource all the same. */
+  #countEnded(
+    counter: Counter,
+    { group, version, resource: plural }: Ended,
+    values: readonly string[],
+  ): void {
+    counter.with(...values).add()
+    if (plural === '') return
+    const { others } = this.#knownOf({ group, version, plural })
+    const key = `${counter.options.name} ${values.join(' ')}`
+    if (!others.has(key)) others.set(key, () => counter.remove(...values))
+  }
+
+  /** The aggregated API server of a request is not available. What it would serve is not known: clients name it. */
+  remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
+    const named = terminatedLabels('aggregator', remoteRequest(http, info))
+    const key = named.join(' ')
+    if (this.#ofRemote.size < REMOTE_SERIES_MAX && key.length <= REMOTE_CHARACTERS_MAX)
+      this.#ofRemote.add(key)
+    const labels = this.#ofRemote.has(key) ? named : unnamedRemote
+    this.#terminated.with('503', ...labels).add()
+  }
+
+  /** Counts the frames that are sent to watchers of a resource. */
+  countEvents({
+    group,
+    kind,
+    version,
+  }: Resource): (frames: readonly { readonly length: number }[]) => void {
+    const { total, bytes } = {
+      total: this.#events.with(group, kind, version),
+      bytes: this.#eventBytes.with(group, kind, version),
+    }
+    return (frames) => {
+      total.value += frames.length
+      for (const frame of frames) bytes.observe(frame.length)
+    }
+  }
+
+  /** Removes the series of a resource that is no longer served. */
+  forget(resource: Resource): void {
+    const { group, kind, version } = resource
+    const id = idOf(resource)
+    const known = this.#ofId.get(id)
+    for (const remove of known?.others.values() ?? []) remove()
+    for (const series of known?.series.values() ?? []) series.remove()
+    if (known !== undefined) known.isForgotten = true
+    this.#ofId.delete(id)
+    this.#events.remove(group, kind, version)
+    this.#eventBytes.remove(group, kind, version)
+  }
+
+  begin(passed: Passed, startMs: number): Measured {
+    const monotonicMs = this.#monotonicMs
+    const { context } = passed
+    const isPath = passed.kind === 'path'
+    const series = this.#seriesOf(passed)
+    const isLong =
+      series?.longRunning !== undefined ||
+      (passed.kind === 'remote' && context.info.verb === 'watch')
+    const peak = isLong ? undefined : this.#peakOf(passed)
+    peak?.add(1, startMs)
+    const isOwn = context.knownUser === systemUser
+    const ended = (response: ApiResponse): void => {
+      if (series === undefined) {
+        if (response.status >= 400 && isPath) this.refused(response.status)
+        return
+      }
+      series.total(response.status).value++
+      const { mutatingWebhooksMs, validatingWebhooksMs, queueMs } = context.spent
+      const ms = monotonicMs() - startMs
+      const ownMs = ms - mutatingWebhooksMs - validatingWebhooksMs - queueMs
+      series.seconds.observe(ms / 1000)
+      series.sliSeconds.observe(ownMs / 1000)
+      series.sloSeconds.observe(ownMs / 1000)
+      if (context.bodyBytes >= 0) {
+        series.bodyBytes?.observe(context.bodyBytes)
+        this.#fieldValidation.with(reportedFieldValidation(passed.http)).observe(ms / 1000)
+      }
+      if (isOwn) series.own().value++
+    }
+    return {
+      answer: (response) => {
+        if (!('body' in response)) return followed(response, { series, ended })
+        if (isPath && !isCounted(passed.http.path, response)) return response
+        ended(response)
+        series?.bytes?.observe(lengthOf(response.body))
+        return response
+      },
+      end: () => {
+        peak?.add(-1, monotonicMs())
+      },
+    }
+  }
+
+  #peakOf(passed: Passed): Peak {
+    const isMutating =
+      passed.kind === 'resource'
+        ? mutating.has(passed.verb)
+        : mutatingMethods.has(passed.http.method)
+    return isMutating ? this.#mutating : this.#readOnly
+  }
+
+  /** Undefined: it is not counted. What aggregated servers answer, they count themselves, as upstream. */
+  #seriesOf(passed: Passed): Series | undefined {
+    if (passed.kind === 'remote') return undefined
+    return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
+  }
+
+  /** Undefined: the resource is no longer served. */
+  #series(passed: Extract<Passed, { kind: 'resource' }>): Series | undefined {
+    const { resource, verb, subresource, http, context } = passed
+    const scope = reportedScope(passed)
+    const dryRun = reportedDryRun(http)
+    const shownVerb = reportedVerb(passed, http)
+    const key = `${shownVerb} ${scope} ${subresource} ${dryRun}`
+    let known = this.#ofResource.get(resource)
+    if (known === undefined) this.#ofResource.set(resource, (known = this.#knownOf(resource)))
+    const { deprecatedUntil } = context
+    if (deprecatedUntil !== undefined) this.#noteDeprecated(known, passed, deprecatedUntil)
+    const found = known.series.get(key)
+    if (found !== undefined || known.isForgotten) return found
+    const { group, plural, version } = resource
+    const labels = {
+      component: 'apiserver',
+      group,
+      plural,
+      scope,
+      subresource,
+      verb: shownVerb,
+      version,
+      dryRun,
+    }
+    const made = this.#make(labels, bodyVerbs[verb])
+    known.series.set(key, made)
+    return made
+  }
+
+  #knownOf(resource: ResourceId): OfResource {
+    const id = idOf(resource)
+    const known = this.#ofId.get(id) ?? new OfResource()
+    this.#ofId.set(id, known)
+    return known
+  }
+
+  /** A version may become deprecated while it is served. */
+  #noteDeprecated(
+    { others, isForgotten }: OfResource,
+    { resource, subresource }: Extract<Passed, { kind: 'resource' }>,
+    until: string,
+  ): void {
+    const key = `deprecated ${until} ${subresource}`
+    if (isForgotten || others.has(key)) return
+    const { group, plural, version } = resource
+    const values = [group, until, plural, subresource, version]
+    this.#deprecated.with(...values).value = 1
+    others.set(key, () => this.#deprecated.remove(...values))
+  }
+
+  /** Undefined: upstream does not count such a path. */
+  #pathSeries({ method, path }: ApiRequest): Series | undefined {
+    const counted = countedPath(path)
+    if (counted === undefined) return undefined
+    const verb = reportedMethod(method)
+    const key = `${verb} ${counted.subresource}`
+    const found = this.#ofPath.get(key)
+    if (found !== undefined) return found
+    const made = this.#make(
+      { ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' },
+      undefined,
+    )
+    this.#ofPath.set(key, made)
+    return made
+  }
+
+  #make(labels: SeriesLabels, bodyVerb: string | undefined): Series {
+    const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
+    const values = [component, group, plural, scope, subresource, verb, version]
+    const valuesWithDryRun = [component, dryRun, ...values.slice(1)]
+    const totals = new Map<number, Count>()
+    const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
+    const isLong = verb === 'WATCH' || verb === 'CONNECT'
+    const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
+    let isRemoved = false
+    return {
+      seconds: this.#seconds.with(...valuesWithDryRun),
+      sliSeconds: this.#sliSeconds.with(...values),
+      sloSeconds: this.#sloSeconds.with(...values),
+      bytes: isRead ? this.#bytes.with(...values) : undefined,
+      bodyBytes: bodyVerb === undefined ? undefined : this.#bodyBytes.with(...body),
+      totals,
+      total: (code) => {
+        const known = totals.get(code)
+        if (known !== undefined) return known
+        // A request that outlasts its resource.
+        if (isRemoved) return new Count()
+        const count = this.#total.with(`${code}`, ...valuesWithDryRun)
+        totals.set(code, count)
+        return count
+      },
+      longRunning: isLong ? this.#longRunning.with(...values) : undefined,
+      own: () => (isRemoved ? new Count() : this.#own.with(plural, subresource, verb)),
+      remove: () => {
+        isRemoved = true
+        this.#seconds.remove(...valuesWithDryRun)
+        for (const metric of [this.#sliSeconds, this.#sloSeconds, this.#bytes, this.#longRunning])
+          metric.remove(...values)
+        this.#bodyBytes.remove(...body)
+        this.#own.remove(plural, subresource, verb)
+        for (const code of totals.keys()) this.#total.remove(`${code}`, ...valuesWithDryRun)
+      },
+    }
+  }
+}
+
+type SeriesLabels = {
+  readonly [name in
+    | 'component'
+    | 'group'
+    | 'plural'
+    | 'scope'
+    | 'subresource'
+    | 'verb'
+    | 'version'
+    | 'dryRun']: string
+}
+
+/** Verbs whose bodies are measured, by upstream's names. */
+const bodyVerbs: { readonly [verb: string]: string } = {
+  create: 'create',
+  update: 'update',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete_collection',
+}
+
+/** What is asked of servers that are not there beyond this has no name: any client can make names up. */
+const REMOTE_SERIES_MAX = 500
+/** And what has longer names than any resource: a path may have a megabyte. */
+const REMOTE_CHARACTERS_MAX = 512
+
+const terminatedLabels = (component: string, ended: Ended): readonly string[] => {
+  const { group, resource, scope, subresource, verb, version } = ended
+  return [component, group, resource, scope, subresource, verb, version]
+}
+
+const unnamedRemote = ['aggregator', '', '', '', '', 'other', '']
+
+const filterNames = [
+  'authentication',
+  'audit',
+  'impersonation',
+  'priorityandfairness',
+  'authorization',
+] as const
+
+type FilterSeries = { readonly [name in (typeof filterNames)[number]]: Distribution }
+
+const filterSeries = (filters: Histogram): FilterSeries => ({
+  authentication: filters.with('authentication'),
+  audit: filters.with('audit'),
+  impersonation: filters.with('impersonation'),
+  priorityandfairness: filters.with('priorityandfairness'),
+  authorization: filters.with('authorization'),
+})
+
+/** Of `/api` and `/apis` upstream counts only the aggregated documents. */
+const isCounted = (path: string, { headers }: ApiResponse): boolean =>
+  (path !== '/api' && path !== '/apis') ||
+  String(headers['content-type']).includes('g=apidiscovery.k8s.io')
+
+type ResourceId = Pick<Resource, 'group' | 'version' | 'plural'>
+
+const idOf = ({ group, version, plural }: ResourceId): string => `${group}/${version}/${plural}`
+
+type Following = {
+  readonly series: Series | undefined
+  readonly ended: (response: ApiResponse) => void
+}
+
+/** Counts a stream until it ends, whichever side ends it. */
+function followed(response: ApiResponse, { series, ended }: Following): ApiResponse {
+  const longRunning = series?.longRunning
+  if (longRunning === undefined) {
+    ended(response)
+    return response
+  }
+  let isOpen = true
+  longRunning.value++
+  const onEnd = (): void => {
+    if (!isOpen) return
+    isOpen = false
+    longRunning.value--
+    ended(response)
+  }
+  if ('frames' in response) return { ...response, frames: followFrames(response.frames, onEnd) }
+  if ('stream' in response) return { ...response, stream: followStream(response.stream, onEnd) }
+  if (!('tunnel' in response)) return response
+  const { tunnel } = response
+  return {
+    ...response,
+    tunnel: (connection) => {
+      connection.once('close', onEnd)
+      tunnel(connection)
+    },
+  }
+}
+
+async function* followStream<T>(stream: AsyncIterable<T>, onEnd: () => void): AsyncIterable<T> {
+  try {
+    yield* stream
+  } finally {
+    onEnd()
+  }
+}
+
+function lengthOf(body: Extract<ApiResponse, { body: unknown }>['body']): number {
+  if (!Array.isArray(body)) return 'length' in body ? body.length : 0
+  let bytes = 0
+  for (const part of body) bytes += part.length
+  return bytes
+}

@@ -1,0 +1,184 @@
+/**
+ * The router: maps the path segments and the method to a resource and a verb. The order of checks is upstream's: does the path exist, does
+ * it have such a method, are the names in it valid.
+ */
+import type { ResourceInfo } from '../../api/context.ts'
+import {
+  badRequest,
+  definitionTerminating,
+  methodNotAllowed,
+  noSuchMethod,
+  noSuchResource,
+  notFound,
+  pageNotFound,
+} from '../../api/errors.ts'
+import { checkPathSegment } from '../../api/names.ts'
+import { quote } from '../../api/quote.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource, Verb } from '../../registry/resource.ts'
+import { namespaceSubresources } from './request-info.ts'
+
+export type Route = {
+  readonly resource: Resource
+  readonly verb: Verb
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  /** Why the request fails although the resource exists: its deprecation warning is sent all the same. */
+  readonly fault?: Error
+}
+
+/** Fails if there is no such path or no such method on it. */
+export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
+  // The removed proxy paths of pods and services: requests for them are still authorized as `proxy`.
+  const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
+  if (place === undefined)
+    throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
+  if (place.resource.isCustom) return resolveCustom(place, info, method)
+  const verbs = verbsAt(place, info)
+  if (verbs.length === 0) throw noSuchResource()
+  const verb = verbFor(method, { place, isWatch: info.isWatchPath || info.verb === 'watch' })
+  if (verb === 'watch' && !verbs.includes(verb) && verbs.includes('list'))
+    throw methodNotAllowed(place.resource, verb)
+  if (verb === undefined || !verbs.includes(verb)) throw noSuchMethod()
+  const { resource, namespace, name, subresource } = place
+  checkSegments(place)
+  return { resource, verb, namespace, name, subresource }
+}
+
+type Place = {
+  readonly resource: Resource
+  readonly scope: 'cluster' | 'namespace' | 'all-namespaces'
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  readonly isNamed: boolean
+}
+
+/** At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of the proxied server. */
+function findPlace(
+  { group, version, segments }: ResourceInfo,
+  registry: Registry,
+): Place | undefined {
+  const [first = '', second = '', third = ''] = segments
+  // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows.
+  const isInside =
+    first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
+  const own = isInside ? segments.slice(2) : segments
+  const [plural = '', name = '', subresource = ''] = own
+  const resource = registry.find({ group, version, plural })
+  if (
+    resource === undefined ||
+    (own.length > 3 && subresource !== 'proxy') ||
+    (own.length > 1 && name === '')
+  )
+    return undefined
+  if (isInside !== resource.isNamespaced && (isInside || own.length > 1)) return undefined
+  const scope = isInside ? 'namespace' : resource.isNamespaced ? 'all-namespaces' : 'cluster'
+  return {
+    resource,
+    scope,
+    namespace: isInside ? second : '',
+    name,
+    subresource,
+    isNamed: own.length > 1,
+  }
+}
+
+const hasBuiltIn = (registry: Registry, group: string): boolean =>
+  registry.inGroup(group).some((resource) => !resource.isCustom)
+
+/** Custom resources are served by a router of their own, with other error texts. */
+function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
+  // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of built-in kinds routes by the method, and has no
+  // HEAD.
+  const method = sent === 'HEAD' ? 'GET' : sent
+  const { resource, scope, namespace, name, subresource, isNamed } = place
+  const isWatch = info.isWatchPath || info.verb === 'watch'
+  if (isWatch && sent === 'HEAD') throw noSuchMethod()
+  // The verb that was authorized must be the one that is executed: on the deprecated watch paths that is a watch, whatever the method.
+  const verb = info.isWatchPath
+    ? 'watch'
+    : method === 'POST' && isNamed
+      ? 'create'
+      : verbFor(method, { place, isWatch })
+  if (scope === 'all-namespaces' && method !== 'GET') throw pageNotFound()
+  if (info.isWatchPath && subresource !== '') throw pageNotFound()
+  checkSegments(place)
+  const fault = subresource === '' ? undefined : customPartFault(place, verb)
+  if (fault === undefined && verb === undefined)
+    throw method === 'PUT' || method === 'PATCH'
+      ? badRequest('name must be provided')
+      : noSuchMethod()
+  if (verb === undefined) throw fault ?? noSuchMethod()
+  if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb))
+    throw definitionTerminating(resource)
+  const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
+  return fault === undefined ? route : { ...route, fault }
+}
+
+function customPartFault(
+  { resource, name, subresource }: Place,
+  verb: Verb | undefined,
+): Error | undefined {
+  const part = resource.subresources.find((one) => one.name === subresource)
+  if (part === undefined) return notFound(resource, name)
+  return verb !== undefined && !part.verbs.includes(verb)
+    ? methodNotAllowed(resource, verb)
+    : undefined
+}
+
+const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecollection']
+const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
+const none: readonly Verb[] = []
+
+/** The verbs that have a route here; none if there is no such path. */
+function verbsAt(
+  { resource, scope, subresource, isNamed }: Place,
+  { isWatchPath }: ResourceInfo,
+): readonly Verb[] {
+  const { verbs } = resource
+  if (isWatchPath) return verbs.includes('watch') && subresource === '' ? ['watch'] : none
+  if (subresource !== '')
+    return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
+  if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
+  const own = isNamed ? objectVerbs : collectionVerbs
+  // limit: there are ten verbs
+  return verbs.filter((verb) => own.includes(verb))
+}
+
+/** The verb of a method on a collection or an object; undefined if there is no such route. */
+function verbFor(
+  method: string,
+  { place, isWatch }: { readonly place: Place; readonly isWatch: boolean },
+): Verb | undefined {
+  const { isNamed, subresource } = place
+  switch (method) {
+    case 'GET':
+      return isWatch ? 'watch' : isNamed ? 'get' : 'list'
+    case 'POST':
+      return isNamed && subresource === '' ? undefined : 'create'
+    case 'PUT':
+      return isNamed ? 'update' : undefined
+    case 'PATCH':
+      return isNamed ? 'patch' : undefined
+    case 'DELETE':
+      return isNamed ? 'delete' : 'deletecollection'
+    case 'HEAD':
+    case 'OPTIONS':
+      return subresource === 'proxy' ? 'get' : undefined
+    default:
+      return undefined
+  }
+}
+
+function checkSegments({ scope, namespace, name }: Place): void {
+  if (scope === 'namespace' && namespace === '' && name !== '')
+    throw badRequest('Namespace parameter required.')
+  const [nameFault] = checkPathSegment(name)
+  if (nameFault !== undefined)
+    throw badRequest(`Name parameter invalid: ${quote(name)}: ${nameFault}`)
+  const [namespaceFault] = checkPathSegment(namespace)
+  if (namespaceFault === undefined) return
+  throw badRequest(`Namespace parameter invalid: ${quote(namespace)}: ${namespaceFault}`)
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RequestInfo } from '../../api/context.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { Classifier } from './classifier.ts'
+import { type FlowSchema, readSchema } from './flow-schema.ts'
+
+const user = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups })
+const person = (name: string) => ({ kind: 'User', user: { name } })
+const group = (name: string) => ({ kind: 'Group', group: { name } })
+const account = (namespace: string, name: string) => ({
+  kind: 'ServiceAccount',
+  serviceAccount: { namespace, name },
+})
+const onPods = {
+  verbs: ['get', 'list'],
+  apiGroups: [''],
+  resources: ['pods', 'pods/log'],
+  namespaces: ['a', 'b'],
+}
+const onAll = {
+  verbs: ['*'],
+  apiGroups: ['*'],
+  resources: ['*'],
+  namespaces: ['*'],
+  clusterScope: true,
+}
+const onPaths = (...nonResourceURLs: readonly string[]) => ({ verbs: ['get'], nonResourceURLs })
+
+type Rules = {
+  readonly subjects: readonly Fields[]
+  readonly resources?: Fields[]
+  readonly paths?: Fields[]
+}
+
+const schema = (
+  name: string,
+  precedence: number,
+  { subjects, resources = [], paths = [] }: Rules,
+): KubeObject => ({
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'FlowSchema',
+  metadata: { name, uid: `uid-${name}` },
+  spec: {
+    matchingPrecedence: precedence,
+    priorityLevelConfiguration: { name: 'level' },
+    rules: [{ subjects, resourceRules: resources, nonResourceRules: paths }],
+  },
+})
+
+const classifierOf = (...schemas: readonly KubeObject[]): Classifier<FlowSchema> =>
+  new Classifier(schemas.map(readSchema), (one) => one)
+
+/** `list pods/log in a`, or `get /path`. */
+function infoOf(text: string): RequestInfo {
+  const [verb = '', what = '', , namespace = ''] = text.split(' ')
+  if (what.startsWith('/')) return { kind: 'path', verb, path: what }
+  const [plural = '', subresource = ''] = what.split('/')
+  const place = {
+    group: '',
+    version: 'v1',
+    plural,
+    subresource,
+    namespace,
+    name: '',
+    segments: [],
+    isWatchPath: false,
+  }
+  return { kind: 'resource', verb, ...place }
+}
+
+const takes = (rules: Rules, who: User, request: string): boolean =>
+  classifierOf(schema('one', 1, rules)).classify(who, infoOf(request)) !== undefined
+
+const bob = user('bob', 'devs')
+const subjects = [person('bob')]
+
+const cases: readonly (readonly [
+  what: string,
+  rules: Rules,
+  who: User,
+  request: string,
+  isTaken: boolean,
+])[] = [
+  ['a user', { subjects, resources: [onAll] }, bob, 'get pods in a', true],
+  ['another user', { subjects, resources: [onAll] }, user('alice'), 'get pods in a', false],
+  ['a group', { subjects: [group('devs')], resources: [onAll] }, bob, 'get pods in a', true],
+  [
+    'a group that has the name of the user',
+    { subjects: [group('bob')], resources: [onAll] },
+    bob,
+    'get pods',
+    false,
+  ],
+  ['all users', { subjects: [person('*')], resources: [onAll] }, user(''), 'get pods in a', true],
+  [
+    'all groups, of one who has none',
+    { subjects: [group('*')], resources: [onAll] },
+    user('x'),
+    'get pods',
+    true,
+  ],
+  [
+    'an account',
+    { subjects: [account('a', 'x')], resources: [onAll] },
+    user('system:serviceaccount:a:x'),
+    'get pods',
+    true,
+  ],
+  [
+    'another',
+    { subjects: [account('a', 'x')], resources: [onAll] },
+    user('system:serviceaccount:a:xx'),
+    'get pods',
+    false,
+  ],
+  [
+    'all accounts',
+    { subjects: [account('a', '*')], resources: [onAll] },
+    user('system:serviceaccount:a:y'),
+    'get pods',
+    true,
+  ],
+  [
+    'of a namespace',
+    { subjects: [account('a', '*')], resources: [onAll] },
+    user('system:serviceaccount:aa:y'),
+    'get pods',
+    false,
+  ],
+  [
+    'nobody',
+    { subjects: [{ kind: 'User' }, { kind: 'Robot' }], resources: [onAll] },
+    user(''),
+    'get pods',
+    false,
+  ],
+  ['a verb', { subjects, resources: [onPods] }, bob, 'list pods in a', true],
+  ['another verb', { subjects, resources: [onPods] }, bob, 'watch pods in a', false],
+  ['a subresource', { subjects, resources: [onPods] }, bob, 'get pods/log in a', true],
+  ['another subresource', { subjects, resources: [onPods] }, bob, 'get pods/status in a', false],
+  ['another namespace', { subjects, resources: [onPods] }, bob, 'get pods in c', false],
+  ['no namespace', { subjects, resources: [onPods] }, bob, 'list pods', false],
+  [
+    'no namespace, with a rule for the cluster',
+    { subjects, resources: [{ ...onPods, clusterScope: true }] },
+    bob,
+    'list pods',
+    true,
+  ],
+  [
+    'a namespace, with a rule for the cluster alone',
+    { subjects, resources: [{ ...onPods, namespaces: [], clusterScope: true }] },
+    bob,
+    'get pods in a',
+    false,
+  ],
+  [
+    'a resource by a rule for paths',
+    { subjects, paths: [onPaths('*')] },
+    bob,
+    'get pods in a',
+    false,
+  ],
+  ['a path by a rule for resources', { subjects, resources: [onAll] }, bob, 'get /x', false],
+  ['a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /x', true],
+  ['below a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /x/y', true],
+  ['beside a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /xy', false],
+  ['below a path with a star', { subjects, paths: [onPaths('/x/*')] }, bob, 'get /x/y', true],
+  ['any path', { subjects, paths: [onPaths('*')] }, bob, 'get /y', true],
+  ['a path by another method', { subjects, paths: [onPaths('*')] }, bob, 'head /y', false],
+]
+for (const [what, rules, who, request, isTaken] of cases) {
+  test(`${what}: ${request} is ${isTaken ? '' : 'not '}taken`, () => {
+    assert.equal(takes(rules, who, request), isTaken)
+  })
+}
+
+const found = (...schemas: readonly KubeObject[]): string | undefined =>
+  classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
+
+test('the lowest precedence counts, then the name', () => {
+  const all = { subjects, resources: [onAll] }
+  assert.equal(
+    found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)),
+    'a',
+  )
+  assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
+})
+
+test('a schema without its level counts for nothing', () => {
+  const schemas = [schema('a', 1, { subjects, resources: [onAll] })].map(readSchema)
+  assert.equal(
+    new Classifier(schemas, () => undefined).classify(bob, infoOf('get pods in a')),
+    undefined,
+  )
+})
+
+test('what nothing takes falls under catch-all', () => {
+  const classifier = classifierOf(
+    schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }),
+  )
+  assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
+})
+
+test('users are classified the same when they come again, among many others', () => {
+  const classifier = classifierOf(
+    schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
+    schema('all', 2, { subjects: [person('*')], resources: [onAll] }),
+  )
+  const users = Array.from({ length: 20 }, (_, at) => ({
+    name: `user-${at % 3}`,
+    uid: '',
+    groups: bob.groups,
+  }))
+  for (let round = 0; round < 4; round++) {
+    // In some rounds one comes several times in a row, in others they all alternate.
+    for (const who of round % 2 === 0 ? users : users.flatMap((one) => [one, one, one])) {
+      const expected = who.name === 'user-1' ? 'named' : 'all'
+      assert.equal(classifier.classify(who, infoOf('get pods in a'))?.name, expected)
+      assert.equal(classifier.classify({ ...who }, infoOf('get pods in a'))?.name, expected)
+    }
+  }
+})

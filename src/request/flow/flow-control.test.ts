@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { SteppedTime } from '../../../test/harness/stepped-time.ts'
+import type { RequestInfo } from '../../api/context.ts'
+import { TextError } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { dumpFlows } from './dump.ts'
+import { FlowControl, type Seat } from './flow-control.ts'
+import { readSchema } from './flow-schema.ts'
+import { FlowMetrics } from './metrics.ts'
+import { readLevel } from './priority-level.ts'
+
+const level: KubeObject = {
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'PriorityLevelConfiguration',
+  metadata: { name: 'all', uid: 'uid-level' },
+  spec: {
+    type: 'Limited',
+    limited: {
+      nominalConcurrencyShares: 95,
+      limitResponse: { type: 'Queue', queuing: { queues: 8, handSize: 4, queueLengthLimit: 50 } },
+    },
+  },
+}
+const schema: KubeObject = {
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'FlowSchema',
+  metadata: { name: 'all', uid: 'uid-schema' },
+  spec: {
+    matchingPrecedence: 1000,
+    priorityLevelConfiguration: { name: 'all' },
+    distinguisherMethod: { type: 'ByUser' },
+    rules: [
+      {
+        subjects: [{ kind: 'User', user: { name: '*' } }],
+        resourceRules: [
+          {
+            verbs: ['*'],
+            apiGroups: ['*'],
+            resources: ['*'],
+            namespaces: ['*'],
+            clusterScope: true,
+          },
+        ],
+      },
+    ],
+  },
+}
+
+class World implements Disposable {
+  readonly time = new SteppedTime()
+  readonly flows: FlowControl
+  readonly gone = new AbortController()
+
+  constructor({ seats = 600, objects = 0 } = {}) {
+    const metrics = new FlowMetrics(new Metrics(), 0)
+    const countObjects = (): number => objects
+    this.flows = new FlowControl({
+      time: this.time,
+      metrics,
+      seats,
+      countObjects,
+      requestTimeoutMs: 60_000,
+    })
+    this.flows.setLevel('all', readLevel(level))
+    this.flows.setSchema('all', readSchema(schema))
+  }
+
+  [Symbol.dispose](): void {
+    this.flows[Symbol.dispose]()
+  }
+
+  enter(name: string, verb = 'get', { timeoutMs = 60_000 } = {}): Seat | Promise<Seat> {
+    const user: User = { name, uid: '', groups: ['system:authenticated'] }
+    const place = {
+      group: '',
+      version: 'v1',
+      plural: 'pods',
+      subresource: '',
+      namespace: 'a',
+      name: 'x',
+    }
+    const info: RequestInfo = {
+      kind: 'resource',
+      verb,
+      ...place,
+      name: verb === 'list' ? '' : 'x',
+      segments: [],
+      isWatchPath: false,
+    }
+    const flow = this.flows.classify(user, info) ?? assert.fail()
+    assert.equal(flow.schema.name, 'all')
+    const request = { query: new URLSearchParams(), signal: this.gone.signal, connection: name }
+    return this.flows.enter(flow, {
+      user,
+      info,
+      timeoutMs,
+      nowMs: this.time.monotonicMs(),
+      request,
+    })
+  }
+}
+
+test('nobody stands behind the requests of another flow, whichever queues they share', async () => {
+  for (let other = 0; other < 30; other++) {
+    using world = new World()
+    const began: string[] = []
+    const begin = (name: string): void => {
+      const seat = world.enter(name, 'update')
+      if (seat instanceof Promise) void seat.then(() => began.push(name))
+      else began.push(name)
+    }
+    for (let at = 0; at < 200; at++) begin('bully')
+    began.length = 0
+    begin(`user-${other}`)
+    world.time.advance(0)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(
+      began.indexOf(`user-${other}`) >= 0 && began.indexOf(`user-${other}`) <= 1,
+      `user-${other}: ${began.join()}`,
+    )
+  }
+})
+
+test('a request waits for a quarter of its time', async () => {
+  using world = new World({ seats: 1 })
+  const first = world.enter('a')
+  assert.ok(!(first instanceof Promise))
+  const late = world.enter('a', 'get', { timeoutMs: 8_000 })
+  const patient = world.enter('a')
+  assert.ok(late instanceof Promise && patient instanceof Promise)
+  world.time.advance(2_000)
+  await assert.rejects(late, (error) => error instanceof TextError && error.code === 429)
+  first.leave()
+  const seat = await patient
+  assert.equal(seat.state, 'executing')
+})
+
+test('refusals of a flow that goes on come late, and never those of another', async () => {
+  using world = new World({ seats: 1 })
+  void world.enter('flood')
+  const outcomes = { atOnce: 0, late: 0 }
+  const refusals: Promise<unknown>[] = []
+  for (let at = 0; at < 260; at++) {
+    try {
+      const entered = world.enter('flood', 'get')
+      if (entered instanceof Promise) refusals.push(entered.catch(() => outcomes.late++))
+    } catch {
+      outcomes.atOnce++
+    }
+  }
+  // Four queues of fifty take two hundred; of the sixty others twenty are told so at once.
+  assert.equal(outcomes.atOnce, 20)
+  world.time.advance(2_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(outcomes.late, 40)
+})
+
+test('lists are as wide as what they read', () => {
+  using world = new World({ objects: 450 })
+  const seat = world.enter('a', 'list')
+  assert.ok(!(seat instanceof Promise))
+  assert.equal(seat.seats, 5)
+  using larger = new World({ objects: Infinity })
+  const widest = larger.enter('a', 'list')
+  assert.ok(!(widest instanceof Promise))
+  assert.equal(widest.seats, 10)
+})
+
+test('a dump is as wide as it needs to be, and no wider', async () => {
+  using world = new World({ seats: 1 })
+  for (let at = 0; at < 40; at++)
+    void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
+  const options = { levels: () => world.flows.levels(), now: { wallMs: 0, monotonicMs: 0 } }
+  const page = '/debug/api_priority_and_fairness/dump_requests'
+  const text = await dumpFlows(page, new URLSearchParams('includeRequestDetails=1'), options)
+  const lines = (text ?? '').trimEnd().split('\n')
+  assert.equal(lines.length, 41)
+  assert.ok((text ?? '').length < 50_000, `${text?.length}`)
+  assert.equal(
+    dumpFlows('/debug/api_priority_and_fairness/nope', new URLSearchParams(), options),
+    undefined,
+  )
+})
+
+test('a flow that is remembered does not keep the path of its request', async () => {
+  using world = new World()
+  const byNamespace = {
+    ...schema,
+    spec: { ...Object(schema['spec']), distinguisherMethod: { type: 'ByNamespace' } },
+  }
+  world.flows.setSchema('all', readSchema(byNamespace))
+  const user: User = { name: 'a', uid: '', groups: ['system:authenticated'] }
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 50; at++) {
+      const path = `namespace-of-request-${at}/${Buffer.alloc(1 << 20, 'a').toString('latin1')}`
+      const [namespace = ''] = Buffer.from(path).toString('latin1').split('/')
+      const place = {
+        group: '',
+        version: 'v1',
+        plural: 'pods',
+        subresource: '',
+        namespace,
+        name: 'x',
+      }
+      const info: RequestInfo = {
+        kind: 'resource',
+        verb: 'get',
+        ...place,
+        segments: [],
+        isWatchPath: false,
+      }
+      const flow = world.flows.classify(user, info) ?? assert.fail()
+      const request = { query: new URLSearchParams(), signal: world.gone.signal }
+      const seat = world.flows.enter(flow, { user, info, timeoutMs: 60_000, nowMs: 0, request })
+      if (seat instanceof Promise) assert.fail()
+      seat.leave()
+      world.time.advance(1)
+    }
+  })
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
+})

@@ -1,0 +1,395 @@
+/**
+ * API priority and fairness: which requests are served now, which wait, which are refused. A request is classified by the flow schemas,
+ * takes seats of its priority level or waits for them in one of the queues of its flow, and begins when the event loop has a turn for it.
+ */
+import type { RequestInfo } from '../../api/context.ts'
+import { overloaded } from '../../api/errors.ts'
+import type { Headers } from '../../api/request.ts'
+import type { User } from '../../api/user.ts'
+import { boundedKey } from '../../lib/bounded-key.ts'
+import { ownText } from '../../lib/own-text.ts'
+import type { Timer, Time } from '../../lib/timers.ts'
+import { Classifier } from './classifier.ts'
+import { FlowRequest, type FlowRequestOptions, oneSeat, type Work } from './flow-request.ts'
+import { distinguisherOf, type FlowSchema, mandatorySchemas } from './flow-schema.ts'
+import { HeldRefusals } from './held-refusals.ts'
+import type { Level } from './level.ts'
+import { Levels } from './levels.ts'
+import type { FlowMetrics, FlowSeries, KindSeries } from './metrics.ts'
+import type { LevelSpec } from './priority-level.ts'
+import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
+import { Turns, weightOf } from './turns.ts'
+import { WatchCounts } from './watch-counts.ts'
+import { type CountObjects, estimateWork } from './work-estimate.ts'
+
+/** How often seats are divided anew, as upstream. */
+const DIVIDE_MS = 10_000
+/** A request waits for its seats at most this part of the time that it has, … */
+const WAIT_SHARE = 1 / 4
+/** … and never longer than this. */
+const WAIT_MS_MAX = 60_000
+/** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
+const HANDS_MAX = 1000
+
+const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'proxy'])
+const readMethods: ReadonlySet<string> = new Set(['get', 'head', 'options'])
+
+/** A schema together with its level. */
+export type Flow = {
+  readonly schema: FlowSchema
+  readonly level: Level
+  /** What answers say about it. */
+  readonly headers: Headers
+  readonly series: FlowSeries
+  readonly hands: Map<string, Hand>
+}
+
+export type FlowControlParts = {
+  readonly time: Time
+  readonly metrics: FlowMetrics
+  /** Of all levels together. */
+  readonly seats: number
+  readonly countObjects: CountObjects
+  /** What requests have that have no deadline of their own: watches. */
+  readonly requestTimeoutMs: number
+}
+
+/** A request that asks for seats. */
+export type Entering = {
+  readonly user: User
+  readonly info: RequestInfo
+  /** How long it may take in all; Infinity: for ever. */
+  readonly timeoutMs: number
+  /** Now, on the monotonic clock. */
+  readonly nowMs: number
+  /** Of its parts each is read only if it is needed: to make them costs more than to let most requests in. */
+  readonly request: EnteringRequest
+}
+
+export type EnteringRequest = {
+  readonly query: URLSearchParams
+  readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
+  /** Requests of one connection take turns with those of others where nothing else tells them apart. */
+  readonly connection?: unknown
+}
+
+export class FlowControl implements Disposable {
+  readonly #parts: FlowControlParts
+  readonly #levels: Levels
+  readonly #schemas = new Map<string, FlowSchema>()
+  readonly #watches = new WatchCounts()
+  readonly #turns: Turns
+  readonly #heldRefusals = new HeldRefusals()
+  /** The flow of the last request. */
+  #lastSeries: FlowSeries | undefined
+  #lastDistinguisher = ''
+  /** Undefined: schemas or levels have changed. */
+  #classifier: Classifier<Flow> | undefined
+  #shown: readonly Flow[] = []
+  readonly #dividing: Timer
+  readonly #own: FlowSeries
+  /** Of flows that are not told apart. */
+  readonly #onlyQueue = new Hand([0])
+
+  constructor(parts: FlowControlParts) {
+    this.#parts = parts
+    const { time, metrics, seats } = parts
+    this.#levels = new Levels({ time, metrics, seats })
+    this.#turns = new Turns(time.soon)
+    this.#own = metrics.flow('exempt', 'exempt')
+    this.#dividing = time.every(DIVIDE_MS, () => {
+      // What has changed meanwhile is applied with a division of its own.
+      if (this.#classifier === undefined) this.#latest()
+      else this.#levels.divide()
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#dividing.close()
+  }
+
+  /** Undefined: there is none of this name. */
+  setSchema(name: string, schema: FlowSchema | undefined): void {
+    if (schema === undefined) this.#schemas.delete(name)
+    else this.#schemas.set(name, schema)
+    this.#classifier = undefined
+  }
+
+  setLevel(name: string, spec: LevelSpec | undefined): void {
+    this.#levels.set(name, spec)
+    this.#classifier = undefined
+  }
+
+  names(what: 'schemas' | 'levels'): Iterable<string> {
+    return what === 'schemas' ? this.#schemas.keys() : this.#levels.names()
+  }
+
+  /** For the dump pages. */
+  levels(): readonly Level[] {
+    this.#latest()
+    return this.#levels.all()
+  }
+
+  /** Brings metrics up to now that are not kept current with every request. */
+  noteMetrics(): void {
+    const nowMs = this.#parts.time.monotonicMs()
+    for (const { queues } of this.levels()) queues.noteProgress()
+    for (const kind of Object.values(this.#parts.metrics.kinds)) {
+      kind.executingTime.set(kind.executing, nowMs)
+      kind.waitingTime.set(kind.waiting, nowMs)
+    }
+  }
+
+  /** Undefined only while there is no schema at all, which never lasts. */
+  classify(user: User, info: RequestInfo): Flow | undefined {
+    return this.#latest().classify(user, info)
+  }
+
+  /** The server's own requests wait for nothing: others may wait for them. */
+  countOwn(): void {
+    this.#own.dispatched.value++
+  }
+
+  /** Seats, at once or when there are some. Throws, or rejects, a TextError if the request is refused. */
+  enter(flow: Flow, entering: Entering): Seat | Promise<Seat> {
+    const { level, series } = flow
+    const { user, info } = entering
+    const { isExempt, queuing } = level.spec
+    const isHashed = queuing !== undefined && queuing.queues > 1
+    const distinguisher = isHashed ? distinguisherOf(flow.schema, user, info) : ''
+    const work = this.#estimate(flow, entering)
+    const isWrite = !isReadOnly(info)
+    const { mutating, readOnly } = this.#parts.metrics.kinds
+    const seat = new Seat(level, isWrite ? mutating : readOnly, {
+      series,
+      distinguisher,
+      work,
+      asked: entering,
+    })
+    // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
+    if (isExempt) return this.#begin(seat, entering, isWrite)
+    const outcome = level.queues.enter(
+      seat,
+      isHashed ? this.#handOf(flow, distinguisher) : this.#onlyQueue,
+      entering.nowMs,
+    )
+    if (outcome === 'seated') {
+      series.waitSeconds(true).observe(0)
+      return this.#begin(seat, entering, isWrite)
+    }
+    if (outcome === 'waiting') return this.#wait(seat, entering, isWrite)
+    series.waitSeconds(false).observe(0)
+    return this.#refuse(flow, user.name)
+  }
+
+  /** A watch that begins; returns what is to be called when it ends. */
+  countWatch(info: RequestInfo, query: URLSearchParams): (() => void) | undefined {
+    return info.kind === 'resource' ? this.#watches.add(info, query) : undefined
+  }
+
+  #latest(): Classifier<Flow> {
+    return (this.#classifier ??= this.#renew())
+  }
+
+  #renew(): Classifier<Flow> {
+    this.#levels.apply()
+    const all = new Map(mandatorySchemas.map((schema) => [schema.name, schema]))
+    for (const [name, schema] of this.#schemas) {
+      // One whose level is missing counts for nothing, not even in the place of a mandatory one.
+      if (this.#levels.get(schema.level) !== undefined) all.set(name, schema)
+    }
+    const shown: Flow[] = []
+    const classifier = new Classifier(all.values(), (schema) => {
+      const flow = this.#flowOf(schema)
+      if (flow !== undefined) shown.push(flow)
+      return flow
+    })
+    for (const { schema } of this.#shown) {
+      // limit: FlowSchemas, which administrators write
+      const isShown = shown.some(
+        (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
+      )
+      if (!isShown) this.#parts.metrics.forgetFlow(schema.name, schema.level)
+    }
+    this.#shown = shown
+    return classifier
+  }
+
+  #flowOf(schema: FlowSchema): Flow | undefined {
+    const level = this.#levels.get(schema.level)
+    if (level === undefined) return undefined
+    const headers = headersOf(schema.uid, level.spec.uid)
+    return {
+      schema,
+      level,
+      headers,
+      series: this.#parts.metrics.flow(schema.name, schema.level),
+      hands: new Map(),
+    }
+  }
+
+  #estimate({ level, series }: Flow, { info, request }: Entering): Work {
+    const isPlain = info.kind !== 'resource' || info.verb === 'get'
+    const bodyBytes = isPlain ? 0 : Number(request.headers?.['content-length'] ?? 0)
+    const work = isPlain
+      ? oneSeat
+      : estimateWork(
+          { countObjects: this.#parts.countObjects, watches: this.#watches },
+          { info, query: request.query, seatsMax: level.requestSeatsMax, bodyBytes, series },
+        )
+    series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))
+    return work
+  }
+
+  /** The same object for all requests of a flow. */
+  #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
+    const key = boundedKey(distinguisher)
+    const known = hands.get(key)
+    if (known !== undefined) return known
+    const { queuing } = level.spec
+    const hand =
+      queuing === undefined
+        ? this.#onlyQueue
+        : handOf(hashOfFlow(schema.name, distinguisher), queuing)
+    if (hands.size >= HANDS_MAX) hands.clear()
+    // It may be a part of a path.
+    hands.set(ownText(key), hand)
+    return hand
+  }
+
+  /** At once if this turn of the loop has room. */
+  #begin(seat: Seat, { request }: Entering, isWrite: boolean): Seat | Promise<Seat> {
+    const { level, series, distinguisher } = seat
+    if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
+      if (this.#lastSeries !== undefined) this.#turns.contend()
+      this.#lastSeries = series
+      this.#lastDistinguisher = distinguisher
+    }
+    const weight = weightOf(isWrite, seat.work.initialSeats)
+    if (this.#turns.takes(weight)) return this.#seated(seat)
+    return new Promise((resolve) =>
+      this.#turns.add({
+        level,
+        // Not by queue: flows share queues, and none is to stand behind another.
+        flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
+        weight,
+        begin: () => {
+          resolve(this.#seated(seat))
+          return true
+        },
+      }),
+    )
+  }
+
+  #seated(seat: Seat): Seat {
+    if (seat.level.spec.isExempt) seat.level.queues.enter(seat, this.#onlyQueue)
+    seat.begin()
+    return seat
+  }
+
+  #wait(seat: Seat, entering: Entering, isWrite: boolean): Promise<Seat> {
+    const { time, requestTimeoutMs } = this.#parts
+    const { level, kind, series } = seat
+    const timeoutMs = entering.timeoutMs === Infinity ? requestTimeoutMs : entering.timeoutMs
+    const { signal } = entering.request
+    noteWaiting(kind, 1, seat.arrivedMs)
+    return new Promise((resolve, reject) => {
+      const giveUp = (why: 'timedOut' | 'cancelled'): void => {
+        if (!level.queues.giveUp(seat, why)) return
+        end(false)
+        reject(this.#refusal(level))
+      }
+      const onGone = (): void => giveUp('cancelled')
+      const timer = time.after(Math.min(timeoutMs * WAIT_SHARE, WAIT_MS_MAX), () =>
+        giveUp('timedOut'),
+      )
+      const end = (isExecuted: boolean): void => {
+        timer.close()
+        signal.removeEventListener('abort', onGone)
+        const nowMs = time.monotonicMs()
+        noteWaiting(kind, -1, nowMs)
+        series.waitSeconds(isExecuted).observe((nowMs - seat.arrivedMs) / 1000)
+      }
+      seat.onSeated = () => {
+        end(true)
+        resolve(this.#begin(seat, entering, isWrite))
+      }
+      signal.addEventListener('abort', onGone, { once: true })
+      if (signal.aborted) onGone()
+    })
+  }
+
+  /** By user, also where the level does not tell users apart. */
+  #refuse({ schema, level }: Flow, user: string): Promise<Seat> {
+    const { time } = this.#parts
+    const refusal = this.#refusal(level)
+    const holdMs = this.#heldRefusals.holdMs(`${schema.name}/${user}`, time.monotonicMs())
+    if (holdMs === 0) throw refusal
+    return new Promise((_, reject) => {
+      time.after(holdMs, () => {
+        this.#heldRefusals.end()
+        reject(refusal)
+      })
+    })
+  }
+
+  #refusal({ retryAfter }: Level): Error {
+    return overloaded(retryAfter.refuse(this.#parts.time.wallMs()))
+  }
+}
+
+/** What a request holds while it is served. */
+export class Seat extends FlowRequest {
+  readonly level: Level
+  readonly kind: KindSeries
+
+  constructor(level: Level, kind: KindSeries, options: FlowRequestOptions) {
+    super(options)
+    this.level = level
+    this.kind = kind
+  }
+
+  begin(): void {
+    const { kind } = this
+    this.series.dispatched.value++
+    kind.executing++
+    kind.executingTime.set(kind.executing, this.startedMs)
+  }
+
+  /** More than once is the same. `atMs`: now, if the clock was read already. */
+  leave(atMs?: number): void {
+    if (this.state !== 'executing') return
+    const { kind } = this
+    this.level.queues.finish(this, atMs)
+    const nowMs = this.endedMs
+    kind.executing--
+    kind.executingTime.set(kind.executing, nowMs)
+    const isWatch = this.asked.info.verb === 'watch'
+    this.series.executionSeconds(isWatch).observe((nowMs - this.startedMs) / 1000)
+  }
+
+  /** The seats of a long answer are held until its client has taken it, … */
+  keep(): this {
+    return this
+  }
+
+  /** … or takes it so slowly that there is nothing to do meanwhile. */
+  stall(): void {
+    this.leave()
+  }
+}
+
+function noteWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
+  kind.waiting += by
+  kind.waitingTime.set(kind.waiting, nowMs)
+}
+
+const isReadOnly = ({ kind, verb }: RequestInfo): boolean =>
+  kind === 'resource' ? readOnlyVerbs.has(verb) : readMethods.has(verb)
+
+const headersOf = (schema: string, level: string): Headers => ({
+  'x-kubernetes-pf-flowschema-uid': schema,
+  'x-kubernetes-pf-prioritylevel-uid': level,
+})

@@ -1,0 +1,208 @@
+/** A FlowSchema as it is matched: whose requests it takes, and which. */
+import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+
+export type FlowSchema = {
+  readonly name: string
+  readonly uid: string
+  /** Schemas of lower numbers come first, then those of lesser names. */
+  readonly precedence: number
+  /** The name of its priority level. */
+  readonly level: string
+  /** What tells the flows of the schema apart. Undefined: it is one flow. */
+  readonly distinguishedBy: 'user' | 'namespace' | undefined
+  readonly rules: readonly FlowRule[]
+}
+
+/** Which flow of the schema a request is of. */
+export function distinguisherOf(
+  { distinguishedBy }: FlowSchema,
+  user: User,
+  info: RequestInfo,
+): string {
+  if (distinguishedBy === undefined) return ''
+  if (distinguishedBy === 'user') return user.name
+  return info.kind === 'resource' ? info.namespace : ''
+}
+
+export type FlowRule = {
+  readonly subjects: readonly Subject[]
+  readonly resources: readonly ResourceRule[]
+  readonly paths: readonly PathRule[]
+}
+
+type Subject =
+  /** `name` undefined: everybody. */
+  | { readonly kind: 'User' | 'Group'; readonly name: string | undefined }
+  /** `prefix`: of the user names of all accounts of a namespace. */
+  | { readonly kind: 'accounts'; readonly prefix: string }
+
+/** Undefined: all. */
+type Names = ReadonlySet<string> | undefined
+
+type ResourceRule = {
+  readonly verbs: Names
+  readonly groups: Names
+  /** `pods`, `pods/status`; unlike in roles, there is no `*` for a part of it. */
+  readonly resources: Names
+  readonly namespaces: Names
+  /** Whether it takes requests outside of namespaces. */
+  readonly isOfCluster: boolean
+}
+
+/** `prefixes`: each path covers what is below it, too, unlike in roles. */
+type PathRule = {
+  readonly verbs: Names
+  readonly paths: Names
+  readonly prefixes: readonly string[]
+}
+
+const everything: FlowRule['resources'] = [
+  {
+    verbs: undefined,
+    groups: undefined,
+    resources: undefined,
+    namespaces: undefined,
+    isOfCluster: true,
+  },
+]
+const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefixes: [] }]
+const groupsNamed = (...names: readonly string[]): readonly Subject[] =>
+  names.map((name) => ({ kind: 'Group', name }))
+
+/** The schemas that count even when their objects do not exist, as upstream. */
+export const mandatorySchemas: readonly FlowSchema[] = [
+  {
+    name: 'exempt',
+    uid: '',
+    precedence: 1,
+    level: 'exempt',
+    distinguishedBy: undefined,
+    rules: [{ subjects: groupsNamed('system:masters'), resources: everything, paths: anyPath }],
+  },
+  {
+    name: 'catch-all',
+    uid: '',
+    precedence: 10_000,
+    level: 'catch-all',
+    distinguishedBy: 'user',
+    rules: [
+      {
+        subjects: groupsNamed('system:unauthenticated', 'system:authenticated'),
+        resources: everything,
+        paths: anyPath,
+      },
+    ],
+  },
+]
+
+export function readSchema({ metadata, spec }: KubeObject): FlowSchema {
+  const { matchingPrecedence, priorityLevelConfiguration, distinguisherMethod, rules } =
+    fieldsOf(spec)
+  const method = fieldsOf(distinguisherMethod)['type']
+  return {
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    precedence: numberOf(matchingPrecedence),
+    level: textOf(fieldsOf(priorityLevelConfiguration)['name']),
+    distinguishedBy:
+      method === 'ByUser' ? 'user' : method === 'ByNamespace' ? 'namespace' : undefined,
+    rules: itemsOf(rules).map(readRule),
+  }
+}
+
+const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRule => ({
+  subjects: itemsOf(subjects).flatMap((subject) => readSubject(subject) ?? []),
+  resources: itemsOf(resourceRules).map((rule) => ({
+    verbs: namesOf(rule['verbs']),
+    groups: namesOf(rule['apiGroups']),
+    resources: namesOf(rule['resources']),
+    namespaces: namesOf(rule['namespaces']),
+    isOfCluster: rule['clusterScope'] === true,
+  })),
+  paths: itemsOf(nonResourceRules).map((rule) => ({
+    verbs: namesOf(rule['verbs']),
+    paths: textsOf(rule['nonResourceURLs']).includes('*')
+      ? undefined
+      : new Set(textsOf(rule['nonResourceURLs'])),
+    prefixes: textsOf(rule['nonResourceURLs']).map(prefixOf),
+  })),
+})
+
+/** Undefined: nobody can be it. */
+function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | undefined {
+  if (kind === 'User' || kind === 'Group') {
+    const who = kind === 'User' ? user : group
+    if (who === undefined) return undefined
+    const name = textOf(fieldsOf(who)['name'])
+    return { kind, name: name === '*' ? undefined : name }
+  }
+  if (kind !== 'ServiceAccount' || serviceAccount === undefined) return undefined
+  const { namespace, name } = fieldsOf(serviceAccount)
+  const prefix = `system:serviceaccount:${textOf(namespace)}:`
+  return name === '*'
+    ? { kind: 'accounts', prefix }
+    : { kind: 'User', name: `${prefix}${textOf(name)}` }
+}
+
+/** `*` counts only alone, which validation sees to. */
+function namesOf(list: Fields[string]): Names {
+  const names = textsOf(list)
+  return names.length === 1 && names[0] === '*' ? undefined : new Set(names)
+}
+
+function prefixOf(path: string): string {
+  const start = path.endsWith('*') ? path.slice(0, -1) : path
+  return start.endsWith('/') ? start : `${start}/`
+}
+
+/** Whether the rule is for this user. */
+export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
+  for (const subject of subjects) {
+    if (subject.kind === 'accounts') {
+      if (name.startsWith(subject.prefix)) return true
+    } else if (subject.name === undefined) return true
+    // limit: subjects of FlowSchemas, which administrators write
+    else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
+      return true
+  }
+  return false
+}
+
+/** Whether a rule that is for its user takes a request. With loops rather than closures: every request asks this of several rules. */
+export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
+  if (info.kind === 'resource') {
+    for (const rule of resources) if (takesResource(rule, info)) return true
+  } else
+    for (const rule of paths)
+      if (has(rule.verbs, info.verb) && takesPath(rule, info.path)) return true
+  return false
+}
+
+function takesResource(
+  rule: ResourceRule,
+  { verb, group, plural, subresource, namespace }: ResourceInfo,
+): boolean {
+  if (!has(rule.verbs, verb) || !has(rule.groups, group)) return false
+  if (
+    rule.resources !== undefined &&
+    !rule.resources.has(subresource === '' ? plural : `${plural}/${subresource}`)
+  ) {
+    return false
+  }
+  return namespace === '' ? rule.isOfCluster : has(rule.namespaces, namespace)
+}
+
+const takesPath = ({ paths, prefixes }: PathRule, path: string): boolean =>
+  has(paths, path) || prefixes.some((prefix) => path.startsWith(prefix))
+
+const has = (names: Names, name: string): boolean => names === undefined || names.has(name)

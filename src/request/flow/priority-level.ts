@@ -1,0 +1,98 @@
+/** A PriorityLevelConfiguration as it is applied: how many seats it has, and what happens to requests that find none. */
+import { fieldsOf, type KubeObject, numberOf } from '../../api/object.ts'
+
+export type LevelSpec = {
+  readonly name: string
+  readonly uid: string
+  /** Requests of an exempt level take seats, but never wait for one. */
+  readonly isExempt: boolean
+  /** Its part of the server's seats, relative to the shares of all levels. */
+  readonly shares: number
+  /** How much of its seats other levels may use while it needs less. */
+  readonly lendablePercent: number
+  /** How much it may borrow, of its own seats. Undefined: all that others lend. */
+  readonly borrowingLimitPercent: number | undefined
+  /** Undefined: a request that finds no seat is refused. */
+  readonly queuing: Queuing | undefined
+}
+
+export type Queuing = {
+  readonly queues: number
+  readonly handSize: number
+  readonly lengthMax: number
+}
+
+const exemptName = 'exempt'
+
+/** The levels that exist even when their objects do not, as upstream: nobody is locked out by a deletion. */
+export const mandatoryLevels: readonly LevelSpec[] = [
+  {
+    name: exemptName,
+    uid: '',
+    isExempt: true,
+    shares: 0,
+    lendablePercent: 0,
+    borrowingLimitPercent: undefined,
+    queuing: undefined,
+  },
+  {
+    name: 'catch-all',
+    uid: '',
+    isExempt: false,
+    shares: 5,
+    lendablePercent: 0,
+    borrowingLimitPercent: undefined,
+    queuing: undefined,
+  },
+]
+
+/** Undefined: the object contradicts itself, and counts as if it did not exist. Validation refuses such objects, others may have stored one. */
+export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
+  const name = metadata.name ?? ''
+  const uid = metadata.uid ?? ''
+  const { type, exempt, limited } = fieldsOf(spec)
+  const isExempt = type === 'Exempt'
+  if (isExempt !== (name === exemptName)) return undefined
+  if (isExempt) {
+    const { nominalConcurrencyShares, lendablePercent } = fieldsOf(exempt)
+    return {
+      name,
+      uid,
+      isExempt,
+      shares: numberOf(nominalConcurrencyShares),
+      lendablePercent: numberOf(lendablePercent),
+      borrowingLimitPercent: undefined,
+      queuing: undefined,
+    }
+  }
+  if (type !== 'Limited' || limited === undefined) return undefined
+  const { nominalConcurrencyShares, lendablePercent, borrowingLimitPercent, limitResponse } =
+    fieldsOf(limited)
+  const queuing = readQueuing(fieldsOf(limitResponse))
+  if (queuing === 'broken') return undefined
+  return {
+    name,
+    uid,
+    isExempt,
+    shares: numberOf(nominalConcurrencyShares),
+    lendablePercent: numberOf(lendablePercent),
+    borrowingLimitPercent:
+      typeof borrowingLimitPercent === 'number' ? borrowingLimitPercent : undefined,
+    queuing,
+  }
+}
+
+function readQueuing({
+  type,
+  queuing,
+}: ReturnType<typeof fieldsOf>): Queuing | 'broken' | undefined {
+  if (type === 'Reject') return queuing === undefined ? undefined : 'broken'
+  if (type !== 'Queue' || queuing === undefined) return 'broken'
+  const { queues, handSize, queueLengthLimit } = fieldsOf(queuing)
+  const read = {
+    queues: numberOf(queues),
+    handSize: numberOf(handSize),
+    lengthMax: numberOf(queueLengthLimit),
+  }
+  return read.queues >= 1 && read.handSize >= 1 && read.handSize <= read.queues ? read : 'broken'
+}

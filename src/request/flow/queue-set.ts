@@ -1,0 +1,443 @@
+/**
+ * The seats of one priority level, and the queues before them. Fair queuing for server requests (KEP-1040): every active queue is entitled
+ * to the same part of the seats. `R` is the progress of a queue that always got exactly its part, in seat-milliseconds; a queue that
+ * got more than its part has its next beginning at a higher R and waits, the one whose first request would end at the lowest R comes next. Queues that no
+ * request is in are not kept beyond the first few hundred, however many the level is configured with.
+ */
+import type { Time } from '../../lib/timers.ts'
+import {
+  ESTIMATED_MS,
+  type FlowRequest,
+  Queue,
+  RequestLine,
+  type Requests,
+  workOf,
+} from './flow-request.ts'
+import type { LevelSeries, RefusalReason } from './metrics.ts'
+import type { Queuing } from './priority-level.ts'
+import type { SeatDemand } from './seat-demand.ts'
+import type { Hand } from './shuffle-sharding.ts'
+
+export type QueueSetConfig = {
+  readonly isExempt: boolean
+  readonly queuing: Queuing | undefined
+  readonly seats: number
+}
+
+export type QueueSetParts = {
+  readonly time: Pick<Time, 'monotonicMs' | 'after'>
+  readonly series: LevelSeries
+  readonly demand: SeatDemand
+  /** Called when the last request has ended. */
+  readonly onIdle?: () => void
+}
+
+export class QueueSet {
+  readonly #parts: QueueSetParts
+  #config: QueueSetConfig
+  readonly #queues = new Map<number, Queue>()
+  /** Requests in no queue: the level is exempt, or has none. */
+  readonly #executingAlone = new RequestLine()
+  #progressR = 0
+  #syncedMs: number
+  /** The queue that was served last; of equal ones the next after it is served. */
+  #servedLast = -1
+  #activeQueues = 0
+  #waiting = 0
+  #seatsWaiting = 0
+  #executing = 0
+  #seatsInUse = 0
+  /** Seats in use by requests of queues; together with those that wait for, what queues ask for. */
+  #queuedSeatsInUse = 0
+  /** Of these, by requests that take more than one. */
+  #wideSeatsInUse = 0
+  #enqueued = 0
+  readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
+
+  constructor(config: QueueSetConfig, parts: QueueSetParts) {
+    this.#config = config
+    this.#parts = parts
+    this.#syncedMs = parts.time.monotonicMs()
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#executing === 0
+  }
+
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get executing(): number {
+    return this.#executing
+  }
+
+  get seatsInUse(): number {
+    return this.#seatsInUse
+  }
+
+  /** In the order of their numbers. */
+  queues(): readonly Queue[] {
+    return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
+  }
+
+  executingAlone(): Requests {
+    return this.#executingAlone
+  }
+
+  /** Requests in queues beyond a smaller number stay where they are until they are served. */
+  configure(config: QueueSetConfig): void {
+    const nowMs = this.#sync()
+    this.#config = config
+    this.#dispatchAll(nowMs)
+  }
+
+  /**
+   * Seats the request, queues it (it calls `onSeated` later, or is taken out by `giveUp`), or refuses it. `hand`: its queues; not read if
+   * there are none. `atMs`: now, if the clock was read already.
+   */
+  enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
+    const nowMs = this.#sync(atMs)
+    request.arrivedMs = nowMs
+    request.arrivedR = this.#progressR
+    const { isExempt, queuing, seats } = this.#config
+    if (isExempt || queuing === undefined) {
+      if (!isExempt && !this.#fits(request.seats)) return this.#refuse(request, 'concurrency-limit')
+      this.#seat(request, nowMs)
+      return 'seated'
+    }
+    request.hand = hand
+    const queue = this.#choose(hand)
+    if (
+      this.#waiting === 0 &&
+      this.#seatsInUse + request.seats <= seats &&
+      this.#leavesRoom(request)
+    ) {
+      this.#beginAtOnce(request, queue)
+      return 'seated'
+    }
+    if (this.#seatsInUse >= seats && queue.length >= queuing.lengthMax) {
+      this.#dropIfEmpty(queue)
+      return this.#refuse(request, 'queue-full')
+    }
+    this.#enqueue(request, queue)
+    // Alone, it is the next one.
+    if (this.#waiting > 1) this.#dispatchAll(nowMs)
+    else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
+    return this.#isSeated(request) ? 'seated' : 'waiting'
+  }
+
+  /** Takes a request that waits out of its queue; false: it got its seats before. */
+  giveUp(request: FlowRequest, why: 'timedOut' | 'cancelled'): boolean {
+    const { queue } = request
+    if (request.state !== 'waiting' || queue === undefined) return false
+    this.#sync()
+    this.#leaveQueue(request, queue)
+    request.state = 'over'
+    this.totals[why]++
+    this.#refuse(request, 'time-out')
+    this.#noteDemand()
+    this.#bound(queue)
+    this.#dropIfEmpty(queue)
+    if (this.isIdle) this.#parts.onIdle?.()
+    return true
+  }
+
+  /** The request was served. Its seats are free again, at once or when its watchers are taken to be served. */
+  finish(request: FlowRequest, atMs?: number): void {
+    if (request.state !== 'executing') return
+    const nowMs = this.#sync(atMs)
+    request.endedMs = nowMs
+    this.#executing--
+    const { series, queue, work } = request
+    series.executingRequests.value--
+    this.#parts.series.executing.set(this.#executing, nowMs)
+    if (queue === undefined) this.#executingAlone.remove(request)
+    else {
+      queue.end(request)
+      if (request.hand !== undefined) request.hand.served--
+      if (!queue.isActive) this.#activeQueues--
+      // What it took less than estimated was charged to the queue when it began.
+      queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
+      this.#bound(queue)
+    }
+    if (work.lingerMs > 0) {
+      request.state = 'lingering'
+      this.#parts.time.after(work.lingerMs, () => {
+        const laterMs = this.#sync()
+        this.#free(request, laterMs)
+        this.#dispatchAll(laterMs)
+      })
+    } else this.#free(request, nowMs)
+    this.#dispatchAll(nowMs)
+    if (this.isIdle) this.#parts.onIdle?.()
+  }
+
+  #isSeated({ state }: FlowRequest): boolean {
+    return state === 'executing'
+  }
+
+  /** Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the time. */
+  #sync(atMs: number = this.#parts.time.monotonicMs()): number {
+    // Who has read the clock may have done something else before he came.
+    const nowMs = Math.max(atMs, this.#syncedMs)
+    if (this.#activeQueues > 0) {
+      const asked = this.#queuedSeatsInUse + this.#seatsWaiting
+      this.#progressR +=
+        (Math.min(asked, this.#config.seats) / this.#activeQueues) * (nowMs - this.#syncedMs)
+    }
+    this.#syncedMs = nowMs
+    return nowMs
+  }
+
+  /** Of the hand, the queue with the least work before it; it is another one's turn among equals each time. */
+  #choose(hand: Hand): Queue {
+    const { queues } = hand
+    const offset = this.#enqueued++ % queues.length
+    let best = queues[offset] ?? 0
+    let least = this.#queues.get(best)?.workSum ?? 0
+    for (let at = 1; at < queues.length && least > 0; at++) {
+      const index = queues[(offset + at) % queues.length] ?? 0
+      const work = this.#queues.get(index)?.workSum ?? 0
+      if (work < least) {
+        best = index
+        least = work
+      }
+    }
+    const known = this.#queues.get(best)
+    if (known !== undefined) return known
+    const queue = new Queue(best)
+    this.#queues.set(best, queue)
+    return queue
+  }
+
+  #enqueue(request: FlowRequest, queue: Queue): void {
+    if (!queue.isActive) {
+      queue.nextR = this.#progressR
+      this.#activeQueues++
+    }
+    request.queue = queue
+    request.state = 'waiting'
+    queue.push(request)
+    this.#waiting++
+    this.#seatsWaiting += request.seats
+    const { series } = request
+    series.waitingRequests.value++
+    series.waitingSeats.value += request.seats
+    series.queueLength().observe(queue.length)
+    this.#parts.series.waiting.set(this.#waiting, request.arrivedMs)
+    this.#noteDemand()
+    this.#bound(queue)
+  }
+
+  /** What `#enqueue` and `#dispatch` come to where nobody waits and there are seats: most requests are to pay for no more than this. */
+  #beginAtOnce(request: FlowRequest, queue: Queue): void {
+    if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
+    request.queue = queue
+    request.series.queueLength().observe(1)
+    this.#noteDispatch(queue)
+    this.#servedLast = queue.index
+    queue.nextR += workOf(request)
+    this.#seat(request, request.arrivedMs)
+  }
+
+  #leaveQueue(request: FlowRequest, queue: Queue): void {
+    queue.remove(request)
+    if (!queue.isActive) this.#activeQueues--
+    this.#waiting--
+    this.#seatsWaiting -= request.seats
+    const { series } = request
+    series.waitingRequests.value--
+    series.waitingSeats.value -= request.seats
+    this.#parts.series.waiting.set(this.#waiting, this.#syncedMs)
+  }
+
+  #dispatchAll(nowMs: number): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#config.seats) {
+      const queue = this.#next(nowMs)
+      if (queue === undefined || !this.#dispatch(queue, nowMs)) return
+    }
+  }
+
+  /**
+   * The queue whose first request would end first, of those that may begin now. Unlike upstream, one that had no more than its part, and whose flow has hardly anything served, comes before the others: a flow
+   * that floods has as many queues as its hand, each of them entitled to as much as the only one of somebody who sends a request now and then.
+   */
+  #next(nowMs: number): Queue | undefined {
+    const { queuing } = this.#config
+    const queues = Math.max(queuing?.queues ?? 1, 1)
+    let best: Queue | undefined
+    let bestIsNew = false
+    let bestEndR = Infinity
+    let bestDistance = Infinity
+    for (const queue of this.#queues.values()) {
+      const { first, executing } = queue
+      if (first === undefined || !this.#leavesRoom(first)) continue
+      const startR = queue.startR(nowMs)
+      const isNew =
+        executing.length === 0 && startR <= this.#progressR && this.#asksForLittle(first)
+      if (bestIsNew && !isNew) continue
+      const endR = startR + workOf(first)
+      const distance = (queue.index - this.#servedLast - 1 + queues) % queues
+      const isBetter =
+        isNew !== bestIsNew || endR < bestEndR || (endR === bestEndR && distance < bestDistance)
+      if (!isBetter) continue
+      best = queue
+      bestIsNew = isNew
+      bestEndR = endR
+      bestDistance = distance
+    }
+    return best
+  }
+
+  #asksForLittle({ hand }: FlowRequest): boolean {
+    const served = hand?.served ?? 0
+    return served === 0 || served < this.#config.seats * LITTLE_SHARE
+  }
+
+  /** False: its first request needs more seats than are free, and nobody else gets them meanwhile. */
+  #dispatch(queue: Queue, nowMs: number): boolean {
+    const request = queue.first
+    if (request === undefined) return false
+    if (!this.#fits(request.seats)) {
+      request.series.notAccommodated.add()
+      return false
+    }
+    const { seats } = this.#config
+    this.#noteDispatch(queue)
+    this.#leaveQueue(request, queue)
+    const { initialSeats, finalSeats, lingerMs } = request.work
+    // A level with few seats holds them for longer instead: the work stays the same.
+    if (finalSeats > seats)
+      request.work = {
+        initialSeats,
+        finalSeats: seats,
+        lingerMs: (finalSeats * lingerMs) / Math.max(seats, 1),
+      }
+    this.#servedLast = queue.index
+    queue.nextR += workOf(request)
+    this.#seat(request, nowMs)
+    this.#bound(queue)
+    return true
+  }
+
+  #seat(request: FlowRequest, nowMs: number): void {
+    const { queue, series, seats } = request
+    const hasWaited = request.state === 'waiting'
+    request.state = 'executing'
+    request.startedMs = nowMs
+    this.#executing++
+    this.#seatsInUse += seats
+    if (queue === undefined) this.#executingAlone.push(request)
+    else {
+      if (!queue.isActive) this.#activeQueues++
+      queue.begin(request)
+      if (request.hand !== undefined) request.hand.served++
+      queue.seatsInUse += seats
+      if (request.isWide) this.#wideSeatsInUse += seats
+      this.#queuedSeatsInUse += seats
+    }
+    series.executingRequests.value++
+    series.executingSeats.value += seats
+    this.totals.dispatched++
+    this.#parts.series.executing.set(this.#executing, nowMs)
+    this.#parts.series.seats.set(this.#seatsInUse, nowMs)
+    this.#noteDemand()
+    if (hasWaited) request.onSeated?.()
+  }
+
+  #free(request: FlowRequest, nowMs: number): void {
+    const { queue, series, seats } = request
+    request.state = 'over'
+    this.#seatsInUse -= seats
+    series.executingSeats.value -= seats
+    this.#parts.series.seats.set(this.#seatsInUse, nowMs)
+    this.#noteDemand()
+    if (queue === undefined) return
+    queue.seatsInUse -= seats
+    if (request.isWide) this.#wideSeatsInUse -= seats
+    this.#queuedSeatsInUse -= seats
+    this.#dropIfEmpty(queue)
+  }
+
+  /** Lists last for as long as their clients take to read them. They never have all seats, so that others wait only for what is soon over. */
+  #leavesRoom({ isWide, seats }: FlowRequest): boolean {
+    if (!isWide || this.#wideSeatsInUse === 0) return true
+    return this.#wideSeatsInUse + seats <= this.#config.seats * WIDE_SHARE
+  }
+
+  /** A request that is wider than the level begins when it is alone. */
+  #fits(seats: number): boolean {
+    if (this.#config.isExempt) return true
+    if (seats > this.#config.seats) return this.#executing === 0
+    return this.#seatsInUse + seats <= this.#config.seats
+  }
+
+  #refuse(request: FlowRequest, reason: RefusalReason): RefusalReason {
+    request.state = 'over'
+    this.totals.refused++
+    request.series.refused(reason).add()
+    return reason
+  }
+
+  /** No request begins before it arrived: a queue does not save up what it did not use. */
+  #bound(queue: Queue): void {
+    const { first } = queue
+    if (first !== undefined && queue.nextR < first.arrivedR) queue.nextR = first.arrivedR
+  }
+
+  #dropIfEmpty(queue: Queue): void {
+    if (this.#queues.size > QUEUES_KEPT && !queue.isActive && queue.seatsInUse === 0)
+      this.#queues.delete(queue.index)
+  }
+
+  #noteDemand(): void {
+    const seats = this.#seatsInUse + this.#seatsWaiting
+    this.#parts.demand.set(seats, this.#syncedMs)
+    this.#parts.series.demand.set(seats, this.#syncedMs)
+  }
+
+  #noteDispatch({ nextR }: Queue): void {
+    const { series } = this.#parts
+    series.dispatchR.value = this.#progressR / MS_PER_SECOND
+    series.latestS.value = nextR / MS_PER_SECOND
+  }
+
+  /** For metrics, which are read now and then. */
+  noteProgress(): void {
+    this.#sync()
+    const { series } = this.#parts
+    series.currentR.value = this.#progressR / MS_PER_SECOND
+    const waiting = [...this.#queues.values()].filter(({ length }) => length > 0)
+    const starts = waiting.map(({ nextR }) => nextR)
+    const discounted = waiting.map(({ nextR, seatsInUse }) => nextR - seatsInUse * ESTIMATED_MS)
+    series.nextS(extremes(starts), extremes(discounted))
+    const nowMs = this.#syncedMs
+    series.waiting.set(this.#waiting, nowMs)
+    series.executing.set(this.#executing, nowMs)
+    series.seats.set(this.#seatsInUse, nowMs)
+    this.#noteDemand()
+  }
+}
+
+/** Of a level's seats, for requests that take more than one. */
+const WIDE_SHARE = 3 / 4
+
+/** Of a level's seats: a flow that has fewer requests served is not one that floods. */
+const LITTLE_SHARE = 1 / 8
+
+/** More than the levels of a new cluster have. A queue for each request that comes alone would be garbage at once. */
+const QUEUES_KEPT = 256
+
+const MS_PER_SECOND = 1000
+
+/** In seat-seconds. */
+const extremes = (
+  values: readonly number[],
+): { readonly min: number; readonly max: number } | undefined =>
+  values.length === 0
+    ? undefined
+    : {
+        min: values.reduce((a, b) => Math.min(a, b)) / MS_PER_SECOND,
+        max: values.reduce((a, b) => Math.max(a, b)) / MS_PER_SECOND,
+      }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from '../../lib/metrics.ts'
+import { TimeRatio } from './time-ratio.ts'
+
+const NS_PER_MS = 1e6
+
+const begin = (): { readonly ratio: TimeRatio; readonly msIn: () => readonly number[] } => {
+  const times = new Metrics().histogram({ name: 'times', help: '', labels: [] }, [0, 0.5, 1]).with()
+  const ratio = new TimeRatio(times, { bounds: [0, 0.5, 1], nowMs: 0 })
+  return { ratio, msIn: () => Array.from(times.counts, (ns) => ns / NS_PER_MS) }
+}
+
+test('the time of a value is in its bucket, whatever the limit and the value are', () => {
+  const { ratio, msIn } = begin()
+  ratio.set(1, 1)
+  ratio.setLimit(2, 3)
+  ratio.set(1.5, 7)
+  ratio.setLimit(400, 15)
+  ratio.set(201, 31)
+  ratio.set(127, 63)
+  ratio.set(401, 127)
+  ratio.set(0, 255)
+  assert.deepEqual(msIn(), [1, 4 + 16 + 64, 2 + 8 + 32, 128])
+})
+
+test('no time is counted twice if the clock of one request was read before that of another', () => {
+  const { ratio, msIn } = begin()
+  ratio.set(1, 10)
+  ratio.set(2, 6)
+  ratio.setLimit(4, 8)
+  ratio.set(0, 20)
+  assert.deepEqual(msIn(), [10, 10, 0, 0])
+})

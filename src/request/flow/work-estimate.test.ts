@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ResourceInfo } from '../../api/context.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import type { Work } from './flow-request.ts'
+import { FlowMetrics } from './metrics.ts'
+import { WatchCounts } from './watch-counts.ts'
+import { estimateWork } from './work-estimate.ts'
+
+const info: ResourceInfo = {
+  kind: 'resource',
+  verb: 'list',
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  subresource: '',
+  namespace: 'default',
+  name: '',
+  segments: [],
+  isWatchPath: false,
+}
+
+type Asked = Partial<ResourceInfo> & {
+  readonly query?: string
+  readonly stored?: number | undefined
+  readonly seatsMax?: number
+  readonly watches?: WatchCounts
+  readonly bodyBytes?: number
+}
+
+function estimated(given: Asked): Work {
+  const {
+    query = '',
+    stored = 950,
+    seatsMax = 10,
+    watches = new WatchCounts(),
+    bodyBytes = 0,
+    ...more
+  } = given
+  const series = new FlowMetrics(new Metrics(), 0).flow('schema', 'level')
+  const asked = {
+    info: { ...info, ...more },
+    query: new URLSearchParams(query),
+    seatsMax,
+    bodyBytes,
+    series,
+  }
+  return estimateWork({ countObjects: () => stored, watches }, asked)
+}
+
+const seatsOf = (asked: Asked): number => estimated(asked).initialSeats
+
+test('a list takes a seat for each hundred objects that it reads', () => {
+  assert.equal(seatsOf({}), 10)
+  assert.equal(seatsOf({ stored: 101 }), 2)
+  assert.equal(seatsOf({ stored: 0 }), 1)
+  assert.equal(seatsOf({ stored: 1_000_000 }), 10)
+  assert.equal(seatsOf({ seatsMax: 3 }), 3, 'its level allows no more')
+  assert.equal(seatsOf({ stored: Infinity }), 10, 'it does not fit into the cache')
+  assert.equal(seatsOf({ name: 'one' }), 1, 'a lookup')
+  assert.equal(
+    seatsOf({ query: 'limit=100&resourceVersion=5' }),
+    2,
+    'a page from the store, read and shown',
+  )
+  assert.equal(seatsOf({ query: 'limit=100' }), 10, 'from the cache')
+})
+
+test('a streaming list takes as many as the list, another watch one', () => {
+  assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=true' }), 10)
+  assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=1', stored: 250 }), 3)
+  assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=false' }), 1)
+  assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
+})
+
+test('a write keeps seats for the watches that are told; to delete many is one request with one seat', () => {
+  const watches = new WatchCounts()
+  for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
+  assert.deepEqual(estimated({ verb: 'create', watches }), {
+    initialSeats: 1,
+    finalSeats: 5,
+    lingerMs: 5,
+  })
+  assert.deepEqual(estimated({ verb: 'create', watches, seatsMax: 2 }), {
+    initialSeats: 1,
+    finalSeats: 2,
+    lingerMs: 12.5,
+  })
+  assert.equal(estimated({ verb: 'create' }).finalSeats, 0)
+  assert.deepEqual(estimated({ verb: 'deletecollection', watches }), {
+    initialSeats: 1,
+    finalSeats: 0,
+    lingerMs: 0,
+  })
+})
+
+test('a write takes a seat for each quarter of a megabyte that it sends, one of ordinary size one', () => {
+  assert.equal(seatsOf({ verb: 'create', bodyBytes: 250_000 }), 1)
+  assert.equal(seatsOf({ verb: 'patch', name: 'a', bodyBytes: 300_000 }), 2)
+  assert.equal(seatsOf({ verb: 'update', name: 'a', bodyBytes: 3 << 20 }), 10)
+  const watches = new WatchCounts()
+  for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
+  const { initialSeats, finalSeats } = estimated({ verb: 'create', bodyBytes: 1 << 20, watches })
+  assert.deepEqual([initialSeats, finalSeats], [4, 5])
+})

@@ -1,0 +1,56 @@
+/** Counts issued certificates whose requests asked for a duration, and those whose signer kept to it. */
+import { X509Certificate } from 'node:crypto'
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import type { Counter, Metrics } from '../lib/metrics.ts'
+import { decodePem } from '../lib/x509/pem.ts'
+
+/** A signer may date a certificate back by this, and round by a twentieth of what was asked for. */
+const BACKDATED_SECONDS_MAX = 300
+const ROUNDED_SHARE_MAX = 1 / 20
+
+const knownSigners = 'kubernetes.io/'
+
+export class IssuanceMetrics {
+  readonly #requested: Counter
+  readonly #honored: Counter
+
+  constructor(metrics: Metrics) {
+    this.#requested = metrics.counter(
+      about('requested', 'Certificates issued for requests with a duration'),
+    )
+    this.#honored = metrics.counter(
+      about('honored', 'Certificates issued for the duration that was requested'),
+    )
+  }
+
+  /** To be called with each CertificateSigningRequest that was stored, and what it was before. */
+  count(request: KubeObject, previous: KubeObject): void {
+    const { expirationSeconds, signerName } = fieldsOf(previous['spec'])
+    const issued = certificateOf(request)
+    if (issued === '' || certificateOf(previous) !== '' || typeof expirationSeconds !== 'number')
+      return
+    const signer = textOf(signerName)
+    const label = signer.startsWith(knownSigners) ? signer : 'other'
+    this.#requested.with(label).add()
+    if (isHonored(expirationSeconds, validSeconds(issued))) this.#honored.with(label).add()
+  }
+}
+
+const about = (what: string, help: string) => ({
+  name: `apiserver_certificates_registry_csr_${what}_duration_total`,
+  help: `${help}, by signer; those outside of kubernetes.io count as other.`,
+  labels: ['signerName'],
+})
+
+const certificateOf = ({ status }: KubeObject): string => textOf(fieldsOf(status)['certificate'])
+
+/** Of the first certificate, which is the one that was issued. Validation has read it. */
+function validSeconds(base64: string): number {
+  const [first] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))
+  if (first === undefined) return 0
+  const { validFrom, validTo } = new X509Certificate(first.bytes)
+  return (Date.parse(validTo) - Date.parse(validFrom)) / 1_000
+}
+
+const isHonored = (wantedSeconds: number, seconds: number): boolean =>
+  Math.abs(wantedSeconds - seconds) < BACKDATED_SECONDS_MAX + wantedSeconds * ROUNDED_SHARE_MAX

@@ -1,0 +1,308 @@
+/** Access to the objects of each resource: created on first use, and released with the resource. */
+import type { Admission } from '../admission/admission.ts'
+import { isEvents } from '../api/events.ts'
+import type { Labels } from '../api/label-selector.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Cache } from '../storage/cache/cache.ts'
+import { Facts } from '../storage/cache/facts.ts'
+import type { Fillable } from '../storage/cache/first-fill.ts'
+import type { ObjectCodec } from '../storage/cache/item.ts'
+import type { ResourceSpec } from '../storage/cache/resource.ts'
+import type { PatternThread } from '../objects/cel/pattern-thread.ts'
+import { decodeStored, printWire, UnreadableError } from '../objects/codec/object.ts'
+import { PrintedCheck } from '../objects/codec/printed.ts'
+import { Transcoder } from '../objects/codec/protobuf/transcode.ts'
+import { settledWire } from '../objects/codec/settled.ts'
+import type { YamlConverter } from '../objects/codec/yaml.ts'
+import type { Config } from '../config/config.ts'
+import type { RequestMetrics } from './filters/request-metrics.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { InProgress } from '../lib/in-progress.ts'
+import type { Allocator } from '../registry/allocations.ts'
+import { compareVersions } from '../registry/priorities.ts'
+import type { Registry } from '../registry/registry.ts'
+import { apiVersionOf, type Resource } from '../registry/resource.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import { StorageError } from '../storage/errors.ts'
+import { rangeOf, ResourceKeys, resourcePrefix, rootOf, toText } from '../storage/keys.ts'
+import type { ObjectStore } from '../storage/store.ts'
+import type { Ids } from '../api/ids.ts'
+import type { WatchAccess, WriteAccess } from './verbs/access.ts'
+import { convertedAccess } from './verbs/converting/converted-access.ts'
+import { ConvertedItems } from './verbs/converting/converted-items.ts'
+import { Converter } from './verbs/converting/converter.ts'
+import { HeldSelectors } from './verbs/held-selectors.ts'
+import { ResourceForms } from './verbs/represent/forms.ts'
+import { WrittenMessages } from './verbs/represent/written-messages.ts'
+import { createNow } from '../api/timestamps.ts'
+import type { WebhookParts } from '../net/outbound/call.ts'
+import { ConversionWebhook } from './verbs/converting/conversion.ts'
+
+export type Access = WriteAccess & WatchAccess
+
+export type AccessOf = (resource: Resource) => Access
+
+export type ResourceAccessParts = {
+  readonly config: Config
+  readonly registry: Registry
+  /** That of custom resources, and of what is made of cached objects. */
+  readonly cache: Cache
+  /** The cache of the database that has the objects of a resource. */
+  readonly cacheOf: (resource: Resource) => Cache
+  /** Where the objects of a resource are written. */
+  readonly storeOf: (resource: Resource) => ObjectStore
+  readonly metrics: RequestMetrics
+  readonly admission: Admission
+  /** Creates in progress, by namespace. */
+  readonly creates: InProgress
+  readonly authorizeCreate: WriteAccess['authorizeCreate']
+  readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
+  readonly confirmGrantOf: (resource: Resource) => WriteAccess['confirmGrant']
+  readonly onUpdatedOf: (resource: Resource) => WriteAccess['onUpdated']
+  /** Allocates addresses and node ports of Services. */
+  readonly allocator: Allocator
+  readonly yaml: YamlConverter
+  readonly patterns: PatternThread
+  /** For calls of conversion webhooks. */
+  readonly calls: WebhookParts
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+}
+
+export class ResourceAccess {
+  readonly #parts: ResourceAccessParts
+  readonly #root: Key
+  readonly #now: () => string
+  readonly #convertedItems: ConvertedItems
+  readonly #transcoder = new Transcoder()
+  readonly #written = new WrittenMessages()
+  readonly #printed = new PrintedCheck()
+  readonly #heldSelectors = new HeldSelectors()
+  /** Weak, since custom resources come and go. */
+  readonly #made = new WeakMap<Resource, Access>()
+  readonly #retired = new WeakSet<Resource>()
+  /** By prefix, since all versions of a definition are retired together. */
+  readonly #converters = new Map<Key, Converter[]>()
+
+  constructor(parts: ResourceAccessParts) {
+    this.#parts = parts
+    this.#root = rootOf(parts.config.etcd.prefix)
+    this.#now = createNow(parts.clock.wallMs)
+    this.#convertedItems = new ConvertedItems((item) => parts.cache.release(item))
+  }
+
+  of(resource: Resource): Access {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const access = this.#withConversion(resource)
+    this.#made.set(resource, access)
+    return access
+  }
+
+  /**
+   * What is worth loading into the cache when the server starts: built-in resources, each in the newest version that is served.
+   * Custom resources may be thousands, most of which are not requested; events are many, and upstream does not cache them either.
+   */
+  fillable(): Fillable[] {
+    const newest = new Map<Key, Resource>()
+    for (const resource of this.#parts.registry.all()) {
+      // Objects of another database are not counted with the others.
+      if (
+        resource.isCustom ||
+        !resource.isStored ||
+        isEvents(resource) ||
+        !this.#isOfMain(resource)
+      )
+        continue
+      const { prefix } = this.keysOf(resource)
+      const known = newest.get(prefix)
+      if (known === undefined || compareVersions(resource.version, known.version) < 0)
+        newest.set(prefix, resource)
+    }
+    return [...newest].map(([prefix, resource]) => ({
+      name: resource.plural,
+      range: rangeOf(prefix),
+      fill: () => this.#fill(resource, prefix),
+    }))
+  }
+
+  #isOfMain(resource: Resource): boolean {
+    return this.#parts.cacheOf(resource) === this.#parts.cache
+  }
+
+  /** Also encodes the objects as protobuf, which controllers request. */
+  #fill(resource: Resource, prefix: Key): Promise<void> {
+    const { cache } = this.#parts
+    const { forms } = this.of(resource)
+    return cache.fill(prefix, apiVersionOf(resource), (item) => {
+      if (!cache.memos.queue.isFull) forms.makeMessage(item)
+    })
+  }
+
+  /** Access to objects in the versions that they are stored in. Without a conversion webhook that is the ordinary access. */
+  ofStored(resource: Resource): Access {
+    return resource.conversionWebhook === undefined ? this.of(resource) : this.#make(resource)
+  }
+
+  /** Creates nothing that would have to be kept. */
+  keysOf(resource: Resource): ResourceKeys {
+    return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
+  }
+
+  /** For a resource of a definition that has changed. A request may still use it, and must not bring it back into the cache. */
+  retire(resource: Resource): void {
+    const { prefix } = this.keysOf(resource)
+    this.#retired.add(resource)
+    for (const converter of this.#converters.get(prefix) ?? []) converter.close()
+    this.#converters.delete(prefix)
+    this.#parts.cache.remove(prefix)
+  }
+
+  #withConversion(resource: Resource): Access {
+    const { conversionWebhook, converted } = resource
+    if (conversionWebhook === undefined) return this.#make(resource)
+    const { cache, ids, calls } = this.#parts
+    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
+    const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
+    const stored = converted?.()
+    if (stored === undefined) return access
+    const codec: ObjectCodec = {
+      decode: (value, key, revision) =>
+        access.decode({ value, key, revision, createRevision: 0, stale: false }),
+      print: (object) => printWire(object, resource.shape),
+      facts: new Facts(() => resource.selectableFields),
+    }
+    const home = cache.homeOf(codec)
+    const database = { life: () => cache.databaseLife, isSettled: () => cache.isDatabaseSettled }
+    const kept = this.#convertedItems
+    const converter = new Converter(resource, {
+      webhook,
+      kept,
+      home,
+      frames: cache.frames,
+      database,
+    })
+    const { prefix } = access.keys
+    if (this.#retired.has(resource)) converter.close()
+    else this.#converters.set(prefix, [...(this.#converters.get(prefix) ?? []), converter])
+    return convertedAccess(access, { resource: stored, access: this.ofStored(stored) }, converter)
+  }
+
+  async #namespaceLabels(namespace: string): Promise<Labels> {
+    const resource = this.#parts.registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    if (resource === undefined) return {}
+    const { keys, reader } = this.of(resource)
+    const { item } = await reader.get(keys.key(undefined, namespace), 'latest')
+    return item?.object().metadata.labels ?? {}
+  }
+
+  #make(resource: Resource): Access {
+    const { config, registry, cacheOf, storeOf, metrics, yaml, patterns, clock } = this.#parts
+    const cache = cacheOf(resource)
+    const {
+      admission,
+      creates,
+      authorizeCreate,
+      authorizeUnsafeDelete,
+      confirmGrantOf,
+      onUpdatedOf,
+    } = this.#parts
+    const { allocator, ids, random } = this.#parts
+    const keys = this.keysOf(resource)
+    const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
+      decodeOrFail(stored, resource, revision)
+    const kind = {
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      // Read with the first object: most kinds have none, and those of a cluster's types take milliseconds and megabytes.
+      get schema() {
+        return resource.shape
+      },
+    }
+    const spec: ResourceSpec = {
+      name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+      prefix: keys.prefix,
+      version: apiVersionOf(resource),
+      goKind: goKindOf(resource),
+      decode,
+      print: (object) => printWire(object, resource.shape),
+      settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
+      facts: new Facts(() => resource.selectableFields),
+    }
+    return {
+      keys,
+      reader: this.#retired.has(resource) ? cache.retired(spec) : cache.resource(spec),
+      forms: new ResourceForms(resource, {
+        memos: cache.memos,
+        transcoder: this.#transcoder,
+        written: this.#written,
+        nowMs: clock.wallMs,
+      }),
+      store: storeOf(resource),
+      decode: ({ value, key, revision }) => decode(value, key, revision),
+      ids,
+      now: this.#now,
+      random,
+      admission,
+      creates: resource.isNamespaced ? creates : undefined,
+      authorizeCreate,
+      authorizeUnsafeDelete,
+      // Upstream's storage names keys without what all of them begin with.
+      corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
+      confirmGrant: confirmGrantOf(resource),
+      onUpdated: onUpdatedOf(resource),
+      allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
+      convertYaml: (bytes) => yaml.convert(bytes),
+      answerPattern: (question) => patterns.answer(question),
+      namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
+      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
+      collectsGarbage: config.tuning.collectsGarbage,
+      deleteWorkers: config.tuning.deleteWorkers,
+      ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
+      allowsWatchList: config.featureGates.isOn('WatchList'),
+      watchMsMin: config.watchMsMin,
+      heldSelectors: this.#heldSelectors,
+      onFrames: lazily(() => metrics.countEvents(resource)),
+    }
+  }
+}
+
+/** Metrics are kept for good, and most resources are never watched: so the metric is created with the first event. */
+function lazily<T>(make: () => (value: T) => void): (value: T) => void {
+  let made: ((value: T) => void) | undefined
+  return (value) => {
+    made ??= make()
+    made(value)
+  }
+}
+
+/** `*core.Secret`. Upstream has a Go package for each group, and one type for all custom kinds. */
+const goKindOf = ({ isCustom, group, kind }: Resource): string =>
+  isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`
+
+function inVersion(
+  registry: Registry,
+  resource: Resource,
+  apiVersion: string,
+): Resource | undefined {
+  const { group, plural } = resource
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })
+  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
+}
+
+const convertingBy =
+  (webhook: ConversionWebhook): NonNullable<WriteAccess['convertTo']> =>
+  (objects, { from, to }) =>
+    webhook.convert(objects, apiVersionOf(to), from.shape.struct)
+
+function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {
+  try {
+    return decodeStored(stored, resource.shape, revision)
+  } catch (cause) {
+    if (!(cause instanceof UnreadableError)) throw cause
+    throw new StorageError('corrupt', cause.message, { cause, undecodableAt: revision })
+  }
+}

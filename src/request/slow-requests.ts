@@ -1,0 +1,77 @@
+/** One log line for each slow request, with where its time went; not more of them than somebody can read. */
+import type { RequestContext } from '../api/context.ts'
+import type { ApiRequest } from '../api/request.ts'
+import type { Log } from '../lib/log.ts'
+
+/** As upstream's traces in its log. */
+const SLOW_MS = 500
+/** In an overload all requests are slow. */
+const LINES_PER_SECOND_MAX = 10
+
+export type Ended = {
+  readonly request: ApiRequest
+  readonly context: RequestContext | undefined
+  readonly status: number
+  readonly ms: number
+}
+
+export class SlowRequests {
+  readonly #log: Log
+  #second = 0
+  #lines = 0
+  #left = 0
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** `nowMs`: on the monotonic clock. */
+  note(ended: Ended, nowMs: number): void {
+    if (ended.ms < SLOW_MS) return
+    const second = Math.floor(nowMs / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#lines = 0
+    }
+    if (this.#lines++ >= LINES_PER_SECOND_MAX) {
+      this.#left++
+      return
+    }
+    this.#tell(ended)
+  }
+
+  /** Neither the query nor any header: both may contain secrets. */
+  #tell({ request: { method, path }, context, status, ms }: Ended): void {
+    const left = this.#left
+    this.#left = 0
+    this.#log('info', 'slow request', {
+      method,
+      path,
+      status,
+      ms: Math.round(ms),
+      ...(context === undefined ? {} : partsOf(context, ms)),
+      user: context?.knownUser?.name,
+      auditId: context?.auditId,
+      ...(left === 0 ? {} : { notTold: left }),
+    })
+  }
+}
+
+/** What took a millisecond and more; the rest is the work of the server itself and what it waited for together with other requests. */
+function partsOf({ spent }: RequestContext, ms: number): Record<string, number> {
+  const named = {
+    bodyMs: spent.bodyMs,
+    authenticationMs: spent.authenticationMs,
+    auditMs: spent.auditMs,
+    impersonationMs: spent.impersonationMs,
+    queueMs: spent.queueMs,
+    authorizationMs: spent.authorizationMs,
+    mutatingWebhooksMs: spent.mutatingWebhooksMs,
+    validatingWebhooksMs: spent.validatingWebhooksMs,
+    etcdMs: spent.storageMs,
+  }
+  const known = Object.values(named).reduce((sum, one) => sum + one, 0)
+  const shown = Object.entries(named).filter(([, one]) => one >= 1)
+  const all = [...shown, ['restMs', Math.max(0, ms - known)] as const]
+  return Object.fromEntries(all.map(([name, one]) => [name, Math.round(one)]))
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { createGrpcService } from '../../../test/harness/grpc-service.ts'
+import { portOf } from '../../../test/harness/port-of.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { type Log, silent } from '../../lib/log.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { Exporter } from './exporter.ts'
+
+const span = {
+  context: { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), isSampled: true, state: '' },
+  parentId: undefined,
+  name: 'GET',
+  kind: 'server',
+  startNs: 0n,
+  endNs: 1n,
+  // As long as texts of a span may be, each character with two bytes.
+  attributes: Object.fromEntries(
+    Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)]),
+  ),
+  link: undefined,
+  error: undefined,
+} as const
+
+test('no message is longer than a collector takes, and all spans are sent', async () => {
+  const lengths: number[] = []
+  const collector = createGrpcService(({ message }) => {
+    lengths.push(message.length)
+    // The limit of gRPC's servers.
+    if (message.length > 4 << 20) throw new Error('message larger than max')
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const parts = { clock: systemClock, log: silent, metrics, resource: {} }
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, parts)
+  for (let count = 0; count < 250; count++) exporter.add(span)
+  await exporter.flush()
+  assert.ok(lengths.length > 1, String(lengths))
+  assert.match(metrics.print(), /^keelson_spans_exported_total 250$/m)
+  assert.match(metrics.print(), /^keelson_spans_failed_total 0$/m)
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+})
+
+test('a span that cannot be encoded is left out, and told of once', async () => {
+  let calls = 0
+  const collector = createGrpcService(() => {
+    calls++
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const told: string[] = []
+  const log = (_level: string, message: string): void => void told.push(message)
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, {
+    clock: systemClock,
+    log,
+    metrics,
+    resource: {},
+  })
+  // A clock that is before 1970.
+  const odd = { ...span, startNs: -1n }
+  for (const one of [odd, span, odd, span]) exporter.add(one)
+  await exporter.flush()
+  exporter.add(odd)
+  await exporter.flush()
+  assert.equal(calls, 1)
+  assert.match(metrics.print(), /^keelson_spans_exported_total 2$/m)
+  assert.match(metrics.print(), /^keelson_spans_failed_total 3$/m)
+  assert.deepEqual(told, ['a span cannot be encoded; others like it are not told of'])
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+})
+
+test('a collector that refuses spans is logged with its own words, not as etcd', async () => {
+  await using stack = new AsyncDisposableStack()
+  const collector = createGrpcService(() => {
+    throw new Error('no room for spans')
+  }).listen(0, '127.0.0.1')
+  stack.defer(() => void collector.close())
+  await once(collector, 'listening')
+  const errors: unknown[] = []
+  const log: Log = (_level, _message, fields) => errors.push(fields?.['error'])
+  const parts = { clock: systemClock, log, metrics: new Metrics(), resource: {} }
+  const exporter = stack.use(new Exporter(`127.0.0.1:${portOf(collector)}`, parts))
+  exporter.add(span)
+  await exporter.flush()
+  assert.deepEqual(errors, ['no room for spans'])
+})
+
+test('spans wait for a collector that does not answer up to a bound of bytes, and the next ones once there is room', async () => {
+  const held = Promise.withResolvers<void>()
+  const collector = createGrpcService(async () => {
+    await held.promise
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, {
+    clock: systemClock,
+    log: silent,
+    metrics,
+    resource: {},
+  })
+  const count = (what: string): number =>
+    Number(new RegExp(`^keelson_spans_${what}_total (\\d+)$`, 'm').exec(metrics.print())?.[1])
+  for (let added = 0; added < 2000; added++) exporter.add(span)
+  const dropped = count('dropped')
+  held.resolve()
+  await exporter.flush()
+  exporter.add(span)
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+  // Each has 33 KB.
+  assert.ok(dropped > 1500, `${dropped}`)
+  assert.deepEqual([count('dropped'), count('exported')], [dropped, 2001 - dropped])
+})

@@ -1,0 +1,107 @@
+/** Wraps an engine: what a traced request asks of etcd becomes spans, with upstream's names. */
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import { type Span, within } from '../../api/span.ts'
+import type {
+  CallOptions,
+  ConditionalWrite,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Found,
+  Key,
+  Outcome,
+  RangeQuery,
+  Revision,
+} from '../../storage/engine.ts'
+import { resourceOfFolder } from '../../storage/keys.ts'
+
+/** The span of the request that is being handled, in everything that is called for it. */
+export type CurrentSpan = AsyncLocalStorage<Span>
+
+export class TracedEngine implements Engine {
+  readonly #engine: Engine
+  readonly #current: CurrentSpan
+  readonly #root: Key
+
+  /** `root`: the prefix of all keys, which spans leave out, as upstream's. */
+  constructor(
+    engine: Engine,
+    { current, root }: { readonly current: CurrentSpan; readonly root: Key },
+  ) {
+    this.#engine = engine
+    this.#current = current
+    this.#root = root
+  }
+
+  get databaseId(): string | undefined {
+    return this.#engine.databaseId
+  }
+
+  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+    const span = this.#current.getStore()
+    if (span === undefined) return this.#engine.range(query, options)
+    const call = (inner: Span): Promise<Found> =>
+      rpc(inner, 'Range', (more) => this.#engine.range(query, { ...options, ...more }))
+    if (query.to === `${query.from}\0`) return call(span)
+    const attributes = { key: this.#shown(query.from), limit: query.limit ?? 0 }
+    const list = span.child('List(recursive=true) etcd3', { attributes })
+    return within(list, () => call(list))
+  }
+
+  change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
+    const span = this.#current.getStore()
+    if (span === undefined) return this.#engine.change(change, options)
+    const call = (inner: Span): Promise<Outcome> =>
+      rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more }))
+    // As upstream, a deletion is the call alone.
+    if (change.write === 'delete') return call(span)
+    const key = this.#shown(change.key)
+    const name = change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
+    const stored = span.child(name, { attributes: { key, resource: resourceOf(key) } })
+    return within(stored, () => call(stored))
+  }
+
+  #shown(key: Key): string {
+    return key.startsWith(this.#root) ? key.slice(this.#root.length - 1) : key
+  }
+
+  latest(options?: CallOptions): Promise<Revision> {
+    const span = this.#current.getStore()
+    if (span === undefined) return this.#engine.latest(options)
+    return rpc(span, 'Range', (more) => this.#engine.latest({ ...options, ...more }))
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint> {
+    return this.#engine.grantLease(ttlSeconds, options)
+  }
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+    // It outlives the request that was the first to need it.
+    return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#engine[Symbol.asyncDispose]())
+  }
+}
+
+/** A call of etcd itself, which may have spans of its own below it. */
+function rpc<T>(
+  parent: Span,
+  method: string,
+  call: (options: Pick<CallOptions, 'headers'>) => Promise<T>,
+): Promise<T> {
+  const service = 'etcdserverpb.KV'
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method }
+  const span = parent.child(`${service}/${method}`, { kind: 'client', attributes })
+  return within(span, async () => {
+    const result = await call({ headers: span.headers })
+    span.set({ 'rpc.grpc.status_code': 0 })
+    return result
+  })
+}
+
+/** Of a key without the root: /pods/default/a. */
+const resourceOf = (key: string): string => resourceOfFolder(key.split('/')[1] ?? '')

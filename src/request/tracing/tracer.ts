@@ -1,0 +1,216 @@
+/**
+ * Makes spans of requests that are traced. Upstream's rules: what a privileged client traces already is followed if it says so; all others
+ * begin traces of their own, by chance.
+ */
+import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { RandomPool } from '../../lib/random-pool.ts'
+import { printTraceContext, type TraceContext } from './trace-context.ts'
+
+/** What is exported of a span. Times are Unix times in nanoseconds. */
+export type EndedSpan = {
+  readonly context: TraceContext
+  readonly parentId: Buffer | undefined
+  readonly name: string
+  readonly kind: SpanKind
+  readonly startNs: bigint
+  readonly endNs: bigint
+  readonly attributes: SpanAttributes
+  /** Another trace that caused this one. */
+  readonly link: TraceContext | undefined
+  readonly error: string | undefined
+}
+
+export type SpanKind = 'internal' | 'server' | 'client'
+
+export type TracerParts = {
+  readonly samplingRatePerMillion: number
+  readonly clock: Clock
+  readonly fillRandom: (bytes: Buffer) => void
+  readonly onEnd: (span: EndedSpan) => void
+  /** Runs work in which this span is the current one. */
+  readonly run: <T>(span: Span, work: () => T) => T
+}
+
+/** What a client sent, if it did. */
+export type RemoteTrace = {
+  readonly remote: TraceContext | undefined
+  /** Whether the client may decide that its requests are traced. */
+  readonly isTrusted: boolean
+}
+
+/** What a span says of its request. */
+export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly startMs: number }
+
+const TRACE_ID_BYTES = 16
+const SPAN_ID_BYTES = 8
+const RATE_MAX = 1_000_000n
+/** The number that decides has 63 bits; its first 31 decide nearly always. */
+const LOWER_BITS = 32n
+/** Of texts, which a client may have chosen, or be named in: spans wait in a queue of bounded length, so each must be bounded, too. */
+const TEXT_CHARACTERS_MAX = 1024
+
+export class Tracer {
+  readonly #parts: TracerParts
+  /** A trace is sampled if the lower half of its id, without its last bit, is below this. */
+  readonly #bound: bigint
+  /** Its first 31 bits. */
+  readonly #upperBound: number
+  /** What the wall clock shows when the monotonic one is 0. */
+  readonly #originMs: number
+  readonly #random: RandomPool
+
+  constructor(parts: TracerParts) {
+    this.#parts = parts
+    this.#bound = (BigInt(parts.samplingRatePerMillion) << 63n) / RATE_MAX
+    this.#upperBound = Number(this.#bound >> LOWER_BITS)
+    this.#originMs = parts.clock.wallMs() - parts.clock.monotonicMs()
+    this.#random = new RandomPool(parts.fillRandom)
+  }
+
+  /** Undefined: the request is not traced. `describe` is called only if it is: most are not, and are to pay nothing for it. */
+  begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
+    const parent = isTrusted ? remote : undefined
+    const traceId =
+      parent === undefined ? this.#chosenId() : parent.isSampled ? parent.traceId : undefined
+    if (traceId === undefined) return undefined
+    const { name, startMs, attributes } = describe()
+    return this.start({
+      context: this.#contextOf(traceId, parent?.state ?? ''),
+      parentId: parent?.spanId,
+      name,
+      kind: 'server',
+      startMs,
+      attributes,
+      link: isTrusted ? undefined : remote,
+    })
+  }
+
+  /** A span below `parent`. */
+  child({ traceId, state, spanId }: TraceContext, name: string, options: SpanOptions): Span {
+    return this.start({
+      context: this.#contextOf(traceId, state),
+      parentId: spanId,
+      name,
+      kind: options.kind ?? 'internal',
+      startMs: options.startMs ?? this.nowMs(),
+      attributes: options.attributes ?? noAttributes,
+      link: undefined,
+    })
+  }
+
+  start(begun: Begun): TracedSpan {
+    return new TracedSpan(this, begun)
+  }
+
+  #contextOf(traceId: Buffer, state: string): TraceContext {
+    return { traceId, spanId: this.#random.take(SPAN_ID_BYTES), isSampled: true, state }
+  }
+
+  nowMs(): number {
+    return this.#parts.clock.monotonicMs()
+  }
+
+  toNs(monotonicMs: number): bigint {
+    return BigInt(Math.round((this.#originMs + monotonicMs) * 1000)) * 1000n
+  }
+
+  run<T>(span: Span, work: () => T): T {
+    return this.#parts.run(span, work)
+  }
+
+  ended(span: EndedSpan): void {
+    this.#parts.onEnd(span)
+  }
+
+  /** The id of a new trace, if it is sampled. */
+  #chosenId(): Buffer | undefined {
+    const id = this.#random.next(TRACE_ID_BYTES)
+    const lowerAt = TRACE_ID_BYTES / 2
+    const upper = id.readUInt32BE(lowerAt) >>> 1
+    if (upper > this.#upperBound) return undefined
+    if (id.readBigUInt64BE(lowerAt) >> 1n >= this.#bound) return undefined
+    return Buffer.from(id)
+  }
+}
+
+type Begun = Pick<EndedSpan, 'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'> & {
+  /** On the monotonic clock. */
+  readonly startMs: number
+}
+
+const noAttributes: SpanAttributes = {}
+
+class TracedSpan implements Span {
+  readonly #tracer: Tracer
+  readonly #begun: Begun
+  #attributes: SpanAttributes
+  #hasEnded = false
+
+  constructor(tracer: Tracer, begun: Begun) {
+    this.#tracer = tracer
+    this.#begun = begun
+    this.#attributes = allBounded(begun.attributes)
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return printTraceContext(this.#begun.context)
+  }
+
+  child(name: string, options: SpanOptions = {}): Span {
+    return this.#tracer.child(this.#begun.context, name, options)
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#attributes = { ...this.#attributes, ...allBounded(attributes) }
+  }
+
+  run<T>(work: () => T): T {
+    return this.#tracer.run(this, work)
+  }
+
+  end({
+    error,
+    endMs,
+  }: {
+    readonly error?: string | undefined
+    readonly endMs?: number
+  } = {}): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const tracer = this.#tracer
+    const { context, parentId, name, kind, startMs, link } = this.#begun
+    // Each by its name: a copy of an object, which is not much shorter to write, takes several times as long, and there are spans by the dozen.
+    tracer.ended({
+      context,
+      parentId,
+      name: bounded(name),
+      kind,
+      startNs: tracer.toNs(startMs),
+      endNs: tracer.toNs(endMs ?? tracer.nowMs()),
+      attributes: this.#attributes,
+      link,
+      error: error === undefined ? undefined : bounded(error),
+    })
+  }
+}
+
+const isLong = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+
+/** A copy, where it is cut: a part of a string keeps all of it in memory. */
+const bounded = (text: string): string =>
+  isLong(text) ? Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString() : text
+
+function allBounded(attributes: SpanAttributes): SpanAttributes {
+  for (const name in attributes) if (isLong(attributes[name])) return boundedCopy(attributes)
+  return attributes
+}
+
+const boundedCopy = (attributes: SpanAttributes): SpanAttributes =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? bounded(value) : value,
+    ]),
+  )

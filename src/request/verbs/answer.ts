@@ -1,0 +1,83 @@
+/** Responses of several verbs, in the format that the client accepts. */
+import type { Status } from '../../api/errors.ts'
+import type { RequestContext } from '../../api/context.ts'
+import type { ApiResponse, LazyBody } from '../../api/request.ts'
+import { encodeCbor } from '../../objects/codec/cbor/encode.ts'
+import { indentJson } from '../../objects/codec/indent.ts'
+import { printOrdered } from '../../objects/codec/json.ts'
+import type { Form } from '../../objects/codec/negotiate.ts'
+import { encodeObject } from '../../objects/codec/protobuf/envelope.ts'
+import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
+import { inParts } from '../../lib/parts.ts'
+import type { Slices } from '../../lib/slices.ts'
+import { statusStruct } from '../../registry/meta-types.ts'
+import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import { contentHeaders } from './represent/headers.ts'
+import type { Body, Representation } from './represent/representation.ts'
+import type { Updated } from './write/write.ts'
+
+/** A response with an object, which takes a while if the body is long. */
+export function answer(
+  status: number,
+  { headers }: Representation,
+  body: Body,
+): ApiResponse | Promise<ApiResponse> {
+  return Buffer.isBuffer(body)
+    ? { status, headers, body }
+    : body.then((long) => ({ status, headers, body: long }))
+}
+
+/**
+ * Prints the object of a response. For a large one the work is divided. It does not fail if nobody waits for the response any more,
+ * because the object may already be stored.
+ */
+export function printed(context: RequestContext, print: () => Body): Body {
+  return context.isLarge ? printedInParts(print, context.slices) : print()
+}
+
+const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> =>
+  inParts(print, slices)
+
+/** 201 if an update, a patch or an apply created the object. */
+export function answerUpdate(
+  request: ResourceRequest,
+  updated: Updated,
+  show: Representation,
+): ApiResponse | Promise<ApiResponse> {
+  const { shape } = viewOf(request) ?? request.resource
+  request.context.enter('answer')
+  const body = printed(request.context, () => show.written(updated, shape))
+  return answer(updated.isNew ? 201 : 200, show, body)
+}
+
+/** The response to an action on an object, such as a binding or an eviction. */
+export const answerDone = (form: Form): ApiResponse => ({
+  ...answerStatus(done, form),
+  status: 201,
+})
+
+const done: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  code: 201,
+}
+
+/** A Status is never converted, to a Table for example. */
+export function answerStatus(status: Status, form: Form): ApiResponse {
+  return {
+    status: 200,
+    headers: contentHeaders[form.type],
+    body: statusBody(status, form),
+    shownStatus: status,
+  }
+}
+
+function statusBody(status: Status, form: Form): Buffer {
+  if (form.type === 'protobuf') return encodeObject(status, statusStruct())
+  if (form.type === 'cbor') return encodeCbor(status)
+  if (form.type === 'yaml') return Buffer.from(jsonToYaml(status))
+  const json = `${printOrdered(status)}\n`
+  return Buffer.from(form.isIndented ? indentJson(json) : json)
+}

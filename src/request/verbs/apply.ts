@@ -1,0 +1,362 @@
+/** Server-side apply: the writer sends the fields that it wants to own, and the rest of the object stays as it is. */
+import { type Application, type Applied, applyOver } from '../../objects/apply/apply.ts'
+import { Differences } from '../../objects/apply/differences.ts'
+import { annotationsAfter, isLastApplier } from '../../objects/apply/last-applied.ts'
+import type { Owners, Writer } from '../../objects/apply/managers.ts'
+import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
+import type { StructMerge } from '../../objects/apply/merge-type.ts'
+import type { Convert } from '../../objects/apply/prune-across.ts'
+import { recordUpdate } from '../../objects/apply/record.ts'
+import {
+  formatFaults,
+  validateApplied,
+  validateStored,
+  validateTyped,
+} from '../../objects/apply/validate.ts'
+import { storedWire } from '../../objects/apply/wire.ts'
+import { inParts, once } from '../../lib/parts.ts'
+import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type KubeObject,
+  textOf,
+  withManagedFields,
+} from '../../api/object.ts'
+import { decodePatched } from '../../objects/codec/decode-body.ts'
+import { printOrdered } from '../../objects/codec/json.ts'
+import { RestoreError, restoreStruct } from '../../objects/patch/restore.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  type View,
+  viewOf,
+} from '../../registry/resource.ts'
+import {
+  askWebhook,
+  fittingIn,
+  otherVersion,
+  UnknownVersionError,
+  versionsOf,
+  wireIn,
+} from './owner-versions.ts'
+import { emptyObject, emptyWire, ignoredAt, type Tracking, trackingOf, writerOf } from './owners.ts'
+import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
+import { type Change, mayCreateAt, type Write } from './write/write.ts'
+import type { PatchOptions } from './write-options.ts'
+
+/** The manager of all fields of an object that had no managedFields before its first apply. */
+const firstManager = 'before-first-apply'
+
+type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
+
+/** The body of an apply as a change of the object, which is created if it does not exist. */
+export async function readApply(
+  request: ResourceRequest,
+  body: GivenBody,
+  writing: Applying,
+): Promise<Change> {
+  const { resource, name, subresource, context } = request
+  const applied = await readApplied(body, writing.access, request)
+  context.noteText(applied.textBytes)
+  const expected = viewOf(request) ?? resource
+  return async (current, stored): Promise<KubeObject> => {
+    if (current === undefined && subresource !== '' && !mayCreateAt(request))
+      throw notFound(resource, name)
+    context.enter('apply')
+    checkApplied(applied.value, expected)
+    const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
+    const object = await applyTo(current, { request, applied: applied.value, stored, writing })
+    reportDuplicates(applied, request, writing.options)
+    if (current === undefined && uid !== '') {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+      throw conflict(resource, name, why)
+    }
+    return object
+  }
+}
+
+type ApplyTo = {
+  readonly request: ResourceRequest
+  readonly applied: Fields
+  readonly stored: KubeObject | undefined
+  readonly writing: Applying
+}
+
+async function applyTo(
+  current: KubeObject | undefined,
+  { request, applied, stored, writing }: ApplyTo,
+): Promise<KubeObject> {
+  const { context } = request
+  const { options, access } = writing
+  const expected = viewOf(request) ?? request.resource
+  const { struct } = expected.shape
+  const type = mergeTypeOfObjects(struct)
+  const slices = context.isLarge ? context.slices : undefined
+  const look = (): Looked => lookOver(current, { request, applied, stored })
+  const { live, tracking, misfits, faults } =
+    slices === undefined ? look() : await inParts(look, slices)
+  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
+  if (misfits.length > 0 && tracking.owners.size === 0) {
+    const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
+    throw unclassified(
+      `failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`,
+    )
+  }
+  if (faults.length > 0) {
+    throw unclassified(
+      `failed to create typed patch object (${nameOf(applied, expected)}): ${formatFaults(faults)}`,
+    )
+  }
+  if (misfits.length > 0) {
+    throw unclassified(
+      `failed to create typed live object (${nameOf(live, expected)}): ${formatFaults(misfits)}`,
+    )
+  }
+  const why = viewOf(request)?.refusesApply
+  if (why !== undefined && tracking.owners.size === 0) {
+    const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
+    throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
+  }
+  const ownerTypes = new Map<string, StructMerge | undefined>([[writer.apiVersion, type]])
+  const typeOfOwner = (apiVersion: string): StructMerge | undefined =>
+    once('type of owner', () => {
+      if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
+      const other = otherVersion(request, access.inVersion, apiVersion)
+      // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
+      if (access.convertTo === undefined && current !== undefined) other?.before(current)
+      ownerTypes.set(apiVersion, other?.type)
+      return other?.type
+    })
+  const begin = (): Owners => firstOwners(live, { request, writer, writing })
+  const owners =
+    tracking.owners.size > 0
+      ? tracking.owners
+      : slices === undefined
+        ? begin()
+        : await inParts(begin, slices)
+  const { result, owners: left } = await orUnclassified({
+    writer,
+    type,
+    live,
+    applied,
+    owners,
+    force: options.force,
+    ignored: ignoredAt(request),
+    now: access.now(),
+    slices,
+    typeIn: typeOfOwner,
+    ...(viewOf(request) !== undefined || access.convertTo !== undefined
+      ? {}
+      : { convert: convertIn(request, writing) }),
+    versions: async (after) => {
+      const before = current ?? emptyObject
+      const made = (): KubeObject =>
+        objectOf(after, { applied, expected, live, current, isDefaulted: false })
+      const objects = { before: () => before, after: made }
+      const asking = askWebhook(request, access, { owners: tracking.owners, objects })
+      const asked = asking instanceof Promise ? await asking : asking
+      const others = versionsOf(request, access, {
+        ...objects,
+        asked,
+        wires: { before: live, after },
+      })
+      return (apiVersion) =>
+        apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion)
+    },
+  })
+  if (why !== undefined && result !== undefined) {
+    throw unclassified(
+      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
+    )
+  }
+  const managedFields =
+    slices === undefined
+      ? tracking.finish(left)
+      : await inParts(() => tracking.finish(left), slices)
+  if (current !== undefined && result === undefined) {
+    return withManagedFields(withLastApplied(current, applied, writer), managedFields)
+  }
+  const make = (): KubeObject =>
+    objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
+  const object = slices === undefined ? make() : await inParts(make, slices)
+  return withManagedFields(withLastApplied(object, applied, writer), managedFields)
+}
+
+type Looked = {
+  readonly live: Fields
+  readonly tracking: Tracking
+  /** How the stored object and the applied configuration do not fit their type. */
+  readonly misfits: readonly string[]
+  readonly faults: readonly string[]
+}
+
+function lookOver(
+  current: KubeObject | undefined,
+  { request, applied, stored }: Omit<ApplyTo, 'writing'>,
+): Looked {
+  const { struct } = (viewOf(request) ?? request.resource).shape
+  const type = mergeTypeOfObjects(struct)
+  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
+  const tracking = once('tracking', () => trackingOf(request, stored))
+  const validateLive =
+    request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
+  return {
+    live,
+    tracking,
+    misfits: validateLive(live, type),
+    faults: validateApplied(applied, type),
+  }
+}
+
+/** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
+function convertIn(request: ResourceRequest, { access }: Applying): Convert {
+  const { resource } = request
+  const inVersion = (apiVersion: string): Resource =>
+    apiVersion === apiVersionOf(resource) ? resource : (access.inVersion(apiVersion) ?? resource)
+  return (fields, { from, to }, step) => {
+    if (from === to) return fields
+    if (resource.isCustom) {
+      return fittingIn(
+        { ...fields, apiVersion: to },
+        inVersion(to),
+        `failed to prune fields: ${step}`,
+      )
+    }
+    const { shape, kind } = inVersion(from)
+    const { value } = restoreStruct(fields, shape.struct)
+    const object = { ...value, kind, apiVersion: from, metadata: fieldsOf(value['metadata']) }
+    return fittingIn(
+      wireIn(object, shape, inVersion(to)),
+      inVersion(to),
+      `failed to prune fields: ${step}`,
+    )
+  }
+}
+
+async function orUnclassified(application: Application): Promise<Applied> {
+  try {
+    return await applyOver(application)
+  } catch (error) {
+    throw error instanceof UnknownVersionError ? unclassified(error.message, error) : error
+  }
+}
+
+/** The owner of the fields that exist before the first apply. */
+function firstOwners(
+  live: Fields,
+  {
+    request,
+    writer,
+    writing,
+  }: { readonly request: ResourceRequest; readonly writer: Writer; readonly writing: Applying },
+): Owners {
+  const { struct } = (viewOf(request) ?? request.resource).shape
+  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: live }
+  const differences = new Differences(() => versions, ignoredAt(request))
+  const first: Writer = { ...writer, manager: firstManager, operation: 'Update' }
+  return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })
+}
+
+/** Fails with a BadRequest. */
+function checkApplied(applied: Fields, expected: Resource | View): void {
+  const given = `${textOf(applied['apiVersion'])} ${textOf(applied['kind'])}`
+  if (given !== `${apiVersionOf(expected)} ${expected.kind}`) {
+    throw badRequest(`invalid object type: ${gvkOf(applied)}`)
+  }
+  const { managedFields } = fieldsOf(applied['metadata'])
+  if (managedFields !== undefined && managedFields !== null)
+    throw badRequest('metadata.managedFields must be nil')
+}
+
+/** `apps/v1, Kind=Deployment`; group, version and kind are empty if the apiVersion is malformed. */
+function gvkOf(applied: Fields): string {
+  const apiVersion = textOf(applied['apiVersion'])
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return '/, Kind='
+  return `${parts.length === 1 ? '/' : ''}${apiVersion}, Kind=${textOf(applied['kind'])}`
+}
+
+function nameOf(applied: Fields, expected: Resource | View): string {
+  const { namespace, name } = fieldsOf(applied['metadata'])
+  return `${textOf(namespace)}/${textOf(name)}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
+}
+
+type Making = {
+  readonly applied: Fields
+  readonly expected: Resource | View
+  /** The object that was applied to, and its wire form. */
+  readonly current: KubeObject | undefined
+  readonly live: Fields
+  /** False for the object that is converted to the versions of other owners: a built-in kind has no defaults there. */
+  readonly isDefaulted: boolean
+}
+
+/** Makes an object of a wire form that fits the schema. */
+function objectOf(
+  wire: Fields,
+  { applied, expected, current, live, isDefaulted }: Making,
+): KubeObject {
+  const { kind, shape } = expected
+  const apiVersion = apiVersionOf(expected)
+  const refuse = (fault: string): Error => {
+    const why = `unable to convert unstructured object to ${gvkOf({ apiVersion, kind })}: ${fault}`
+    return unclassified(
+      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
+    )
+  }
+  if (shape.custom !== undefined) {
+    const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
+    const text = once('text of applied object', () => printOrdered(said))
+    const decoded = decodePatched(text, expected, 'apply')
+    if ('fault' in decoded) throw refuse(decoded.fault)
+    return decoded.object
+  }
+  try {
+    const { value } = once('restore applied object', () =>
+      restoreStruct(wire, shape.struct, { tree: live, value: current }),
+    )
+    const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+    if (!isDefaulted) return object
+    const why = shape.refuse?.(object)
+    if (why !== undefined)
+      throw unclassified(`failed to convert to unversioned (${nameOf(applied, expected)}): ${why}`)
+    return shape.setDefaults(object)
+  } catch (error) {
+    throw error instanceof RestoreError ? refuse(error.message) : error
+  }
+}
+
+/** A null in these fields becomes an empty value, which is what upstream stores. */
+const withEmpty = (metadata: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      value === null ? (emptyMetadata[name] ?? value) : value,
+    ]),
+  )
+
+const emptyMetadata: Fields = { annotations: {}, finalizers: [], labels: {}, ownerReferences: [] }
+
+function withLastApplied(object: KubeObject, applied: Fields, writer: Writer): KubeObject {
+  const { annotations, ...metadata } = object.metadata
+  const next = isLastApplier(writer) ? annotationsAfter(annotations ?? {}, applied) : undefined
+  return next === undefined
+    ? object
+    : { ...object, metadata: { ...metadata, annotations: textsOf(next) } }
+}
+
+const textsOf = (fields: Fields): { readonly [key: string]: string } =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, textOf(value)]))
+
+function reportDuplicates(
+  { duplicates }: AppliedBody,
+  { context }: ResourceRequest,
+  { fieldValidation }: PatchOptions,
+): void {
+  if (duplicates.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Warn') return duplicates.forEach((duplicate) => context.warn(duplicate))
+  const lines = ['yaml: unmarshal errors:', ...duplicates.map((line) => `  ${line}`)].join('\n')
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${lines}`)
+}

@@ -1,0 +1,130 @@
+/**
+ * Objects that webhooks have converted, as bytes, for all resources together, so that a second read or watcher does not call the webhook
+ * again. They are kept within a budget: beyond it, the clock algorithm evicts those that were not used since its last round.
+ *
+ * Clock instead of LRU: hundreds of watchers read each object, and moving an entry to the end of a Map makes V8 rebuild the Map, in the old
+ * generation, after as many moves as it has entries.
+ */
+import { Item } from '../../../storage/cache/item.ts'
+import type { Key } from '../../../storage/engine.ts'
+
+/** Some hundred thousand objects of usual size. */
+const BYTES_MAX = 128 << 20
+/** Overhead of an entry besides the bytes of its object. */
+const ENTRY_BYTES = 250
+/** If all entries are in use, so many are spared before one is evicted nevertheless. */
+const SPARED_MAX = 1_000
+
+/** The latest revision that was requested and, if it was converted, the one before, which watchers with a selector compare it with. */
+export class ConvertedItem extends Item {
+  previous: ConvertedItem | undefined
+  /** Whether it was requested since the last round. */
+  isUsed = true
+}
+
+/** A resource in one version, for one state of its definition: its items by key. */
+export class Owner {
+  readonly items = new Map<Key, ConvertedItem>()
+  isGone = false
+}
+
+export class ConvertedItems {
+  readonly #bytesMax: number
+  readonly #release: (item: Item) => void
+  /** The owners that have items. */
+  readonly #owners = new Set<Owner>()
+  /** Advanced only while there are items. The iterators of Map and Set tolerate additions and deletions meanwhile. */
+  readonly #rounds = this.#goRound()
+  #bytes = 0
+
+  /** `release`: frees the bytes of an item that is no longer kept. */
+  constructor(release: (item: Item) => void, bytesMax = BYTES_MAX) {
+    this.#release = release
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(owner: Owner, { key, revision }: Pick<Item, 'key' | 'revision'>): ConvertedItem | undefined {
+    const last = owner.items.get(key)
+    if (last === undefined) return undefined
+    last.isUsed = true
+    if (last.revision === revision) return last
+    return last.previous?.revision === revision ? last.previous : undefined
+  }
+
+  /**
+   * `isLasting`: whether the item may serve other requests. One that may not, or comes after `end`, only serves the requests that wait for
+   * it.
+   */
+  add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
+    if (owner.isGone || !isLasting) {
+      this.#release(item)
+      return
+    }
+    const last = owner.items.get(item.key)
+    this.#bytes += item.length + ENTRY_BYTES
+    if (last === undefined || last.revision <= item.revision) {
+      owner.items.set(item.key, item)
+      this.#owners.add(owner)
+      if (last !== undefined) this.#follow(item, last)
+    } else this.#follow(last, item)
+    for (let spared = 0; this.#bytes > this.#bytesMax; spared++) this.#passOne(spared < SPARED_MAX)
+  }
+
+  /** Deletes the items of an owner that will not be used any longer. */
+  end(owner: Owner): void {
+    owner.isGone = true
+    this.deleteAll(owner)
+  }
+
+  deleteAll(owner: Owner): void {
+    for (const item of owner.items.values()) this.#delete(owner, item)
+  }
+
+  /** Of the revisions before the latest, only the newest is kept. */
+  #follow(last: ConvertedItem, item: ConvertedItem): void {
+    const others = [last.previous, item, item.previous].filter((one) => one !== undefined)
+    item.previous = undefined
+    last.previous = undefined
+    for (const one of others) {
+      const { previous } = last
+      if (
+        one.revision === last.revision ||
+        (previous !== undefined && one.revision < previous.revision)
+      )
+        this.#drop(one)
+      else {
+        last.previous = one
+        if (previous !== undefined) this.#drop(previous)
+      }
+    }
+  }
+
+  /** Evicts the next item of the round, or spares it if it was used. */
+  #passOne(maySpare: boolean): void {
+    const { owner, item } = this.#rounds.next().value
+    if (maySpare && item.isUsed) item.isUsed = false
+    else this.#delete(owner, item)
+  }
+
+  *#goRound(): Generator<{ readonly owner: Owner; readonly item: ConvertedItem }, never, void> {
+    for (;;)
+      for (const owner of this.#owners)
+        for (const item of owner.items.values()) yield { owner, item }
+  }
+
+  #delete(owner: Owner, item: ConvertedItem): void {
+    owner.items.delete(item.key)
+    if (owner.items.size === 0) this.#owners.delete(owner)
+    if (item.previous !== undefined) this.#drop(item.previous)
+    this.#drop(item)
+  }
+
+  #drop(item: Item): void {
+    this.#bytes -= item.length + ENTRY_BYTES
+    this.#release(item)
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * Converts objects by a webhook between the version they are stored in and the version of a request. An object is converted once for all
+ * requests: those that come during the conversion wait for it, later ones find it kept.
+ */
+import type { KubeObject } from '../../../api/object.ts'
+import { LateFrames } from '../../../storage/cache/event.ts'
+import { Item, type ItemHome } from '../../../storage/cache/item.ts'
+import type { EvictionQueue } from '../../../storage/cache/eviction-queue.ts'
+import { Slices } from '../../../lib/slices.ts'
+import { apiVersionOf, type Resource } from '../../../registry/resource.ts'
+import type { Key, Revision } from '../../../storage/engine.ts'
+import type { ConversionWebhook, Originals } from './conversion.ts'
+import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
+
+/**
+ * Limits of one ConversionReview: it is printed and parsed in some milliseconds, and any webhook accepts it. A larger object is sent alone.
+ * A batch of a watcher, 256 KB and the rest of the last object, is mostly one review.
+ */
+const REVIEW_BYTES_MAX = 288 << 10
+const REVIEW_OBJECTS_MAX = 500
+/** Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for other requests. */
+const REVIEWS_MAX = 4
+
+export type ConverterParts = {
+  readonly webhook: Pick<ConversionWebhook, 'convert'>
+  readonly kept: ConvertedItems
+  /** Stores the bytes of converted objects. */
+  readonly home: ItemHome
+  /** Keeps frames of their events for a while. */
+  readonly frames: EvictionQueue
+  readonly database: Database
+}
+
+/**
+ * In another database, or in one that was restored from a backup, a key and a revision mean another object. Until the new database is
+ * settled, a request may still hold objects of the old one.
+ */
+export type Database = {
+  /** Changes when the database is replaced. */
+  readonly life: () => number
+  readonly isSettled: () => boolean
+}
+
+export class Converter {
+  readonly resource: Resource
+  /** Shared by all watchers. */
+  readonly frames: LateFrames
+  readonly #webhook: ConverterParts['webhook']
+  readonly #kept: ConvertedItems
+  readonly #owner = new Owner()
+  readonly #home: ItemHome
+  /**
+   * Objects that are being converted. Nested maps, since a string key of both would have to be made for each of hundreds of waiting
+   * requests.
+   */
+  readonly #coming = new Map<Key, Map<Revision, Coming>>()
+  readonly #database: Database
+  /** The `life` of the database that the kept objects come from. */
+  #life: number
+  /** Items that are stored in the wanted version. */
+  readonly #fitting = new WeakSet<Item>()
+
+  constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterParts) {
+    this.resource = resource
+    this.frames = new LateFrames(frames)
+    this.#webhook = webhook
+    this.#kept = kept
+    this.#home = home
+    this.#database = database
+    this.#life = database.life()
+  }
+
+  /** The items in the version of the resource. Fails if one of them cannot be converted. */
+  async items(items: readonly Item[]): Promise<readonly Item[]> {
+    // Read first: converting a long list may take longer than the database takes to be settled.
+    const life = this.#database.life()
+    const reviews = reviewsOf(items)
+    if (reviews.length === 1) return this.#some(items, life)
+    const converted: (readonly Item[])[] = []
+    const left = reviews.entries()
+    const slices = new Slices()
+    const work = async (): Promise<void> => {
+      for (const [at, review] of left) {
+        converted[at] = await this.#some(review, life)
+        if (slices.isOver) await slices.turn()
+      }
+    }
+    const ends = await Promise.allSettled(
+      Array.from({ length: Math.min(REVIEWS_MAX, reviews.length) }, work),
+    )
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    return converted.flat()
+  }
+
+  /** The object in the version of the resource. */
+  async object(object: KubeObject): Promise<KubeObject> {
+    if (object.apiVersion === apiVersionOf(this.resource)) return object
+    const [converted] = await this.#convert([object])
+    return converted ?? object
+  }
+
+  /** Converts an object of the resource to the version that is stored. */
+  async toStored(object: KubeObject, stored: Resource): Promise<KubeObject> {
+    const apiVersion = apiVersionOf(stored)
+    if (object.apiVersion === apiVersion) return object
+    const [converted] = await this.#webhook.convert(
+      [object],
+      apiVersion,
+      this.resource.shape.struct,
+    )
+    return converted === undefined
+      ? object
+      : (stored.shape.custom?.prune(converted).object ?? converted)
+  }
+
+  /** Frees the kept objects, since the definition was changed. Conversions that are running can finish. */
+  close(): void {
+    this.#kept.end(this.#owner)
+  }
+
+  async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
+    const known = items.map((item) => this.#known(item))
+    if (known.every((one) => one instanceof Item)) return known
+    // A batch of events may have one object twice: as the state after a change, and as the state before the next.
+    const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
+    // Called before anything is awaited, so that no other request starts to convert the same objects.
+    const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
+    // One promise for each review, not for each object: a hundred watchers that wait for the same objects would have thousands.
+    const reviews = new Set(known.filter(isComing))
+    const made = await Promise.all([
+      sent,
+      ...[...reviews].map(({ review }) => review.catch(() => noneYet)),
+    ])
+    const find = (item: Item): Item | undefined => {
+      const kept = this.#kept.get(this.#owner, item)
+      if (kept !== undefined) return kept
+      const id = idOf(item)
+      for (const review of made) if (review.has(id)) return review.get(id)
+      return undefined
+    }
+    const found = items.map((item, at) => (known[at] instanceof Item ? known[at] : find(item)))
+    if (found.every((one) => one !== undefined)) return found
+    const again = await this.#again(
+      [...new Set(items.filter((_, at) => found[at] === undefined))],
+      life,
+    )
+    return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
+  }
+
+  /** A `Coming`: another request has sent the review. */
+  #known(item: Item): Item | Coming | undefined {
+    if (this.#fitting.has(item)) return item
+    this.#followDatabase()
+    const kept = this.#kept.get(this.#owner, item)
+    if (kept !== undefined) return kept
+    const coming = this.#coming.get(item.key)?.get(item.revision)
+    return coming?.items.has(item) || this.#database.isSettled() ? coming : undefined
+  }
+
+  #followDatabase(): void {
+    const life = this.#database.life()
+    if (life === this.#life) return
+    this.#life = life
+    this.#kept.deleteAll(this.#owner)
+    this.#coming.clear()
+  }
+
+  /**
+   * The review of another request has failed, perhaps because of an object that is not among these, so these are sent in a review of their
+   * own. Another request that waited for them may have sent just these already.
+   */
+  async #again(items: readonly Item[], life: number): Promise<Reviewed> {
+    const known = new Map(items.map((item) => [item, this.#known(item)]))
+    const kept = items.flatMap((item) => known.get(item) ?? [])
+    const ready = new Map(kept.filter((one) => one instanceof Item).map((one) => [idOf(one), one]))
+    const left = items.filter((item) => !ready.has(idOf(item)))
+    const reviews = Map.groupBy(left, (item) => known.get(item))
+    const areJustThese = [...reviews].every(
+      ([one, own]) => isComing(one) && one.items.size === own.length,
+    )
+    const coming = [...reviews.keys()].filter(isComing).map(({ review }) => review)
+    const made = await Promise.all(areJustThese ? coming : [this.#review(left, life)])
+    return new Map([...ready, ...made.flatMap((review) => [...review])])
+  }
+
+  async #review(items: readonly Item[], life: number): Promise<Reviewed> {
+    const wanted = apiVersionOf(this.resource)
+    const objects = new Map(items.map((item) => [item, item.peek()]))
+    const groups = Map.groupBy(items, (item) => objects.get(item)?.apiVersion)
+    const fitting = groups.get(wanted) ?? []
+    for (const item of fitting) this.#fitting.add(item)
+    groups.delete(wanted)
+    const sent = [...groups.values()].map((group) =>
+      this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
+    )
+    // The reviews are written. If requests that wait for them held the objects, these would be promoted to the old generation.
+    objects.clear()
+    const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
+    return new Map(made.flatMap((review) => [...review]))
+  }
+
+  /** All items have one version. */
+  #send(
+    items: readonly Item[],
+    life: number,
+    objectOf: (item: Item) => KubeObject,
+  ): Promise<Reviewed> {
+    const originals: Originals = {
+      length: items.length,
+      at: (index) => {
+        const item = items[index]
+        return item && objectOf(item)
+      },
+    }
+    const review = this.#convert(originals)
+      .then((converted) => {
+        const made = items.map((item, at) => {
+          const object = converted[at]
+          return [idOf(item), object === undefined ? item : this.#keep(item, object, life)] as const
+        })
+        return new Map(made)
+      })
+      .finally(() => {
+        for (const item of items) this.#came(item, coming)
+      })
+    const coming: Coming = { items: new Set(items), review }
+    for (const { key, revision } of items) {
+      const revisions = this.#coming.get(key)
+      if (revisions === undefined) this.#coming.set(key, new Map([[revision, coming]]))
+      else revisions.set(revision, coming)
+    }
+    return review
+  }
+
+  #came({ key, revision }: Item, coming: Coming): void {
+    const revisions = this.#coming.get(key)
+    if (revisions?.get(revision) !== coming) return
+    revisions.delete(revision)
+    if (revisions.size === 0) this.#coming.delete(key)
+  }
+
+  #keep(item: Item, object: KubeObject, life: number): Item {
+    const converted = new ConvertedItem(this.#home, item)
+    // Most readers need only the bytes.
+    converted.setBytes(object, this.#home.codec.print(object))
+    this.#followDatabase()
+    this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
+    return converted
+  }
+
+  /** What the webhook returned is pruned, but not validated. All objects have one version. */
+  async #convert(objects: Originals): Promise<readonly KubeObject[]> {
+    const { shape } = this.resource
+    const converted = await this.#webhook.convert(
+      objects,
+      apiVersionOf(this.resource),
+      shape.struct,
+    )
+    return converted.map((object) => shape.custom?.prune(object).object ?? object)
+  }
+}
+
+/** The items that a review made, by id. */
+type Reviewed = ReadonlyMap<string, Item>
+
+type Coming = { readonly items: ReadonlySet<Item>; readonly review: Promise<Reviewed> }
+
+const isComing = (known: Item | Coming | undefined): known is Coming =>
+  known !== undefined && !(known instanceof Item)
+
+const noneYet: Reviewed = new Map()
+
+const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
+
+/** Splits items into reviews, in order. */
+function reviewsOf(items: readonly Item[]): readonly (readonly Item[])[] {
+  const reviews: (readonly Item[])[] = []
+  let from = 0
+  let at = 0
+  let bytes = 0
+  for (const { length } of items) {
+    if (at > from && (bytes + length > REVIEW_BYTES_MAX || at - from === REVIEW_OBJECTS_MAX)) {
+      reviews.push(items.slice(from, at))
+      from = at
+      bytes = 0
+    }
+    bytes += length
+    at++
+  }
+  if (from < items.length) reviews.push(from === 0 ? items : items.slice(from))
+  return reviews
+}

@@ -1,0 +1,71 @@
+import { ApiError, invalid } from '../../api/errors.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { negotiate } from '../../objects/codec/negotiate.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { deleteObject, warnOfDeletion } from './delete.ts'
+import { type DeleteOptions, readDeleteOptions, unsafeOption } from './delete-options.ts'
+import { readPage, refuseUndecodable } from './list.ts'
+import { represent } from './represent/represent.ts'
+
+/** Each is a write under way: more would only wait in line before etcd. */
+const WORKERS_MAX = 100
+
+/**
+ * Deletes the objects that a list with the same query returns, as many at a time as there are workers, and answers with that list. Objects
+ * that are gone meanwhile are skipped; any other error ends the deletion.
+ */
+export async function deleteCollection(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<ApiResponse> {
+  const { http } = request
+  const representation = represent(negotiate(http, request.resource), access.forms, request)
+  const allowsUnsafe = access.authorizeUnsafeDelete !== undefined
+  // What cannot be listed is told after what cannot be asked for.
+  if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
+  const { page, metadata } = await readPage(request, access, { isPaged: true })
+  const options = await readDeleteOptions(request, access)
+  if (allowsUnsafe) refuseUndecodable(request, access, page)
+  // All workers share one iterator.
+  const items = page.items.values()
+  let hasFailed = false
+  // A request has one seat, as upstream's, however many workers it has: what they begin must not be a long turn for others.
+  const slices = new Slices()
+  const deleteRest = async (): Promise<void> => {
+    for (const { key } of items) {
+      const place = access.keys.parse(key)
+      if (place === undefined) continue
+      if (slices.isOver) await slices.turn()
+      if (hasFailed) return
+      warnOfDeletion(request, options)
+      try {
+        const one = { ...request, namespace: place.namespace ?? '', name: place.name }
+        await deleteObject(one, options, access)
+      } catch (error) {
+        if (error instanceof ApiError && error.reason === 'NotFound') continue
+        hasFailed = true
+        throw error
+      }
+    }
+  }
+  const workers = Math.min(access.deleteWorkers, WORKERS_MAX, page.items.length)
+  // Nothing is left under way when the request is answered.
+  const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  return {
+    status: 200,
+    headers: representation.headers,
+    body: await representation.list(page.items, metadata),
+  }
+}
+
+function refuseUnsafe({ isUnsafe }: DeleteOptions): void {
+  if (!isUnsafe) return
+  const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
+  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+    invalidValue(unsafeOption, true, why),
+  ])
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { customResources } from '../../registry/custom/custom-resource.ts'
+import { readDefinition } from '../../registry/custom/definition.ts'
+import { ResourceKeys } from '../../storage/keys.ts'
+import { deleteInstances } from './delete-instances.ts'
+
+const [resource] = customResources(
+  readDefinition({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com', uid: '1' },
+    spec: { group: 'example.com', versions: [{ name: 'v1', served: true, storage: true }] },
+    status: { acceptedNames: { plural: 'widgets', kind: 'Widget' }, storedVersions: ['v1'] },
+  }),
+)
+
+const objectOf = (name: string, metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name, ...metadata },
+})
+
+type Stored = { readonly createRevision: number; readonly object: KubeObject }
+
+type RunOptions = {
+  readonly found?: readonly Stored[]
+  /** `decided`: on how many objects something was decided so far. */
+  readonly isDoomed?: (decided: number) => boolean
+}
+
+/** What is decided on each of the objects that were listed, given what stands at their keys by then. */
+async function run(
+  listed: readonly Stored[],
+  { found = listed, isDoomed = () => true }: RunOptions = {},
+): Promise<{ left: number; decided: Record<string, unknown> }> {
+  const decided: Record<string, unknown> = {}
+  const keyOf = ({ object }: Stored): string => object.metadata.name ?? ''
+  const access = {
+    keys: new ResourceKeys('/registry/', 'example.com/widgets', true),
+    reader: {
+      list: async () => ({
+        items: listed.map((one) => ({ ...one, key: keyOf(one), peek: () => one.object })),
+      }),
+    },
+    store: {
+      update: async (key: string, _: unknown, decide: (current: Stored | undefined) => unknown) => {
+        decided[key] = decide(found.find((one) => keyOf(one) === key))
+      },
+    },
+    decode: () => assert.fail(),
+    now: () => '2026-01-01T00:00:00Z',
+  }
+  // @ts-expect-error -- only what is used of it
+  const left = await deleteInstances(resource ?? assert.fail(), access, {
+    isDoomed: async () => isDoomed(Object.keys(decided).length),
+  })
+  return { left, decided }
+}
+
+test('an object that is deleted already and held by a finalizer is left alone', async () => {
+  const held = objectOf('held', {
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: ['example.com/x'],
+  })
+  const { left, decided } = await run([
+    { createRevision: 5, object: objectOf('free') },
+    { createRevision: 5, object: held },
+  ])
+  assert.deepEqual([left, decided], [2, { free: 'delete' }])
+})
+
+test('an object that was created under the same name since the list stays', async () => {
+  const listed = [
+    { createRevision: 5, object: objectOf('gone') },
+    { createRevision: 5, object: objectOf('new') },
+    { createRevision: 5, object: objectOf('old') },
+  ]
+  const found = [
+    { createRevision: 9, object: objectOf('new') },
+    { createRevision: 5, object: objectOf('old') },
+  ]
+  const { decided } = await run(listed, { found })
+  assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
+})
+
+test('nothing is deleted when the definition was gone before the list: the objects may be those of its successor', async () => {
+  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
+    isDoomed: () => false,
+  })
+  assert.deepEqual([left, decided], [0, {}])
+})
+
+test('the objects that are left stay when the definition is not being deleted any more', async () => {
+  const listed = Array.from({ length: 1_000 }, (_, at) => ({
+    createRevision: 5,
+    object: objectOf(`w${at}`),
+  }))
+  const { decided } = await run(listed, { isDoomed: (count) => count < 100 })
+  const count = Object.keys(decided).length
+  assert.ok(count >= 100 && count < 300, `${count} were deleted`)
+})

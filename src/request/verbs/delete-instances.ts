@@ -1,0 +1,77 @@
+import type { KubeObject } from '../../api/object.ts'
+import type { Item } from '../../storage/cache/item.ts'
+import { encodeStored } from '../../objects/codec/object.ts'
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Decision } from '../../storage/store.ts'
+import type { WriteAccess } from './access.ts'
+import { decideDeletion, isMarked } from '../../registry/deletion.ts'
+
+/** Concurrent deletes of one definition's objects. */
+const DELETES_MAX = 16
+/** Objects that are deleted before it is asked again whether the definition is still being deleted. */
+const BATCH = 128
+
+export type DeleteInstancesOptions = {
+  /**
+   * Whether the definition is still in the database and being deleted. Called after the list and before each batch, it proves that no
+   * listed object belongs to a definition that was created later under the same name.
+   */
+  readonly isDoomed: () => Promise<boolean>
+  readonly time?: SlicesTime
+}
+
+/**
+ * Deletes all objects of a custom resource whose definition is being deleted. As upstream: without admission, and like a delete without
+ * options. Returns how many objects are left because finalizers keep them.
+ */
+export async function deleteInstances(
+  resource: Resource,
+  access: Pick<WriteAccess, 'keys' | 'reader' | 'store' | 'decode' | 'now'>,
+  { isDoomed, time }: DeleteInstancesOptions,
+): Promise<number> {
+  const { keys, reader } = access
+  const { items } = await reader.list(keys.range(), 'latest')
+  if (items.length === 0) return 0
+  for (let at = 0; at < items.length; at += BATCH) {
+    if (!(await isDoomed())) return 0
+    await deleteBatch(resource, access, { items: items.slice(at, at + BATCH), time })
+  }
+  return (await reader.list(keys.range(), 'latest')).items.length
+}
+
+async function deleteBatch(
+  resource: Resource,
+  { store, decode, now }: Pick<WriteAccess, 'store' | 'decode' | 'now'>,
+  { items, time }: { readonly items: readonly Item[]; readonly time: SlicesTime | undefined },
+): Promise<void> {
+  const left = items.values()
+  const slices = new Slices(time)
+  const work = async (): Promise<void> => {
+    for (const item of left) {
+      if (slices.isOver) await slices.turn()
+      // It only waits for its finalizers, which may take long: there is nothing to do in each round.
+      if (isHeld(item.peek())) continue
+      await store.update(item.key, { decode }, (current): Decision => {
+        // Another replica may have deleted it already: an object that has the name now was not in the list.
+        if (current?.createRevision !== item.createRevision) return 'unchanged'
+        const deletion = decideDeletion(current.object, resource, noOptions, now())
+        if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
+        return isMarked(current.object)
+          ? 'unchanged'
+          : { put: encodeStored(deletion.object, resource.shape) }
+      })
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: DELETES_MAX }, work))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+const isHeld = (object: KubeObject): boolean =>
+  isMarked(object) && (object.metadata.finalizers ?? []).length > 0
+
+const noOptions = {
+  gracePeriodSeconds: undefined,
+  orphanDependents: undefined,
+  propagation: undefined,
+} as const

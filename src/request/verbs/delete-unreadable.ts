@@ -1,0 +1,33 @@
+/**
+ * Deletes an object that cannot be decoded, if the client asks for that. Its content is unknown, so it passes no admission, and its
+ * finalizers and dependents are ignored.
+ */
+import { invalid, type Status } from '../../api/errors.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { unsafeOption } from './delete-options.ts'
+import { translated } from './storage-errors.ts'
+
+/** Fails with Invalid if there is no object, or if it can be decoded. */
+export async function deleteUnreadable(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<Status> {
+  const { resource, namespace, name, context } = request
+  await access.authorizeUnsafeDelete?.(request)
+  const key = access.keys.key(namespace, name)
+  const isDeleted = await translated(context, { resource, name, verb: 'delete' }, async () =>
+    access.store.deleteUnreadable(key, access.decode, { signal: context.signal }),
+  )
+  if (!isDeleted) {
+    const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
+    // Upstream has the resource in place of the kind here.
+    throw invalid({ group: resource.group, kind: resource.plural }, name, [
+      invalidValue(unsafeOption, true, why),
+    ])
+  }
+  const group = resource.group === '' ? {} : { group: resource.group }
+  const details = { name, ...group, kind: resource.kind }
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details, code: 200 }
+}

@@ -1,0 +1,274 @@
+import { attributesOf } from '../../admission/admission.ts'
+import {
+  type ApiError,
+  conflict,
+  forbidden,
+  notFound,
+  type ResourceName,
+  type Status,
+} from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { negotiate } from '../../objects/codec/negotiate.ts'
+import { encodeStored } from '../../objects/codec/object.ts'
+import { inParts } from '../../lib/parts.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { Key } from '../../storage/engine.ts'
+import type { Current, Decision } from '../../storage/store.ts'
+import type { WriteAccess } from './access.ts'
+import { answer, answerStatus, printed } from './answer.ts'
+import { type Deletion, decideDeletion, isMarked } from '../../registry/deletion.ts'
+import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
+import { deleteUnreadable } from './delete-unreadable.ts'
+import { represent } from './represent/represent.ts'
+import type { Written } from './represent/representation.ts'
+import { translated } from './storage-errors.ts'
+import { commit } from './write/commit.ts'
+import { shownLarge, withVersion, written } from './write/written.ts'
+
+/** Removes the object, or marks it as being deleted if it has finalizers or a grace period. */
+export async function deleteOne(
+  request: ResourceRequest,
+  access: WriteAccess,
+): Promise<ApiResponse> {
+  const { resource, http } = request
+  const form = negotiate(http, resource)
+  const options = await readDeleteOptions(request, access)
+  if (options.isUnsafe)
+    request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
+  // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
+  const why = resource.deleteForbiddenReason(request.name)
+  if (why !== undefined) throw forbidden(resource, request.name, why)
+  if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
+  warnOfDeletion(request, options)
+  const { isRemoved, object } = await deleteObject(request, options, access)
+  if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
+  // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
+  const status = !isRemoved && options.orphanDependents === false ? 202 : 200
+  const show = represent(form, access.forms, request)
+  const shown = await shownLarge(request, object)
+  return answer(
+    status,
+    show,
+    printed(request.context, () => show.written(shown, resource.shape)),
+  )
+}
+
+export function warnOfDeletion(
+  { resource, context }: ResourceRequest,
+  options: DeleteOptions,
+): void {
+  const warning = resource.deletionWarning?.(options)
+  if (warning !== undefined) context.warn(warning)
+}
+
+export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
+
+/** Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the request already, as one to evict. */
+export async function deleteObject(
+  request: ResourceRequest,
+  options: DeleteOptions,
+  access: WriteAccess,
+  { isAdmitted = false }: { readonly isAdmitted?: boolean } = {},
+): Promise<Deleted> {
+  const { resource, namespace, name } = request
+  const key = access.keys.key(namespace, name)
+  const corruptKey = access.corruptKey?.(key)
+  return translated(request.context, { resource, name, verb: 'delete', corruptKey }, async () => {
+    let deletion: Deletion = { step: 'keep' }
+    let decision: Decision = 'unchanged'
+    const result = await commit(
+      request,
+      { key, access, isDryRun: options.isDryRun },
+      async (current) => {
+        if (current === undefined) throw notFound(resource, name)
+        deletion = await decide(request, options, { current, access, isAdmitted })
+        decision = await decisionOf(deletion, current.object, request)
+        return decision
+      },
+    )
+    const end = await finish(request, { deletion, decision, key, result, options, access })
+    if (end.isRemoved && !options.isDryRun) await access.allocator?.release(end.object, namespace)
+    return end
+  })
+}
+
+type Finish = {
+  readonly deletion: Deletion
+  readonly decision: Decision
+  readonly key: Key
+  readonly result: Awaited<ReturnType<typeof commit>>
+  readonly options: DeleteOptions
+  readonly access: WriteAccess
+}
+
+async function finish(
+  request: ResourceRequest,
+  { deletion, decision, key, result, options, access }: Finish,
+): Promise<Deleted> {
+  const { resource, name, context } = request
+  const before = result.previous?.object
+  if (before === undefined) throw notFound(resource, name)
+  if (deletion.step === 'remove')
+    return { isRemoved: true, object: withVersion(before, result.revision) }
+  if (deletion.step === 'keep') return { isRemoved: false, object: before }
+  const { revision } = result
+  const marked = withVersion(deletion.object, revision)
+  if (!options.isDryRun && result.outcome === 'put') {
+    const note = (): Written => written(marked, key, revision, { resource, access })
+    // The object is stored: this does not fail when nobody waits for the response any more.
+    if (context.isLarge) await inParts(note, context.slices)
+    else note()
+  }
+  if (deletion.step === 'mark') {
+    // With a conversion webhook the response, too, is what it makes of the stored bytes.
+    const back = typeof decision === 'object' ? await access.readBack?.(decision.put) : undefined
+    return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
+  }
+  if (options.isDryRun) return { isRemoved: true, object: marked }
+  return { isRemoved: true, object: await removeMarked(request, marked, { key, access }) }
+}
+
+/** The second of two writes. It is no error if another writer removed the object first. */
+async function removeMarked(
+  request: ResourceRequest,
+  marked: KubeObject,
+  { key, access }: { readonly key: Key; readonly access: WriteAccess },
+): Promise<KubeObject> {
+  let last = marked
+  const result = await commit(
+    request,
+    { key, access, isDryRun: false, isFresh: true },
+    async (current) => {
+      if (current === undefined || current.object.metadata.uid !== marked.metadata.uid)
+        return 'unchanged'
+      last = current.object
+      return 'delete'
+    },
+  )
+  return result.outcome === 'deleted' ? withVersion(last, result.revision) : marked
+}
+
+type Deciding = {
+  readonly current: Current<KubeObject>
+  readonly access: WriteAccess
+  readonly isAdmitted: boolean
+}
+
+async function decide(
+  request: ResourceRequest,
+  options: DeleteOptions,
+  { current, access, isAdmitted }: Deciding,
+): Promise<Deletion> {
+  const { resource } = request
+  const { ownDeletion } = resource
+  const { object } = current
+  const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
+  if (ownDeletion === undefined) {
+    checkPreconditions(
+      { group: storedGroup(resource), plural: resource.kind },
+      request.name,
+      options,
+      found,
+    )
+  } else {
+    checkOwnPreconditions(request, options, found)
+    if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
+  }
+  if (!isAdmitted) await admitDelete(request, object, options, access)
+  if (ownDeletion !== undefined && !isMarked(object))
+    return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
+  const kind = access.collectsGarbage ? resource : { ...resource, isGarbageCollected: false }
+  return decideDeletion(object, kind, options, access.now())
+}
+
+async function admitDelete(
+  request: ResourceRequest,
+  oldObject: KubeObject,
+  options: DeleteOptions,
+  { admission }: WriteAccess,
+): Promise<void> {
+  // The options of a pod have the grace period that it will get.
+  const gracePeriodSeconds = request.resource.graceOf?.(oldObject, options.gracePeriodSeconds)
+  const shown = gracePeriodSeconds === undefined ? options : { ...options, gracePeriodSeconds }
+  const attributes = attributesOf(request, { operation: 'DELETE', oldObject, options: shown })
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
+}
+
+async function decisionOf(
+  deletion: Deletion,
+  before: KubeObject,
+  { resource, context }: ResourceRequest,
+): Promise<Decision> {
+  const encode = (object: KubeObject): Buffer | Promise<Buffer> =>
+    context.isLarge
+      ? context.inParts(() => encodeStored(object, resource.shape))
+      : encodeStored(object, resource.shape)
+  switch (deletion.step) {
+    case 'remove':
+      return 'delete'
+    case 'keep':
+      return 'unchanged'
+    case 'mark':
+    case 'mark-and-remove': {
+      const put = await encode(deletion.object)
+      return put.equals(await encode(before)) ? 'unchanged' : { put }
+    }
+  }
+}
+
+/** Events are served in two groups and stored in the older one. */
+const storedGroup = ({ group, storageVersion }: Resource): string =>
+  storageVersion === undefined || storageVersion.includes('/') ? group : ''
+
+type Found = { readonly uid: string; readonly resourceVersion: string }
+
+/** These conflicts name the kind where others name the resource. */
+export function checkPreconditions(
+  kind: ResourceName,
+  name: string,
+  wanted: DeleteOptions,
+  found: Found,
+): void {
+  if (wanted.uid !== undefined && wanted.uid !== found.uid) {
+    const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid}). The object might have been deleted and then recreated`
+    throw conflict(kind, name, why)
+  }
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${found.resourceVersion}). The object might have been modified`
+    throw conflict(kind, name, why)
+  }
+}
+
+/** For kinds with deletion rules of their own. */
+function checkOwnPreconditions(
+  { resource, name }: ResourceRequest,
+  wanted: DeleteOptions,
+  found: Found,
+): void {
+  const refuse = (what: string, asked: string, has: string): ApiError =>
+    conflict(
+      resource,
+      name,
+      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`,
+    )
+  if (wanted.uid !== undefined && wanted.uid !== found.uid)
+    throw refuse('UID', wanted.uid, found.uid)
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
+    throw refuse('ResourceVersion', wanted.resourceVersion, found.resourceVersion)
+  }
+}
+
+/** This Status has no code, unlike all others. */
+function deleted({ resource, name }: ResourceRequest, object: KubeObject): Status {
+  const { uid = '' } = object.metadata
+  const group = resource.group === '' ? {} : { group: resource.group }
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...group, kind: resource.plural, uid },
+  }
+}

@@ -1,0 +1,77 @@
+import { badRequest, internalError, notFound, unclassified } from '../../api/errors.ts'
+import { isEvents } from '../../api/events.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { inSpan } from '../../api/span.ts'
+import type { At } from '../../storage/cache/reader.ts'
+import { negotiate } from '../../objects/codec/negotiate.ts'
+import { type Resource, type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import type { ReadAccess } from './access.ts'
+import { answer, printed } from './answer.ts'
+import { parseBoolean, parseVersion } from './options.ts'
+import { represent } from './represent/represent.ts'
+import { keyAttributes } from './span-attributes.ts'
+import { toApiError } from './storage-errors.ts'
+import { checkSubresource } from './unsupported.ts'
+
+/** Reads an object, or one of its subresources `status` and `scale`. */
+export async function get(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
+  const { resource, namespace, name, http } = request
+  const { keys, reader, forms } = access
+  const view = viewOf(request)
+  const form = negotiate(http, resource)
+  const show = represent(form, forms, request, view)
+  const { at, askedVersion } = wanted(http.query, resource)
+  try {
+    const key = keys.key(namespace, name)
+    const { item } = await inSpan(
+      request.context.span,
+      'cacher.Get',
+      () => ({
+        ...keyAttributes(request),
+        'resource-version': http.query.get('resourceVersion') ?? '',
+      }),
+      () => reader.get(key, at),
+    )
+    if (item === undefined) throw notFound(resource, name)
+    request.context.storedBytes = item.length
+    request.context.enter('answer')
+    if (item.isUnprepared) await item.prepare()
+    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table'))
+      await item.objectInParts()
+    const whyHidden = view?.whyHidden?.(item.object())
+    if (whyHidden !== undefined)
+      throw 'internal' in whyHidden
+        ? internalError(whyHidden.internal)
+        : unclassified(whyHidden.unclassified)
+    if (view !== undefined)
+      return answer(200, show, show.object(view.show(item.object()), view.shape))
+    checkSubresource(request)
+    return answer(
+      200,
+      show,
+      printed(request.context, () => show.item(item)),
+    )
+  } catch (error) {
+    const corruptKey = access.corruptKey?.(keys.key(namespace, name))
+    throw toApiError(
+      request.context,
+      { resource, name, verb: 'get', askedVersion, corruptKey },
+      error,
+    )
+  }
+}
+
+/** Without resourceVersion the latest state, with `0` any cached state, else a state that is not older than the version. */
+function wanted(
+  query: URLSearchParams,
+  resource: Resource,
+): { readonly at: At; readonly askedVersion: number } {
+  if (query.size === 0) return { at: 'latest', askedVersion: 0 }
+  if (parseBoolean(query.get('export'))) {
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+  }
+  const text = query.get('resourceVersion') ?? ''
+  if (text === '') return { at: 'latest', askedVersion: 0 }
+  const askedVersion = parseVersion(text, isEvents(resource) ? 'list' : 'get')
+  return { at: askedVersion === 0 ? 'any' : { atLeast: askedVersion }, askedVersion }
+}

@@ -1,0 +1,35 @@
+/** An object that is written must be the one that the path names. */
+import { badRequest } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+
+/** Fails with a BadRequest. */
+export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): void {
+  const given = metadata.name ?? ''
+  if (given === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    )
+  }
+  if (given !== name) {
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    )
+  }
+}
+
+/** The object with the namespace of the path. One that names another namespace is refused. */
+export function inNamespace(
+  object: KubeObject,
+  { resource, namespace }: ResourceRequest,
+): KubeObject {
+  const { namespace: given = '', ...metadata } = object.metadata
+  if (!resource.isNamespaced) return given === '' ? object : { ...object, metadata }
+  if (given === namespace) return object
+  if (given !== '') {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    )
+  }
+  return { ...object, metadata: { ...metadata, namespace } }
+}

@@ -1,0 +1,256 @@
+import type { ApiError } from '../../api/errors.ts'
+import { badRequest, expired, unclassified } from '../../api/errors.ts'
+import { isEvents } from '../../api/events.ts'
+import type { Fields } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { inSpan } from '../../api/span.ts'
+import type { Item, Matches } from '../../storage/cache/item.ts'
+import type { At, Listed } from '../../storage/cache/reader.ts'
+import { negotiate } from '../../objects/codec/negotiate.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { Key } from '../../storage/engine.ts'
+import { isCode, StorageError, type Unread } from '../../storage/errors.ts'
+import { keyAfter } from '../../storage/keys.ts'
+import { decodeContinue, encodeContinue, encodeContinueFrom } from '../../storage/paging.ts'
+import type { ReadAccess } from './access.ts'
+import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { represent } from './represent/represent.ts'
+import { choose, parseSelectors, type Selectors } from './selection.ts'
+import {
+  checkWaiting,
+  type Signaled,
+  type StorageOperation,
+  toApiError,
+  translated,
+  UNREAD_MAX,
+} from './storage-errors.ts'
+
+export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
+  const { http } = request
+  const { isCustom } = request.resource
+  const form = negotiate(http, {
+    onCollection: true,
+    isCustom,
+    refuseFirst: () => void readOptions(http.query),
+  })
+  const representation = represent(form, access.forms, request)
+  const { page, metadata } = await readPage(request, access)
+  const { headers } = representation
+  request.context.enter('answer')
+  const operation = listOperation(request, access, page)
+  const body = await translated(request.context, operation, async () => {
+    await prepare(page.items, request.context)
+    return representation.list(page.items, metadata)
+  })
+  const response = holding({ status: 200, headers, body }, page)
+  // A table has ages, which change with time.
+  if (page.state === undefined || form.as?.kind === 'Table') return response
+  return tagged(
+    response,
+    () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`,
+  )
+}
+
+async function prepare(items: readonly Item[], context: Signaled): Promise<void> {
+  const slices = new Slices()
+  for (const item of items) {
+    if (!item.isUnprepared) continue
+    checkWaiting(context)
+    await item.prepare()
+    if (slices.isOver) await slices.turn()
+  }
+}
+
+/** Of objects that are shown: those that cannot be decoded fail only then. */
+const listOperation = (
+  { resource }: ResourceRequest,
+  { corruptKey }: ReadAccess,
+  { items }: Pick<Listed, 'items'>,
+): StorageOperation => ({
+  resource,
+  name: '',
+  verb: 'list',
+  corruptKey: corruptKey && '',
+  unread: () => undecodable(items),
+})
+
+/** Fails as the list itself does if one of its objects cannot be decoded. */
+export function refuseUndecodable(
+  request: ResourceRequest,
+  access: ReadAccess,
+  page: Pick<Listed, 'items'>,
+): void {
+  const [first] = undecodable(page.items)
+  if (first !== undefined)
+    throw toApiError(request.context, listOperation(request, access, page), first.error)
+}
+
+/** As many as a Status names. */
+function undecodable(items: readonly Item[]): Unread[] {
+  const found: Unread[] = []
+  for (const item of items) {
+    try {
+      item.wire()
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      found.push({ key: item.key, error })
+      if (found.length > UNREAD_MAX) break
+    }
+  }
+  return found
+}
+
+/** Objects of the cache are in memory anyway; others are until they are sent. */
+function holding(response: ApiResponse, { ownBytes: heldBytes }: Listed): ApiResponse {
+  if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
+    return response
+  return { ...response, body: { ...response.body, heldBytes } }
+}
+
+/** State, path, query and format determine a list to the byte, so an earlier response may be used for the same request. */
+function tagged(response: ApiResponse, tag: () => string): ApiResponse {
+  if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))
+    return response
+  return { ...response, body: { ...response.body, tag } }
+}
+
+/** A page of objects, and the metadata of its list. */
+export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
+
+/**
+ * Lists the objects that the query selects. Fails for options that are invalid or contradict each other. `isPaged`: upstream reads in pages
+ * here even if the query has no limit.
+ */
+export async function readPage(
+  request: ResourceRequest,
+  access: ReadAccess,
+  { isPaged = false }: { readonly isPaged?: boolean } = {},
+): Promise<ReadPage> {
+  const { resource, namespace, http, context } = request
+  const { keys, reader } = access
+  const { options, selectors } = readOptions(http.query)
+  const { range, isOneKey, matches, by, indexed, name } = choose(request, selectors, keys)
+  const folder = keys.folder(namespace === '' ? undefined : namespace)
+  const start = pageStart(options, folder, {
+    resource,
+    isPaged: (isPaged || options.limit > 0) && !isOneKey,
+  })
+  const from = start.from !== undefined && start.from > range.from ? start.from : range.from
+  const isFirst = start.at === 'latest' && start.from === undefined
+  /** Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing follows in that. */
+  const hasNext = async ({ items, revision }: Listed, isIndexed: Matches): Promise<boolean> => {
+    const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
+    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
+    return next.items.length > 0
+  }
+  const corruptKey = access.corruptKey && ''
+  const operation = {
+    resource,
+    name: '',
+    verb: 'list',
+    askedVersion: start.askedVersion,
+    corruptKey,
+  }
+  return translated(context, operation, async () => {
+    try {
+      const selection = {
+        limit: start.limit,
+        matches,
+        by,
+        name,
+        hold: (bytes: number) => http.hold?.(bytes) ?? true,
+      }
+      const found = await inSpan(
+        context.span,
+        'cacher.GetList',
+        () => ({ 'audit-id': context.auditId, type: resource.plural }),
+        () => reader.list({ from, to: range.to }, start.at, selection),
+      )
+      const isEnd =
+        found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
+      const page = isEnd ? { ...found, more: false } : found
+      return { page, metadata: listMetadata(page, folder, matches !== undefined) }
+    } catch (error) {
+      if (isCode(error, 'compacted') && start.from !== undefined)
+        throw expiredToken(folder, start.from)
+      if (isCode(error, 'too-new') && isExact(start.at)) throw notYet(error)
+      throw error
+    }
+  })
+}
+
+type AskedOptions = { readonly options: ListOptions; readonly selectors: Selectors }
+
+function readOptions(query: URLSearchParams): AskedOptions {
+  const options = parseListOptions(query)
+  const selectors = parseSelectors(options)
+  validateListOptions(query, 'list')
+  return { options, selectors }
+}
+
+/** With a selector the number of remaining items is unknown. `folder`: continue tokens are relative to it. */
+function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
+  const last = page.items.at(-1)
+  const hasNext = page.more && last !== undefined
+  return {
+    // Objects that are not stored have no revision.
+    resourceVersion: page.revision === 0 ? undefined : `${page.revision}`,
+    continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
+    remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
+  }
+}
+
+type PageStart = {
+  readonly at: At
+  readonly limit: number
+  /** The key where a continued list resumes. */
+  readonly from: Key | undefined
+  readonly askedVersion: number
+}
+
+type Paging = {
+  readonly resource: Resource
+  /** All pages of a list must have one version, so Exact is the default match. A lookup by name has no pages. */
+  readonly isPaged: boolean
+}
+
+/** Upstream's table of resourceVersion, resourceVersionMatch, limit and continue. */
+function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Paging): PageStart {
+  const { resourceVersion, resourceVersionMatch, limit } = options
+  if (options.continue !== '') return continued(options, folder)
+  const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
+  if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
+  // Upstream serves resourceVersion=0 from its watch cache, where it ignores the limit. It has no watch cache for Events.
+  if (askedVersion === 0) {
+    const isLimited = isEvents(resource) || resourceVersion !== '0'
+    return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }
+  }
+  const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && isPaged)
+  const at: At = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }
+  return { at, limit, from: undefined, askedVersion }
+}
+
+function continued(options: ListOptions, folder: Key): PageStart {
+  const token = decodeContinue(folder, options.continue)
+  if (token.fault !== undefined) throw badRequest(`invalid continue token: ${token.fault}`)
+  if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
+  const at: At = token.revision === undefined ? 'latest' : { exactly: token.revision }
+  return { at, limit: options.limit, from: token.from, askedVersion: token.revision ?? 0 }
+}
+
+const isExact = (at: At): boolean => typeof at === 'object' && 'exactly' in at
+
+/** Upstream reads an exact version from etcd, and returns etcd's error. */
+const notYet = (cause: unknown): ApiError =>
+  unclassified('etcdserver: mvcc: required revision is a future revision', cause)
+
+const tooOldToContinue =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+
+/** The client may continue with the latest state, if it accepts an inconsistent list. */
+function expiredToken(folder: Key, from: Key): ApiError {
+  return expired(tooOldToContinue, { continue: encodeContinueFrom(folder, from, 'latest') })
+}

@@ -1,0 +1,174 @@
+/** The query parameters of reads, validated with kube-apiserver's messages. */
+import { badRequest, invalid, unclassified } from '../../api/errors.ts'
+import { type FieldFault, forbiddenField, notSupported } from '../../api/field-fault.ts'
+import { quote } from '../../api/quote.ts'
+import { isBeyond64Bits } from '../../lib/integer.ts'
+
+export type ListOptions = {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
+  /** 0: no limit. */
+  readonly limit: number
+  readonly continue: string
+  readonly timeoutSeconds: number | undefined
+  readonly allowWatchBookmarks: boolean
+  /** For a watch: whether it begins with the existing objects. Undefined: not given. */
+  readonly sendInitialEvents: boolean | undefined
+}
+
+const plainOptions: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  limit: 0,
+  continue: '',
+  timeoutSeconds: undefined,
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
+}
+
+/** Fails with a BadRequest for options that cannot be parsed. */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  if (query.size === 0) return plainOptions
+  const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
+  const limit = Math.max(parseInteger(query.get('limit')) ?? 0, 0)
+  const match = query.get('resourceVersionMatch')
+  return {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: match === 'Exact' || match === 'NotOlderThan' ? match : '',
+    limit,
+    continue: query.get('continue') ?? '',
+    timeoutSeconds,
+    allowWatchBookmarks: parseBoolean(query.get('allowWatchBookmarks')),
+    sendInitialEvents: query.has('sendInitialEvents')
+      ? parseBoolean(query.get('sendInitialEvents'))
+      : undefined,
+  }
+}
+
+/** Fails with Invalid for options that contradict each other, and names all faults. Called after the selectors were parsed. */
+export function validateListOptions(
+  query: URLSearchParams,
+  verb: 'list' | 'watch',
+  { allowsWatchList = false } = {},
+): void {
+  if (query.size === 0) return
+  const faults = verb === 'list' ? listFaults(query) : watchFaults(query, allowsWatchList)
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', faults)
+}
+
+/** An invalid version is a BadRequest in a list, and an unclassified error in other verbs. */
+export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
+  const fault = uintFault(text)
+  if (fault === undefined) return Number(text)
+  const message = `resourceVersion: Invalid value: ${quote(text)}: ${fault}`
+  throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
+}
+
+/** Fewer than 2^64 has. */
+const SAFE_DIGITS = 19
+
+/** Why a text is not a version, with the message of Go's strconv; undefined if it is one. */
+export function uintFault(text: string): string | undefined {
+  // No number of so many digits is out of range.
+  if (text.length <= SAFE_DIGITS && /^[0-9]+$/.test(text)) return undefined
+  if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
+  if (isBeyond64Bits(text) || BigInt(text) >= 1n << 64n)
+    return `strconv.ParseUint: parsing ${quote(text)}: value out of range`
+  return undefined
+}
+
+/** A parameter is true with any value but these two, also an empty one. */
+export function parseBoolean(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** An empty value is an error, too. */
+export function parseInteger(value: string | null): number | undefined {
+  const exact = parseExactInteger(value)
+  return exact === undefined ? undefined : Number(exact)
+}
+
+/** A bigint if a number cannot represent the value exactly, as in decoded JSON. */
+export function parseExactInteger(value: string | null): number | bigint | undefined {
+  if (value === null) return undefined
+  if (!/^[+-]?[0-9]+$/.test(value))
+    throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
+  const exact = isBeyond64Bits(value) ? undefined : BigInt(value.replace(/^\+/, ''))
+  if (exact === undefined || BigInt.asIntN(64, exact) !== exact) {
+    throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`)
+  }
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact
+}
+
+const matchField = 'resourceVersionMatch'
+
+function listFaults(query: URLSearchParams): FieldFault[] {
+  const version = query.get('resourceVersion') ?? ''
+  const match = query.get(matchField) ?? ''
+  const faults: FieldFault[] = []
+  if (match !== '') {
+    if (version === '') {
+      faults.push(
+        forbiddenField(
+          matchField,
+          'resourceVersionMatch is forbidden unless resourceVersion is provided',
+        ),
+      )
+    }
+    if ((query.get('continue') ?? '') !== '') {
+      faults.push(
+        forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
+      )
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      faults.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
+    }
+    if (match === 'Exact' && version === '0') {
+      faults.push(
+        forbiddenField(
+          matchField,
+          'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+        ),
+      )
+    }
+  }
+  if (query.has('sendInitialEvents')) {
+    faults.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  return faults
+}
+
+function watchFaults(query: URLSearchParams, allowsWatchList: boolean): FieldFault[] {
+  const match = query.get(matchField) ?? ''
+  const sendsInitialEvents = query.has('sendInitialEvents')
+  const faults: FieldFault[] = []
+  if (sendsInitialEvents) {
+    if (match !== 'NotOlderThan') {
+      const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
+      faults.push(forbiddenField(matchField, why))
+    }
+    if (!allowsWatchList) {
+      const why =
+        'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+      faults.push(forbiddenField('sendInitialEvents', why))
+    }
+  }
+  if (match === '') return faults
+  if (!sendsInitialEvents) {
+    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+    faults.push(forbiddenField(matchField, why))
+  }
+  if (match !== 'NotOlderThan') faults.push(notSupported(matchField, match, ['NotOlderThan']))
+  if ((query.get('continue') ?? '') !== '') {
+    faults.push(
+      forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
+    )
+  }
+  return faults
+}

@@ -1,0 +1,194 @@
+/**
+ * Objects in the versions of their field managers. Built-in kinds are converted as for a client; objects of custom kinds are not pruned,
+ * but they fail if they do not fit the schema of that version.
+ */
+import type { Versions } from '../../objects/apply/differences.ts'
+import type { Owners } from '../../objects/apply/managers.ts'
+import type { StructMerge } from '../../objects/apply/merge-type.ts'
+import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
+import { formatFaults, validateApplied } from '../../objects/apply/validate.ts'
+import {
+  changedWires,
+  convertedWire,
+  givenWire,
+  storedWire,
+  type WirePair,
+} from '../../objects/apply/wire.ts'
+import { ApiError } from '../../api/errors.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  viewOf,
+} from '../../registry/resource.ts'
+import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
+import type { WriteAccess } from './access.ts'
+
+/** An object cannot be converted to the version of one of its managers. The message is upstream's. */
+export class UnknownVersionError extends Error {
+  override readonly name = 'UnknownVersionError'
+}
+
+/** An object before and after a write, made on demand. */
+type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
+
+/** What a webhook converted, by apiVersion: the object before and after the write. */
+type Asked = ReadonlyMap<string, { readonly before: KubeObject; readonly after: KubeObject }>
+
+const nobody: Asked = new Map()
+
+/** Has the webhook convert the object to all versions that managers need. */
+export function askWebhook(
+  request: ResourceRequest,
+  { inVersion, convertTo }: Pick<WriteAccess, 'inVersion' | 'convertTo'>,
+  asking: { readonly owners: Owners; readonly objects: Change },
+): Asked | Promise<Asked> {
+  if (convertTo === undefined || viewOf(request) !== undefined) return nobody
+  return convertForOwners(request.resource, { inVersion, convertTo }, asking)
+}
+
+async function convertForOwners(
+  resource: Resource,
+  {
+    inVersion,
+    convertTo,
+  }: Pick<WriteAccess, 'inVersion'> & Required<Pick<WriteAccess, 'convertTo'>>,
+  { owners, objects }: { readonly owners: Owners; readonly objects: Change },
+): Promise<Asked> {
+  const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
+  for (const { apiVersion } of owners.values()) {
+    const to =
+      apiVersion === apiVersionOf(resource) || asked.has(apiVersion)
+        ? undefined
+        : inVersion(apiVersion)
+    if (to === undefined) continue
+    const versions = { from: resource, to }
+    const [before] = await orUnknown('', () => convertTo([objects.before()], versions))
+    const [after] = await orUnknown(ofNewObject, () => convertTo([objects.after()], versions))
+    if (before !== undefined && after !== undefined) asked.set(apiVersion, { before, after })
+  }
+  return asked
+}
+
+const ofNewObject = 'failed to convert new object: '
+
+async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T> {
+  try {
+    return await convert()
+  } catch (error) {
+    throw error instanceof ApiError
+      ? new UnknownVersionError(what + error.message, { cause: error })
+      : error
+  }
+}
+
+type VersionsOptions = Change & {
+  readonly asked: Asked
+  readonly wires?: Wires
+  /** Whether fields that are equal before and after may be left out, where it is cheap to find them. */
+  readonly isChangeOnly?: boolean
+}
+
+/** An object before and after a write, in the version of a manager; undefined if the kind has no such version. */
+export function versionsOf(
+  request: ResourceRequest,
+  { inVersion }: Pick<WriteAccess, 'inVersion'>,
+  { before, after, asked, wires, isChangeOnly = false }: VersionsOptions,
+): (apiVersion: string) => Versions | undefined {
+  const own = viewOf(request) ?? request.resource
+  return (apiVersion) => {
+    if (apiVersion === apiVersionOf(own)) {
+      const { struct } = own.shape
+      const type = mergeTypeOfObjects(struct)
+      const stored = before()
+      if (isChangeOnly) return { type, ...changedWires(stored, after(), struct) }
+      return { type, before: storedWire(stored, struct), after: givenWire(after(), struct, stored) }
+    }
+    const other = otherVersion(request, inVersion, apiVersion)
+    if (other === undefined) return undefined
+    const made = asked.get(apiVersion)
+    const written =
+      made === undefined &&
+      other.ofWires !== undefined &&
+      wires !== undefined &&
+      other.ofWires(wires)
+    return {
+      type: other.type,
+      ...(written || {
+        before: other.before(made?.before ?? before()),
+        after: other.after(made?.after ?? after()),
+      }),
+      isWhole: request.resource.isCustom,
+    }
+  }
+}
+
+/** The wire form of an object before and after an apply: unlike the object it has nulls and empty values. */
+export type Wires = WirePair
+
+type OtherVersion = {
+  readonly type: StructMerge
+  /** The wire form in this version of an object before the write, and of one after it. */
+  readonly before: (object: KubeObject) => Fields
+  readonly after: (object: KubeObject) => Fields
+  /** Present for custom kinds, whose versions differ only in apiVersion unless a webhook converts them. */
+  readonly ofWires?: (wires: Wires) => Wires
+}
+
+/** Undefined if a built-in kind has no such version; fails if a custom kind has none. */
+export function otherVersion(
+  request: ResourceRequest,
+  inVersion: WriteAccess['inVersion'],
+  apiVersion: string,
+): OtherVersion | undefined {
+  const { resource } = request
+  if (viewOf(request) !== undefined) return undefined
+  const other = inVersion(apiVersion)
+  if (other !== undefined)
+    return resource.isCustom ? customVersion(other) : builtInVersion(resource.shape, other)
+  if (!resource.isCustom) return undefined
+  throw new UnknownVersionError(`request to convert CR to an invalid group/version: ${apiVersion}`)
+}
+
+function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
+  const { struct } = to.shape
+  return {
+    type: mergeTypeOfObjects(struct),
+    before: (object) => fittingIn(storedWire(converted(object, from, to), struct), to, ''),
+    after: (object) => fittingIn(givenWire(converted(object, from, to), struct), to, ofNewObject),
+  }
+}
+
+/** The wire form of an object of a built-in kind in another version. */
+export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
+  convertedWire(converted(object, from, to), to.shape.struct)
+
+function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {
+  const stored = from.stored?.toStored(object) ?? object
+  return to.shape.stored?.fromStored(stored) ?? { ...stored, apiVersion: apiVersionOf(to) }
+}
+
+function customVersion(to: Resource): OtherVersion {
+  const { struct } = to.shape
+  const type = mergeTypeOfObjects(struct)
+  const apiVersion = apiVersionOf(to)
+  const fitting = (wire: Fields, what: string): Fields => fittingIn(wire, to, what)
+  const wireOf = (object: KubeObject): Fields => storedWire({ ...object, apiVersion }, struct)
+  return {
+    type,
+    before: (object) => fitting(wireOf(object), ''),
+    after: (object) => fitting(wireOf(object), ofNewObject),
+    ofWires: ({ before, after }) => ({
+      before: fitting({ ...before, apiVersion }, ''),
+      after: fitting({ ...after, apiVersion }, ofNewObject),
+    }),
+  }
+}
+
+/** Fails if a wire form does not fit the schema of a version, or has an item of a set or a map twice. `what`: begins the message. */
+export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
+  const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))
+  if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
+  return wire
+}

@@ -1,0 +1,88 @@
+/** What apply/ needs to know of a request: the field managers as its path shows them, and the manager that writes. */
+import { fieldSetOf } from '../../objects/apply/field-paths.ts'
+import type { FieldSet } from '../../objects/apply/field-set.ts'
+import { type Owners, printOwners, readOwners, type Writer } from '../../objects/apply/managers.ts'
+import { ownersInObject, ownersInView } from '../../objects/apply/view-owners.ts'
+import { storedWire } from '../../objects/apply/wire.ts'
+import type { Fields, Json, KubeObject } from '../../api/object.ts'
+import { managerOfAgent } from '../../api/manager-name.ts'
+import { firstHeader } from '../../api/request.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  viewOf,
+} from '../../registry/resource.ts'
+import { once } from '../../lib/parts.ts'
+import type { Struct } from '../../objects/schema/schema.ts'
+import type { WriteOptions } from './write-options.ts'
+
+export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
+  for (const owner of owners.values()) if (owner.apiVersion !== apiVersion) return true
+  return false
+}
+
+export type Tracking = {
+  /** As the path shows them. */
+  readonly owners: Owners
+  /** managedFields of the stored object with these owners. */
+  readonly finish: (owners: Owners) => Json | undefined
+}
+
+/** The owners of a stored object, with the field paths that the request's path shows. */
+export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
+  const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
+  const view = viewOf(request)
+  if (view === undefined) return { owners, finish: printOwners }
+  const inView = fieldSetOf([view.ownedPath])
+  const inObject = view.objectPath === undefined ? inView : fieldSetOf([view.objectPath])
+  const versions = {
+    objectVersion: apiVersionOf(request.resource),
+    viewVersion: apiVersionOf(view),
+  }
+  const field = { inObject, inView, ...versions }
+  return {
+    owners: ownersInView(owners, field),
+    finish: (after) => printOwners(ownersInObject(owners, after, field)),
+  }
+}
+
+/** Without a fieldManager in the query, the manager is derived from the User-Agent. */
+export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
+  const { resource, subresource, http } = request
+  const manager =
+    fieldManager === ''
+      ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '')
+      : fieldManager
+  return {
+    manager,
+    operation: 'Update',
+    apiVersion: apiVersionOf(viewOf(request) ?? resource),
+    subresource,
+  }
+}
+
+/** Cached, since they depend only on the resource and the subresource. */
+const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
+
+export function ignoredAt({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): FieldSet {
+  const known = ignored.get(resource) ?? new Map<string, FieldSet>()
+  ignored.set(resource, known)
+  const found = known.get(subresource) ?? fieldSetOf(resource.resetPaths(subresource))
+  known.set(subresource, found)
+  return found
+}
+
+const emptyWires = new WeakMap<Struct, Fields>()
+
+/** The wire form of an object that does not exist: the zero values that are always serialized. */
+export function emptyWire(struct: Struct): Fields {
+  const known = once('empty wire', () => emptyWires.get(struct) ?? storedWire(emptyObject, struct))
+  emptyWires.set(struct, known)
+  return known
+}
+
+export const emptyObject: KubeObject = { kind: '', apiVersion: '', metadata: {} }

@@ -1,0 +1,116 @@
+/** The body of an apply: CBOR, or YAML by its media type, which most clients fill with JSON. */
+import { badRequest } from '../../api/errors.ts'
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { CborError, cborToJson } from '../../objects/codec/cbor/to-json.ts'
+import { readAny } from '../../api/json-value.ts'
+import { jsonTypeOf } from '../../objects/codec/json.ts'
+import { checkMembers, hasTooManyMembers } from '../../objects/codec/member-count.ts'
+import { YamlError } from '../../objects/codec/yaml-error.ts'
+import { hasUnprintable } from '../../objects/codec/yaml-text.ts'
+import { BRACE_OPEN } from '../../lib/ascii.ts'
+import { once } from '../../lib/parts.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { holdValues } from './hold-values.ts'
+
+export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
+
+export type AppliedBody = {
+  readonly value: Fields
+  /** The length of the text that the value was read from. */
+  readonly textBytes: number
+  /** Repeated keys, with the messages of the YAML parser. */
+  readonly duplicates: readonly string[]
+}
+
+/** Fails with a BadRequest. */
+export async function readApplied(
+  { form, body }: GivenBody,
+  access: Pick<WriteAccess, 'convertYaml'>,
+  request: ResourceRequest,
+): Promise<AppliedBody> {
+  const { context } = request
+  if (form === 'apply-cbor') return { ...(await readCbor(body, request)), duplicates: [] }
+  const plain = context.isLarge ? await context.inParts(() => readPlain(body)) : readPlain(body)
+  if (plain !== undefined) return { value: plain, textBytes: body.length, duplicates: [] }
+  try {
+    const { json, duplicates } = await access.convertYaml(body)
+    context.noteText(json.length)
+    if (context.isLarge) await holdValues(request, json)
+    const read = (): Fields =>
+      objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
+    const value = context.isLarge ? await context.inParts(read) : read()
+    return { value, textBytes: json.length, duplicates }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error)
+  }
+}
+
+function textOf(json: Buffer): string {
+  checkMembers(json)
+  return json.toString('utf8')
+}
+
+/** Upstream's errors mention YAML here, too. */
+async function readCbor(
+  body: Buffer,
+  request: ResourceRequest,
+): Promise<Pick<AppliedBody, 'value' | 'textBytes'>> {
+  const { context } = request
+  try {
+    const json = cborToJson(body)
+    const bytes = Buffer.from(json)
+    context.noteText(bytes.length)
+    if (context.isLarge) {
+      await context.inParts(() => checkMembers(bytes))
+      await holdValues(request, bytes)
+    }
+    const read = (): Json => readAny(new JsonScanner(json))
+    const value = context.isLarge ? await context.inParts(read) : read()
+    if (isFields(value)) return { value, textBytes: json.length }
+    throw new CborError(
+      `cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`,
+    )
+  } catch (error) {
+    throw error instanceof CborError
+      ? badRequest(`error decoding YAML: ${error.message}`, error)
+      : error
+  }
+}
+
+function objectOf(value: Json): Fields {
+  if (value === null) return {}
+  if (isFields(value)) return value
+  const why = `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
+}
+
+/** Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined: the YAML parser has to read the body. */
+function readPlain(body: Buffer): Fields | undefined {
+  if (body[0] !== BRACE_OPEN) return undefined
+  const text = once('text of applied body', () => plainText(body))
+  if (text === undefined) return undefined
+  const scanner = new JsonScanner(text)
+  const repeated = once('repeated keys of applied body', () => ({ isSeen: false }))
+  try {
+    const value = readAny(scanner, 0, () => {
+      repeated.isSeen = true
+    })
+    scanner.end()
+    return repeated.isSeen || !isFields(value) ? undefined : value
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Undefined: what is JSON here may be something else in YAML. */
+function plainText(body: Buffer): string | undefined {
+  // YAML may begin with a brace: its parser decides, and the members of the JSON that it makes are counted.
+  if (hasTooManyMembers(body)) return undefined
+  const text = body.toString('utf8')
+  // JSON allows in strings what YAML allows nowhere.
+  return hasUnprintable(text) ? undefined : text
+}

@@ -1,0 +1,119 @@
+/** Decodes the body of a create or an update to an object of the resource, from any format. */
+import { ApiError, badRequest } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import {
+  type Body,
+  cborBody,
+  type DecodedBody,
+  decodeBody,
+  decodeProtobufBody,
+  type Expected,
+  type FieldValidation,
+  summary,
+} from '../../objects/codec/decode-body.ts'
+import { bodyForm } from '../../objects/codec/body-form.ts'
+import { printOrdered } from '../../objects/codec/json.ts'
+import { printObject } from '../../objects/codec/object.ts'
+import { YamlError } from '../../objects/codec/yaml-error.ts'
+import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
+import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { holdFields, holdValues } from './hold-values.ts'
+import { inNamespace } from './identity.ts'
+import { withoutDuplicateOwners } from './write/owner-references.ts'
+
+/** Sets the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
+export async function readObject(
+  request: ResourceRequest,
+  fieldValidation: FieldValidation,
+  access: Pick<WriteAccess, 'convertYaml'>,
+): Promise<KubeObject> {
+  const { resource } = request
+  const view = viewOf(request)
+  try {
+    return await readAs(request, view ?? resource, { fieldValidation, access })
+  } catch (error) {
+    const isUnreadable =
+      error instanceof ApiError && error.message.includes(' cannot be handled as a ')
+    if (view === undefined || !resource.isCustom || !isUnreadable) throw error
+    throw badRequest(
+      `no kind is registered for the type v1.${view.kind} in scheme ${quote(schemeOfCustom)}`,
+      error,
+    )
+  }
+}
+
+/** Upstream's error for any Scale of a custom kind that it cannot decode, whatever is wrong with it. */
+const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
+
+/** Reads an object of another kind than the path names: actions such as a Binding or an Eviction have kinds of their own. */
+export async function readAs(
+  request: ResourceRequest,
+  expected: Expected,
+  {
+    fieldValidation,
+    access,
+  }: {
+    readonly fieldValidation: FieldValidation
+    readonly access: Pick<WriteAccess, 'convertYaml'>
+  },
+): Promise<KubeObject> {
+  const { context, http } = request
+  const form = bodyForm(http)
+  const bytes = await context.readBody(http)
+  context.enter('decode')
+  if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
+  const body: Body =
+    form === 'yaml'
+      ? await fromYaml(bytes, request, access)
+      : form === 'cbor'
+        ? await fromCbor(bytes, request, expected)
+        : { bytes }
+  if (context.isLarge && form !== 'protobuf') await holdValues(request, body.bytes)
+  const decode = (): DecodedBody =>
+    form === 'protobuf'
+      ? { object: decodeProtobufBody(bytes, expected, holdFields(request)), warnings: [] }
+      : decodeBody(body, expected, fieldValidation)
+  const { object, warnings, refusal } = context.isLarge ? await context.inParts(decode) : decode()
+  for (const warning of warnings) context.warn(warning)
+  if (refusal !== undefined) throw refusal
+  context.audited?.requestObject(object.metadata, () => printGiven(object, expected.shape))
+  const place = (): KubeObject => withoutDuplicateOwners(inNamespace(object, request), context)
+  return context.isLarge ? context.inParts(place) : place()
+}
+
+/** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */
+const CBOR_EXPANSION = 5
+
+async function fromCbor(
+  bytes: Buffer,
+  { context }: ResourceRequest,
+  expected: Expected,
+): Promise<Body> {
+  const convert = (): Body => cborBody(bytes, expected)
+  return context.isLarge ? context.inParts(convert) : convert()
+}
+
+/** As upstream prints what it decoded. */
+function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
+  if (shape.custom === undefined) return printObject(object, shape)
+  const { creationTimestamp = null } = object.metadata
+  return printOrdered({ ...object, metadata: { ...object.metadata, creationTimestamp } })
+}
+
+async function fromYaml(
+  bytes: Buffer,
+  { resource, context }: ResourceRequest,
+  { convertYaml }: Pick<WriteAccess, 'convertYaml'>,
+): Promise<Body> {
+  try {
+    const { json, duplicates } = await convertYaml(bytes)
+    context.noteText(json.length)
+    return { bytes: json, yamlDuplicates: duplicates, sent: bytes }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const what = `the object provided is unrecognized (must be of type ${resource.kind})`
+    throw badRequest(`${what}: ${error.message} (${summary(bytes)})`, error)
+  }
+}

@@ -1,0 +1,69 @@
+/** The body of a patch, as a change of the current object. */
+import { type ApiError, invalid, notFound } from '../../api/errors.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import { printOwners } from '../../objects/apply/managers.ts'
+import { type KubeObject, withManagedFields } from '../../api/object.ts'
+import type { FieldValidation } from '../../objects/codec/decode-body.ts'
+import { atOnce, inSlices } from '../../lib/slices.ts'
+import { applyPatch, type Patch } from '../../objects/patch/patches.ts'
+import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import { trackingOf } from './owners.ts'
+import type { Change } from './write/write.ts'
+
+type Given = Pick<Patch, 'form'> & {
+  readonly body: Buffer
+  readonly fieldValidation: FieldValidation
+}
+
+/** The time for a merge patch grows with its length times its depth. Longer ones are applied in slices. */
+const SHORT_CHARACTERS = 1024
+
+/** Errors in the patch are reported only if the object exists. */
+export function readPatch(
+  request: ResourceRequest,
+  { form, body, fieldValidation }: Given,
+): Change {
+  const { resource, name, context } = request
+  const expected = viewOf(request) ?? resource
+  const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
+  return async (current, stored): Promise<KubeObject> => {
+    if (current === undefined) throw notFound(resource, name)
+    context.enter('patch')
+    const slices = context.isLarge ? context.slices : undefined
+    const shown = withShownOwners(current, { request, stored })
+    const steps = applyPatch(shown, { ...patch, slices }, expected)
+    // Other patches may take long even if they are small: they copy much, or merge the same list many times.
+    const isShort =
+      slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
+    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
+    const refuse = async (why: string): Promise<never> => {
+      throw notDecoded(
+        context.isLarge ? await context.inParts(patched.shown) : patched.shown(),
+        why,
+      )
+    }
+    if ('fault' in patched) return refuse(patched.fault)
+    const { object, strictFaults } = patched
+    if (strictFaults.length > 0 && fieldValidation === 'Strict') {
+      return refuse(`strict decoding error: ${strictFaults.join(', ')}`)
+    }
+    if (fieldValidation === 'Warn') for (const fault of strictFaults) context.warn(fault)
+    return object
+  }
+}
+
+/** A view has no managedFields for clients, but the object that a patch is applied to has them. */
+function withShownOwners(
+  current: KubeObject,
+  {
+    request,
+    stored,
+  }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
+): KubeObject {
+  return viewOf(request) === undefined
+    ? current
+    : withManagedFields(current, printOwners(trackingOf(request, stored).owners))
+}
+
+const notDecoded = (shown: string, why: string): ApiError =>
+  invalid({ group: '', kind: '' }, '', [invalidValue('patch', shown, why)])

@@ -1,0 +1,68 @@
+/** Tells the audit log what a response shows, in JSON, whatever the client accepts. */
+import type { Audited } from '../../../api/audited.ts'
+import type { LazyBody } from '../../../api/request.ts'
+import { once } from '../../../lib/parts.ts'
+import { Slices } from '../../../lib/slices.ts'
+import { assert } from '../../../lib/assert.ts'
+import type { Body, Representation } from './representation.ts'
+
+/** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */
+export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number) => void }
+
+/** `json`: the same representation in compact JSON. */
+export const audited = (
+  shown: Representation,
+  json: Representation,
+  { audit, hold }: Auditing,
+): Representation => ({
+  headers: shown.headers,
+  item: (item) => {
+    const recorded = json.item(item)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.item(item)
+  },
+  object: (object, shape) => {
+    const recorded = json.object(object, shape)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.object(object, shape)
+  },
+  written: (written, shape) => {
+    const recorded = json.written(written, shape)
+    record(recorded, { audit, hold })
+    return shown === json ? recorded : shown.written(written, shape)
+  },
+  list: async (items, metadata) => {
+    audit.responseObject(await collect(await json.list(items, metadata), { audit, hold }))
+    return shown.list(items, metadata)
+  },
+})
+
+/** The bytes of an object are those of the cache, or of the response. They are counted once, also if the response is printed in parts. */
+function record(json: Body, { audit, hold }: Auditing): void {
+  assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
+  once('recorded object', () => {
+    if (json.length > audit.objectBytesMax) return audit.responseObject(undefined)
+    hold(json.length * audit.copies)
+    audit.responseObject(json)
+  })
+}
+
+/** Undefined if there are more bytes than are recorded. */
+async function collect(
+  body: Buffer | LazyBody,
+  { audit, hold }: Auditing,
+): Promise<Buffer | undefined> {
+  const { length } = body
+  if (length > audit.objectBytesMax) return undefined
+  hold(length * (1 + audit.copies))
+  if (Buffer.isBuffer(body)) return body
+  const whole = Buffer.allocUnsafeSlow(length)
+  const slices = new Slices()
+  let used = 0
+  // The memory of a chunk is reused for the next one.
+  for await (const parts of body.chunks) {
+    for (const part of parts) used += part.copy(whole, used)
+    if (slices.isOver) await slices.turn()
+  }
+  return whole.subarray(0, used)
+}

@@ -1,0 +1,183 @@
+/** Representations of the objects of one resource other than JSON, kept beside the cache for later requests. */
+import { parseJson } from '../../../api/json-value.ts'
+import { fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
+import type { Shown } from '../../../storage/cache/event.ts'
+import type { Item } from '../../../storage/cache/item.ts'
+import { Memoized, MemoizedBytes, type MemoSpace } from '../../../storage/cache/memoized.ts'
+import { decodeStruct } from '../../../objects/codec/decode.ts'
+import { valueAt } from '../../../objects/codec/json-bytes.ts'
+import type { Conversion } from '../../../objects/codec/negotiate.ts'
+import { printObject } from '../../../objects/codec/object.ts'
+import { encodeItem } from '../../../objects/codec/protobuf/envelope.ts'
+import { readShown } from '../../../objects/codec/settled.ts'
+import type { Transcoder } from '../../../objects/codec/protobuf/transcode.ts'
+import { bytesOfRow, type Row, rowOf } from '../../../objects/codec/table.ts'
+import { isDivided, once } from '../../../lib/parts.ts'
+import { partialStruct } from '../../../registry/meta-types.ts'
+import type { Resource } from '../../../registry/resource.ts'
+import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
+import type { Written } from './representation.ts'
+import type { IncludedObject } from './table.ts'
+import type { WrittenMessages } from './written-messages.ts'
+
+type Version = Conversion['version']
+
+export type FormsParts = {
+  readonly memos: MemoSpace
+  readonly transcoder: Transcoder
+  readonly written: WrittenMessages
+  readonly nowMs: () => number
+}
+
+export class ResourceForms {
+  readonly resource: Resource
+  readonly nowMs: () => number
+  readonly #memos: MemoSpace
+  readonly #transcoder: Transcoder
+  readonly #messages: MemoizedBytes<Item>
+  readonly #written: WrittenMessages
+  #areMessagesRead = false
+  readonly #partialMessages: MemoizedBytes<Item>
+  readonly #partialTexts = new Map<Version, MemoizedBytes<Item>>()
+  readonly #frames = new Map<string, MemoizedBytes<Shown>>()
+  readonly #rows = new Map<string, Memoized<Item, Row>>()
+
+  constructor(resource: Resource, { memos, transcoder, written, nowMs }: FormsParts) {
+    this.resource = resource
+    this.nowMs = nowMs
+    this.#memos = memos
+    this.#transcoder = transcoder
+    this.#written = written
+    this.#messages = new MemoizedBytes(memos, (item) => this.#encode(item))
+    this.#partialMessages = new MemoizedBytes(memos, (item) => this.#encodePartial(item))
+  }
+
+  /**
+   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are not cached, since they would evict others;
+   * `makeOwn` may make them in memory that is used again.
+   */
+  frames(
+    way: string,
+    make: (shown: Shown) => Buffer,
+    makeOwn: (shown: Shown) => Buffer = make,
+  ): (shown: Shown) => Buffer {
+    const known = this.#frames.get(way) ?? new MemoizedBytes<Shown>(this.#memos, make)
+    this.#frames.set(way, known)
+    return (shown) => (shown.isShared ? known.of(shown) : makeOwn(shown))
+  }
+
+  /** The protobuf message of the object, without an envelope. */
+  readonly message = (item: Item): Buffer => {
+    this.#areMessagesRead = true
+    return this.#messages.of(item)
+  }
+
+  /** Encodes the message before it is requested. */
+  readonly makeMessage = (item: Item): void => {
+    this.#messages.of(item)
+  }
+
+  /** The message of an object that was just written, kept for its watch event if messages of the resource were requested before. */
+  readonly writtenMessage = (object: KubeObject): Buffer => {
+    const message = encodeItem(object, this.resource.shape.struct)
+    if (this.#areMessagesRead) this.#written.keep(object, message)
+    return message
+  }
+
+  partials(version: Version): KeptPartials {
+    const texts = this.#texts(version)
+    return { json: (item) => texts.of(item), protobuf: (item) => this.#partialMessages.of(item) }
+  }
+
+  rows(version: Version, included: IncludedObject): (item: Item) => Row {
+    const key = `${version} ${included}`
+    const known = this.#rows.get(key)
+    if (known !== undefined) return (item) => known.of(item)
+    const made = new Memoized<Item, Row>(
+      this.#memos.queue,
+      (item) => this.#rowOfItem(item, version, included),
+      bytesOfRow,
+    )
+    this.#rows.set(key, made)
+    return (item) => made.of(item)
+  }
+
+  /** A view, such as a Scale, has another `kind` of table. */
+  row(
+    { object, json }: Written,
+    version: Version,
+    included: IncludedObject,
+    kind = this.resource.table,
+  ): Row {
+    const known = kind === this.resource.table ? json : undefined
+    return rowOf(object, kind, this.#included({ object, json: known }, version, included))
+  }
+
+  /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
+  #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
+    const { isCustom, table } = this.resource
+    // An item may be decoded or printed while the row of a large one is made in parts. JSON.parse cannot be divided.
+    const object = once('object of a row', () => {
+      if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
+      return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())
+    })
+    if (object === undefined)
+      return this.row({ object: item.peek(), json: undefined }, version, included)
+    if (included === 'None') return rowOf(object, table, 'null')
+    const shown = once('printed object of a row', () =>
+      included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1),
+    )
+    return rowOf(object, table, shown.toString())
+  }
+
+  #encode(item: Item): Buffer {
+    const { decoded } = item
+    const written = decoded && this.#written.take(decoded)
+    if (written !== undefined) return written
+    const { struct } = this.resource.shape
+    return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
+  }
+
+  /** The same for v1 and v1beta1: the message has no apiVersion. */
+  #encodePartial(item: Item): Buffer {
+    const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
+    const made = json && this.#transcoder.message(json, 0, partialStruct())
+    return made ?? encodeItem(partialOf(this.#metadataOf(item), 'v1'), partialStruct())
+  }
+
+  /** The metadata of custom kinds has another order of fields. */
+  #partialText(item: Item, version: Version): Buffer {
+    const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
+    return json ?? Buffer.from(partialJson(this.#metadataOf(item), version))
+  }
+
+  /** The metadata of an object. Its other fields may be large, and are not decoded. */
+  #metadataOf(item: Item): Pick<KubeObject, 'metadata'> {
+    const metadata = item.decoded === undefined ? valueAt(item.wire(), ['metadata']) : undefined
+    if (metadata === undefined) return item.peek()
+    const { value, fault } = decodeStruct(`{"metadata":${metadata.toString()}}`, partialStruct())
+    return fault === undefined ? { metadata: fieldsOf(value['metadata']) } : item.peek()
+  }
+
+  #included({ object, json }: Written, version: Version, included: IncludedObject): string {
+    if (included === 'None') return 'null'
+    if (included === 'Metadata') return partialJson(object, version)
+    return (json ?? printObject(object, this.resource.shape)).toString().trimEnd()
+  }
+
+  #texts(version: Version): MemoizedBytes<Item> {
+    const known = this.#partialTexts.get(version)
+    if (known !== undefined) return known
+    const made = new MemoizedBytes<Item>(this.#memos, (item) => this.#partialText(item, version))
+    this.#partialTexts.set(version, made)
+    return made
+  }
+}
+
+/** Columns of custom kinds may show any field, with all of its digits. */
+function objectIn(value: Json): KubeObject | undefined {
+  const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata))
+    return undefined
+  return { ...fields, kind, apiVersion, metadata }
+}

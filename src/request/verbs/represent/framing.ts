@@ -1,0 +1,232 @@
+/**
+ * Watch events in the format that the client accepts: lines of JSON, CBOR documents, or protobuf messages with a length prefix. An event is
+ * framed once for all watchers that see it in the same format; a Table, which has ages, for each of them.
+ */
+import type { Status } from '../../../api/errors.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import type { Headers } from '../../../api/request.ts'
+import { partsIfLong, type Shown, type WatchEvent } from '../../../storage/cache/event.ts'
+import { encodeCbor } from '../../../objects/codec/cbor/encode.ts'
+import { printOrdered } from '../../../objects/codec/json.ts'
+import type { Conversion, Form } from '../../../objects/codec/negotiate.ts'
+import { printWire } from '../../../objects/codec/object.ts'
+import {
+  encodeEvent,
+  encodeObject,
+  eventWrapper,
+} from '../../../objects/codec/protobuf/envelope.ts'
+import type { Row } from '../../../objects/codec/table.ts'
+import { partialStruct, statusStruct } from '../../../registry/meta-types.ts'
+import { apiVersionOf, type Resource } from '../../../registry/resource.ts'
+import { cborEvent, cborObject } from './cbor.ts'
+import type { ResourceForms } from './forms.ts'
+import { FrameMemory } from './frame-memory.ts'
+import { type StreamForm, streamHeaders } from './headers.ts'
+import { partialCbor, partialJson, partialKind, partialOf } from './partial.ts'
+import { tableParts } from './represent.ts'
+import { includedObject, printEventTable } from './table.ts'
+
+/** The framing for one client. */
+export type Framing = {
+  readonly headers: Headers
+  /** Undefined: the event cannot be represented, and the stream ends. */
+  readonly event: (event: WatchEvent) => Buffer | undefined
+  /** The frame of a long event in parts that need no memory; undefined: it is no such event, and has a frame. Absent: no event is sent so. */
+  readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
+  readonly error: (status: Status) => Buffer
+  /** Where events that no other watch sends may be; undefined: each has memory of its own. */
+  readonly memory: FrameMemory | undefined
+}
+
+type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
+
+/** How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream alone. */
+type Frames = {
+  readonly shown: (shown: Shown) => Buffer
+  readonly bookmark: (object: KubeObject) => Buffer
+}
+
+/** `keepsFrames`: whether frames are still read when those after them are asked for, or must be whole. */
+export function framingOf(
+  form: Form,
+  forms: ResourceForms,
+  { query, keepsFrames }: { readonly query: URLSearchParams; readonly keepsFrames: boolean },
+): Framing {
+  const type = streamForm(form)
+  const error = errors[type]
+  const headers = streamHeaders[type]
+  if (form.as?.kind === 'PartialObjectMetadataList') {
+    return { headers, error, event: () => undefined, memory: undefined }
+  }
+  // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to collect.
+  const memory =
+    keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
+  const { shown, bookmark } = framesOf(form, forms, { query, memory })
+  const event = (one: WatchEvent): Buffer =>
+    one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
+  if (type !== 'json' || form.as !== undefined || keepsFrames)
+    return { headers, error, event, memory }
+  return { headers, error, event, parts: longParts, memory }
+}
+
+const longParts = (event: WatchEvent): readonly Buffer[] | undefined =>
+  event.type === 'BOOKMARK' ? undefined : partsIfLong(event)
+
+type FrameParts = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }
+
+function framesOf(form: Form, forms: ResourceForms, { query, memory }: FrameParts): Frames {
+  const { as } = form
+  if (as?.kind === 'Table') return tableFrames({ ...form, as }, forms, query)
+  const type = streamForm(form)
+  return as === undefined ? objectFrames[type](forms, memory) : partialFrames[type](as, forms)
+}
+
+const streamForm = ({ type }: Form): StreamForm => (type === 'yaml' ? 'json' : type)
+
+const line = (type: string, json: string): Buffer =>
+  Buffer.from(`{"type":"${type}","object":${json}}\n`)
+
+const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
+  shown: (shown) => shown.frame(),
+  bookmark: (object) => line('BOOKMARK', printWire(object, shape).bytes.toString().trimEnd()),
+})
+
+function objectMessages(forms: ResourceForms, memory: FrameMemory | undefined): Frames {
+  const { shape, kind, group, version } = forms.resource
+  const wrap = eventWrapper({ kind, apiVersion: apiVersionOf({ group, version }) })
+  const frameIn =
+    (allocate?: (bytes: number) => Buffer) =>
+    (shown: Shown): Buffer =>
+      isAsStored(shown)
+        ? wrap(shown.type, forms.message(shown.item), allocate)
+        : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
+  const own = memory && frameIn((bytes) => memory.take(bytes))
+  return {
+    shown: forms.frames('protobuf', frameIn(), own),
+    bookmark: (object) => encodeEvent('BOOKMARK', encodeObject(object, shape.struct)),
+  }
+}
+
+function objectDocuments(forms: ResourceForms): Frames {
+  const { shape } = forms.resource
+  const frame = (type: string, object: KubeObject): Buffer =>
+    cborEvent(type, cborObject(object, shape))
+  return {
+    shown: forms.frames('cbor', (shown) => frame(shown.type, objectAt(shown))),
+    bookmark: (object) => frame('BOOKMARK', object),
+  }
+}
+
+function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
+  const { json } = forms.partials(version)
+  const partial = (shown: Shown): string =>
+    isAsStored(shown) ? json(shown.item).toString() : partialJson(objectAt(shown), version)
+  return {
+    shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partial(shown))),
+    bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
+  }
+}
+
+function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
+  const { protobuf } = forms.partials(version)
+  const wrap = eventWrapper({ kind: partialKind, apiVersion: `meta.k8s.io/${version}` })
+  const encode = (object: KubeObject): Buffer =>
+    encodeObject(partialOf(object, version), partialStruct())
+  const frame = (shown: Shown): Buffer =>
+    isAsStored(shown)
+      ? wrap(shown.type, protobuf(shown.item))
+      : encodeEvent(shown.type, encode(objectAt(shown)))
+  return {
+    shown: forms.frames(`partial protobuf ${version}`, frame),
+    bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),
+  }
+}
+
+function partialDocuments({ version }: Conversion, forms: ResourceForms): Frames {
+  const frame = (type: string, object: KubeObject): Buffer =>
+    cborEvent(type, partialCbor(object, version))
+  return {
+    shown: forms.frames(`partial cbor ${version}`, (shown) => frame(shown.type, objectAt(shown))),
+    bookmark: (object) => frame('BOOKMARK', object),
+  }
+}
+
+const objectFrames = { json: objectLines, protobuf: objectMessages, cbor: objectDocuments } as const
+const partialFrames = {
+  json: partialLines,
+  protobuf: partialMessages,
+  cbor: partialDocuments,
+} as const
+
+function tableFrames(
+  form: Form & Required<Pick<Form, 'as'>>,
+  forms: ResourceForms,
+  query: URLSearchParams,
+): Frames {
+  // Checked before the stream begins, while an error can still be sent as a Status.
+  includedObject(query)
+  const parts = tableParts(forms, form, query)
+  const rowOfItem = parts.rowsOfItems()
+  let isFirst = true
+  const frame = (type: string, row: Row, resourceVersion = ''): Buffer => {
+    const json = printEventTable({ row, resourceVersion }, parts, isFirst)
+    isFirst = false
+    return line(type, json)
+  }
+  const rowOf = (shown: Shown): Row =>
+    isAsStored(shown) ? rowOfItem(shown.item) : parts.rowOfObject(objectAt(shown))
+  return {
+    shown: (shown) => frame(shown.type, rowOf(shown), `${shown.revision}`),
+    bookmark: (object) =>
+      frame('BOOKMARK', parts.rowOfObject(object), object.metadata.resourceVersion),
+  }
+}
+
+/** A deletion event has a later resourceVersion than its object. */
+const isAsStored = ({ item, revision }: Shown): boolean => item.revision === revision
+
+/** The object of an event, with the resourceVersion of the event. */
+function objectAt(shown: Shown): KubeObject {
+  const { item, revision } = shown
+  const object = item.peek()
+  if (isAsStored(shown)) return object
+  return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
+}
+
+const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
+  json: (status) => line('ERROR', printOrdered(status)),
+  protobuf: (status) => encodeEvent('ERROR', encodeObject(status, statusStruct())),
+  cbor: (status) => cborEvent('ERROR', encodeCbor(status)),
+}
+
+/** An empty object of the kind, with the resourceVersion that the client may resume from. */
+function bookmarkObject(
+  resource: Resource,
+  { revision, initialEventsEnd }: Bookmark,
+  as: Conversion | undefined,
+): KubeObject {
+  const annotations = initialEventsEnd ? { annotations: endOfInitial(resource, as) } : {}
+  return {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { resourceVersion: `${revision}`, ...annotations },
+  }
+}
+
+/** Annotations that mark the end of the initial events, and have an empty list as a blueprint for clients. */
+function endOfInitial(
+  resource: Resource,
+  as: Conversion | undefined,
+): { readonly [key: string]: string } {
+  const typeMeta =
+    as?.kind === 'PartialObjectMetadata'
+      ? { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` }
+      : { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
+  const list = { ...typeMeta, metadata: {}, items: null }
+  return {
+    'k8s.io/initial-events-end': 'true',
+    'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString(
+      'base64',
+    ),
+  }
+}

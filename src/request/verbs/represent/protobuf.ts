@@ -1,0 +1,80 @@
+/** Objects in protobuf, whole or only their metadata: the message of each is cached, its envelope is made each time. */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { LazyBody } from '../../../api/request.ts'
+import type { Item } from '../../../storage/cache/item.ts'
+import {
+  encodeObject,
+  itemHead,
+  itemHeadBytes,
+  listEnvelope,
+  wrapItem,
+} from '../../../objects/codec/protobuf/envelope.ts'
+import { Slices } from '../../../lib/slices.ts'
+import { listMetaStruct } from '../../../registry/meta-types.ts'
+import { apiVersionOf, type Resource } from '../../../registry/resource.ts'
+import { inChunks } from './chunks.ts'
+import { contentHeaders } from './headers.ts'
+import type { Representation } from './representation.ts'
+
+type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
+
+type Messages = {
+  readonly resource: Resource
+  /** The cached message of a cached object. */
+  readonly message: (item: Item) => Buffer
+  readonly writtenMessage: (object: KubeObject) => Buffer
+}
+
+export function protobufObjects({
+  resource,
+  message: messageOf,
+  writtenMessage,
+}: Messages): Representation {
+  const apiVersion = apiVersionOf(resource)
+  return {
+    headers: contentHeaders.protobuf,
+    item: (item) => wrapItem({ apiVersion, kind: resource.kind }, messageOf(item)),
+    object: (object, { struct }) => encodeObject(object, struct),
+    written: ({ object }, { struct }) =>
+      struct === resource.shape.struct
+        ? wrapItem(object, writtenMessage(object))
+        : encodeObject(object, struct),
+    list: (items, metadata) =>
+      protobufList({ apiVersion, kind: resource.listKind }, { items, messageOf, metadata }),
+  }
+}
+
+type ListParts = {
+  readonly items: readonly Item[]
+  readonly messageOf: (item: Item) => Buffer
+  readonly metadata: Fields
+}
+
+/** Length prefixes come first, so the items are visited twice; the second time their messages are cached. */
+export async function protobufList(
+  typeMeta: TypeMeta,
+  parts: ListParts,
+): Promise<Buffer | LazyBody> {
+  const { items, metadata } = parts
+  const slices = new Slices()
+  let itemsBytes = 0
+  for (const item of items) {
+    const { length } = parts.messageOf(item)
+    itemsBytes += itemHeadBytes(length) + length
+    if (slices.isOver) await slices.turn()
+  }
+  const { head, tail } = listEnvelope(
+    typeMeta,
+    { fields: metadata, struct: listMetaStruct() },
+    itemsBytes,
+  )
+  return inChunks(head.length + itemsBytes + tail.length, function* () {
+    yield head
+    for (const item of items) {
+      const message = parts.messageOf(item)
+      yield itemHead(message.length)
+      yield message
+    }
+    yield tail
+  })
+}

@@ -1,0 +1,104 @@
+/** Chooses the representation that a client accepts. */
+import { noMemory } from '../../../api/errors.ts'
+import type { ApiRequest } from '../../../api/request.ts'
+import type { TableKind } from '../../../api/table.ts'
+import type { Form } from '../../../objects/codec/negotiate.ts'
+import {
+  apiVersionOf,
+  type Resource,
+  type ResourceRequest,
+  type View,
+} from '../../../registry/resource.ts'
+import { audited } from './audited.ts'
+import { cborObjects } from './cbor.ts'
+import type { ResourceForms } from './forms.ts'
+import { jsonObjects } from './json.ts'
+import { partialObjects } from './partial.ts'
+import { protobufObjects } from './protobuf.ts'
+import type { Representation } from './representation.ts'
+import { isPlain, type Styling } from './styled.ts'
+import { includedObject, table, type TableParts } from './table.ts'
+import { traced } from './traced.ts'
+
+/**
+ * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
+ * kind of its own.
+ */
+export function represent(
+  form: Form,
+  forms: ResourceForms,
+  request: ResourceRequest,
+  view?: View,
+): Representation {
+  const { query } = request.http
+  const { context } = request
+  const { audited: audit, span } = context
+  const made = representIn({ form, hold: holdFor(form, request.http), context }, forms, query, view)
+  const shown = span === undefined ? made : traced(made, span, request)
+  if (audit === undefined || !audit.wantsResponse) return shown
+  const compact = { form: { ...form, ...compactJson } }
+  const json = isPlain(form) ? shown : representIn(compact, forms, query, view)
+  return audited(shown, json, { audit, hold: holdRecorded(request.http) })
+}
+
+/** Objects up to this size are recorded without being counted: most are smaller. */
+const RECORDED_BYTES_MIN = 64 << 10
+
+/** A write holds enough for the record of its object, and is not refused once it was done. */
+function holdRecorded(http: ApiRequest): (bytes: number) => void {
+  const isRead = http.method === 'GET' || http.method === 'HEAD'
+  return (bytes) => {
+    if (isRead && bytes > RECORDED_BYTES_MIN && http.holdObject?.(bytes) === false) throw noMemory()
+  }
+}
+
+/** What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a write that was done is not refused. */
+function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
+  const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'
+  return isRefused ? undefined : (bytes) => http.hold?.(bytes) ?? true
+}
+
+const compactJson = { type: 'json', isIndented: false } as const
+
+function representIn(
+  styling: Styling,
+  forms: ResourceForms,
+  query: URLSearchParams,
+  view?: View,
+): Representation {
+  const { form } = styling
+  const { resource } = forms
+  const { as } = form
+  if (as === undefined) {
+    if (form.type === 'cbor') return cborObjects(resource, styling)
+    return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, styling)
+  }
+  if (as.kind !== 'Table')
+    return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))
+  return table({ ...tableParts(forms, { ...form, as }, query, view?.table), ...styling })
+}
+
+export function tableParts(
+  forms: ResourceForms,
+  form: Form & Required<Pick<Form, 'as'>>,
+  query: URLSearchParams,
+  kind: TableKind = forms.resource.table,
+): TableParts {
+  const { as } = form
+  return {
+    kind,
+    as,
+    form,
+    rowsOfItems: () => forms.rows(as.version, includedObject(query)),
+    rowOfObject: (object, json) =>
+      forms.row({ object, json }, as.version, includedObject(query), kind),
+    nowMs: forms.nowMs,
+  }
+}
+
+/** The Go type of the objects, as upstream's errors have it. */
+function goNameOf(resource: Resource): string {
+  if (resource.isCustom) return 'unstructured.Unstructured'
+  const known = resource.shape.scheme.find(apiVersionOf(resource), resource.kind)
+  return known?.hubName ?? resource.kind
+}

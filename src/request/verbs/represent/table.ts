@@ -1,0 +1,148 @@
+/** Objects as rows of a Table, for humans. */
+import { badRequest } from '../../../api/errors.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { LazyBody } from '../../../api/request.ts'
+import type { TableKind } from '../../../api/table.ts'
+import type { Item } from '../../../storage/cache/item.ts'
+import type { Conversion } from '../../../objects/codec/negotiate.ts'
+import {
+  agesAt,
+  partsOfRow,
+  printRow,
+  printTableHead,
+  type Row,
+} from '../../../objects/codec/table.ts'
+import { inParts, once } from '../../../lib/parts.ts'
+import { Slices } from '../../../lib/slices.ts'
+import { checkWaiting } from '../storage-errors.ts'
+import { contentHeaders } from './headers.ts'
+import type { Body, Representation } from './representation.ts'
+import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
+
+/** How much of the object each row has. */
+export type IncludedObject = 'None' | 'Metadata' | 'Object'
+
+/** Fails with a BadRequest. Upstream checks this only when it has an object to print. */
+export function includedObject(query: URLSearchParams): IncludedObject {
+  const asked = query.get('includeObject') ?? ''
+  switch (asked) {
+    case '':
+    case 'Metadata':
+      return 'Metadata'
+    case 'None':
+    case 'Object':
+      return asked
+    default: {
+      const why = `includeObject: Invalid value: "${asked}": must be 'Metadata', 'Object', 'None', or empty`
+      throw badRequest(`Unable to convert to Table as requested: ${why}`)
+    }
+  }
+}
+
+export type TableParts = Styling & {
+  readonly kind: TableKind
+  readonly as: Conversion
+  /** Both fail with a BadRequest for an invalid includeObject. */
+  readonly rowsOfItems: () => (item: Item) => Row
+  readonly rowOfObject: (object: KubeObject, json?: Buffer) => Row
+  readonly nowMs: () => number
+}
+
+export function table(parts: TableParts): Representation {
+  const { form } = parts
+  const one = (row: Row, resourceVersion: string): Body => {
+    const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
+    return styled(
+      Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(parts.nowMs())), end]),
+      parts,
+    )
+  }
+  return {
+    headers: contentHeaders[form.type],
+    // Another request may have made the row meanwhile.
+    item: (item) =>
+      one(
+        once('row of an item', () => parts.rowsOfItems()(item)),
+        `${item.revision}`,
+      ),
+    object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
+    written: ({ object, json }) =>
+      one(parts.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
+    list: (items, metadata) => printList(items, headOf(parts, metadata, true), parts),
+  }
+}
+
+/** The Table of one object in a watch; only the first one has the columns. */
+export function printEventTable(
+  { row, resourceVersion }: { readonly row: Row; readonly resourceVersion: string },
+  parts: TableParts,
+  isFirst: boolean,
+): string {
+  return `${headOf(parts, { resourceVersion }, isFirst)}[${printRow(row, parts.nowMs())}]}`
+}
+
+function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean): string {
+  return printTableHead({
+    version: as.version,
+    metadata,
+    columns: hasColumns ? kind.columns : null,
+  })
+}
+
+const nothing = Buffer.alloc(0)
+const comma = Buffer.from(',')
+const end = Buffer.from(']}\n')
+
+async function printList(
+  items: readonly Item[],
+  head: string,
+  parts: TableParts,
+): Promise<Buffer | LazyBody> {
+  const { form, kind, hold, context } = parts
+  const rowOfItem = parts.rowsOfItems()
+  if (items.length === 0)
+    return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
+  for (const item of items) {
+    if (!item.isLarge) continue
+    if (context !== undefined) checkWaiting(context)
+    await makeRow(item, rowOfItem)
+  }
+  const slices = new Slices()
+  const sorted = await inOrder(items, kind, slices)
+  const ages = agesAt(parts.nowMs())
+  const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
+  if (!isPlain(form)) return styledList(head, sorted, { form, hold, jsonOf })
+  const begin = Buffer.from(`${head}[`)
+  return styledDocument({
+    style: plain,
+    items: sorted,
+    jsonOf,
+    hold,
+    begin,
+    before: commaBefore,
+    end,
+  })
+}
+
+/** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
+async function makeRow(item: Item, rowOfItem: (item: Item) => Row): Promise<void> {
+  await item.objectInParts()
+  await inParts(() => rowOfItem(item), new Slices(undefined, { isExpensive: true }))
+}
+
+const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
+
+/** An object that is not in memory is decoded once, not for each comparison. */
+async function inOrder(
+  items: readonly Item[],
+  { compare }: TableKind,
+  slices: Slices,
+): Promise<readonly Item[]> {
+  if (compare === undefined) return items
+  const peeked: { readonly item: Item; readonly object: KubeObject }[] = []
+  for (const item of items) {
+    peeked.push({ item, object: item.peek() })
+    if (slices.isOver) await slices.turn()
+  }
+  return peeked.sort((a, b) => compare(a.object, b.object)).map(({ item }) => item)
+}

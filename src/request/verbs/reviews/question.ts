@@ -1,0 +1,68 @@
+/** Kinds that are created only to be answered: the steps of a write without the storing. */
+import { attributesOf } from '../../../admission/admission.ts'
+import { invalid } from '../../../api/errors.ts'
+import type { FieldFault } from '../../../api/field-fault.ts'
+import { type KubeObject, withManagedFields } from '../../../api/object.ts'
+import type { ApiResponse } from '../../../api/request.ts'
+import { negotiate } from '../../../objects/codec/negotiate.ts'
+import type { Resource, ResourceRequest } from '../../../registry/resource.ts'
+import type { WriteAccess } from '../access.ts'
+import { answer, printed } from '../answer.ts'
+import { ownersAfterCreate } from '../write/record-owners.ts'
+import { shownLarge } from '../write/written.ts'
+import { readObject } from '../read-body.ts'
+import { represent } from '../represent/represent.ts'
+import { parseWriteOptions } from '../write-options.ts'
+
+export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<ApiResponse>
+
+type Question = {
+  readonly object: KubeObject
+  /** Runs validating admission, which may refuse the request: to be called after the kind's own checks, with what they made of the object. */
+  readonly validate: (object: KubeObject) => Promise<void>
+  readonly respond: (object: KubeObject) => Promise<ApiResponse>
+}
+
+type ReviewOptions = {
+  /** The kind of the body, if it is not that of the path. */
+  readonly shown?: Resource
+  /** The faults of a review that is too large to look at: it is refused as soon as it is decoded. */
+  readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined
+}
+
+/** Returns the review that was sent, as mutating admission changes it. */
+export async function readReview(
+  request: ResourceRequest,
+  access: WriteAccess,
+  { shown = request.resource, validateSize }: ReviewOptions = {},
+): Promise<Question> {
+  const { http } = request
+  const show = represent(negotiate(http, { hasTable: false }), access.forms, request)
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const asked = { ...request, resource: shown }
+  const given = await readObject(asked, options.fieldValidation, access)
+  const faults = validateSize?.(given) ?? []
+  if (faults.length > 0) throw invalid({ group: shown.group, kind: shown.kind }, '', faults)
+  const own = (): KubeObject =>
+    withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
+  const owned = request.context.isLarge ? await request.context.inParts(own) : own()
+  const attributes = attributesOf(request, {
+    operation: 'CREATE',
+    options,
+    object: owned,
+    shape: shown.shape,
+  })
+  const object = (await access.admission.mutate(attributes)) ?? owned
+  return {
+    object,
+    validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
+    respond: async (result) => {
+      const written = await shownLarge(asked, result)
+      return answer(
+        201,
+        show,
+        printed(request.context, () => show.written(written, shown.shape)),
+      )
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The selectors that an access review asks about. A selector, or a requirement, that cannot be parsed is ignored, and reported in the
+ * review's evaluationError.
+ */
+import type { AccessSelectors } from '../../../api/access.ts'
+import { ApiError } from '../../../api/errors.ts'
+import { type FieldTerm, parseFieldSelector } from '../../../api/field-selector.ts'
+import { parseLabelSelector, type Requirement } from '../../../api/label-selector.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../api/object.ts'
+
+type ReadSelectors = {
+  /** Undefined: there are none. */
+  readonly selectors: AccessSelectors | undefined
+  readonly faults: readonly string[]
+}
+
+export function readSelectors({ fieldSelector, labelSelector }: Fields): ReadSelectors {
+  const fields = readSelector(fieldsOf(fieldSelector), {
+    parse: parseFieldSelector,
+    read: readTerm,
+  })
+  const labels = readSelector(fieldsOf(labelSelector), {
+    parse: parseLabelSelector,
+    read: readRequirement,
+  })
+  const isEmpty = fields.terms.length === 0 && labels.terms.length === 0
+  return {
+    selectors: isEmpty ? undefined : { fields: fields.terms, labels: labels.terms },
+    faults: [...faultOf('fieldSelector', fields), ...faultOf('labelSelector', labels)],
+  }
+}
+
+type Read<T> = { readonly terms: readonly T[]; readonly isAll: boolean }
+
+function faultOf(field: string, { terms, isAll }: Read<unknown>): string[] {
+  if (isAll) return []
+  return [
+    `spec.resourceAttributes.${field} ${terms.length > 0 ? 'partially ' : ''}ignored due to parse error`,
+  ]
+}
+
+type Reading<T> = {
+  readonly parse: (text: string) => readonly T[]
+  /** Undefined: the requirement cannot be used. */
+  readonly read: (requirement: Fields) => T | undefined
+}
+
+/** Validation has seen to it that there is a text or requirements, not both. */
+function readSelector<T>(
+  { rawSelector, requirements }: Fields,
+  { parse, read }: Reading<T>,
+): Read<T> {
+  const list = itemsOf(requirements)
+  if (list.length > 0) {
+    const terms = list.flatMap((requirement) => read(requirement) ?? [])
+    return { terms, isAll: terms.length === list.length }
+  }
+  try {
+    return { terms: parse(textOf(rawSelector)), isAll: true }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { terms: [], isAll: false }
+  }
+}
+
+/** A field selector compares with a single value. */
+function readTerm({ key, operator, values }: Fields): FieldTerm | undefined {
+  const [value, ...others] = textsOf(values)
+  if (value === undefined || others.length > 0 || (operator !== 'In' && operator !== 'NotIn'))
+    return undefined
+  return { field: textOf(key), isEqual: operator === 'In', value }
+}
+
+function readRequirement({
+  key: keyField,
+  operator,
+  values: list,
+}: Fields): Requirement | undefined {
+  const key = textOf(keyField)
+  const values = new Set(textsOf(list))
+  switch (textOf(operator)) {
+    case 'In':
+      return { key, operator: 'in', values }
+    case 'NotIn':
+      return { key, operator: 'notin', values }
+    case 'Exists':
+      return { key, operator: 'exists' }
+    case 'DoesNotExist':
+      return { key, operator: 'absent' }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,136 @@
+/** The objects that a list or a watch selects: a range of keys, and a filter. */
+import { badRequest } from '../../api/errors.ts'
+import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
+import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
+import { checkPathSegment } from '../../api/names.ts'
+import type { Matches } from '../../storage/cache/item.ts'
+import { selects, type SelectorTerm } from '../../storage/cache/selector.ts'
+import type { IndexedValue } from '../../storage/cache/tree.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { Key } from '../../storage/engine.ts'
+import { type KeyRange, rangeOfKey, type ResourceKeys, toKey } from '../../storage/keys.ts'
+import { fieldReader } from './field-labels.ts'
+
+export type Chosen = {
+  readonly range: KeyRange
+  /** Whether the range has a single key. */
+  readonly isOneKey: boolean
+  /** Undefined: all objects in the range. */
+  readonly matches: Matches | undefined
+  /** Values that all selected objects have, and that an index may have. */
+  readonly by?: readonly IndexedValue[] | undefined
+  /** If upstream has an index: the filter of its lookup, without the rest of the selector. */
+  readonly indexed?: (() => Matches) | undefined
+  /** The name that all selected keys end in. */
+  readonly name?: Key | undefined
+}
+
+export type Selectors = {
+  readonly requirements: readonly Requirement[]
+  readonly terms: readonly FieldTerm[]
+}
+
+/** Fails with a BadRequest for a selector that cannot be parsed. */
+export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
+  if (labelSelector === '' && fieldSelector === '') return everything
+  return {
+    requirements: parseLabelSelector(labelSelector),
+    terms: parseFieldSelector(fieldSelector),
+  }
+}
+
+type SelectorOptions = { readonly labelSelector: string; readonly fieldSelector: string }
+
+const everything: Selectors = { requirements: [], terms: [] }
+
+/** Fails with a BadRequest for a field that the kind does not support. */
+export function choose(
+  request: ResourceRequest,
+  { requirements, terms }: Selectors,
+  keys: ResourceKeys,
+): Chosen {
+  const { resource } = request
+  if (requirements.length === 0 && terms.length === 0 && request.name === '') {
+    const { namespace } = request
+    return {
+      range: keys.range(namespace === '' ? undefined : namespace),
+      isOneKey: false,
+      matches: undefined,
+    }
+  }
+  const selectorTerms = terms.map((term) => selectorTerm(term, resource, keys))
+  if (request.name !== '' && nameIn(terms) !== request.name && terms.length > 0) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  }
+  const name = request.name === '' ? nameIn(terms) : request.name
+  const namespace =
+    request.namespace === '' && resource.isNamespaced ? namespaceIn(terms) : request.namespace
+  const isOneKey = name !== '' && (namespace !== '' || !resource.isNamespaced)
+  const range = isOneKey
+    ? rangeOfKey(keys.key(namespace, name))
+    : keys.range(namespace === '' ? undefined : namespace)
+  if (requirements.length === 0 && terms.length === 0)
+    return { range, isOneKey, matches: undefined }
+  return {
+    range,
+    isOneKey,
+    matches: selects({ requirements, terms: selectorTerms }),
+    by: isOneKey ? undefined : valuesToLookUp({ requirements, terms }, resource.indexedFields),
+    indexed: isOneKey || resource.isCustom ? undefined : indexed(selectorTerms, resource),
+    name: isOneKey || name === '' || name.length > HINT_CHARACTERS_MAX ? undefined : toKey(name),
+  }
+}
+
+function indexed(
+  terms: readonly SelectorTerm[],
+  { indexedFields = [] }: Resource,
+): (() => Matches) | undefined {
+  // limit: a kind has a few indexed fields
+  const found = terms.filter(
+    (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),
+  )
+  return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
+}
+
+/** Index values and names only speed up a lookup, and the cache keeps its results by the values: both are limited. */
+const HINTS_MAX = 8
+const HINT_CHARACTERS_MAX = 512
+
+/** Values that all selected objects have, and that an index may have: those of fields first. */
+export function valuesToLookUp(
+  { requirements, terms }: Selectors,
+  indexedFields: readonly string[] = [],
+): readonly IndexedValue[] {
+  // limit: a kind has a few indexed fields
+  const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
+  return [...fields, ...requirements.flatMap(valueOfLabel)]
+    .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)
+    .slice(0, HINTS_MAX)
+}
+
+function valueOfLabel(requirement: Requirement): IndexedValue[] {
+  if (requirement.operator !== 'in') return []
+  const [value, other] = requirement.values
+  return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
+}
+
+/** Terms on the name and the namespace are matched on the key, without decoding the object. */
+function selectorTerm(
+  { field, isEqual, value }: FieldTerm,
+  resource: Resource,
+  keys: ResourceKeys,
+): SelectorTerm {
+  const read = fieldReader(resource, field)
+  if (field === 'metadata.name') return { isEqual, value, isOf: keys.hasName(value) }
+  if (field === 'metadata.namespace') return { isEqual, value, isOf: keys.hasNamespace(value) }
+  return { isEqual, value, field, read }
+}
+
+/** metadata.name by equality turns a list into a read of one key; metadata.namespace narrows the range of keys. */
+const nameIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.name')
+const namespaceIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.namespace')
+
+function asked(terms: readonly FieldTerm[], wanted: string): string {
+  const value = terms.find(({ field, isEqual }) => field === wanted && isEqual)?.value ?? ''
+  return checkPathSegment(value).length === 0 ? value : ''
+}

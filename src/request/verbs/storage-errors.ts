@@ -1,0 +1,173 @@
+/** Translates storage errors to API errors. */
+import type { RequestContext } from '../../api/context.ts'
+import {
+  alreadyExists,
+  type ApiError,
+  conflict,
+  deadlineExceeded,
+  expired,
+  internalError,
+  modifiedMeanwhile,
+  notFound,
+  type ResourceName,
+  serviceUnavailable,
+  type StatusCause,
+  storageReadError,
+  storageTimeout,
+  tooLargeResourceVersion,
+  tooManyRequests,
+  unclassified,
+} from '../../api/errors.ts'
+import { isEvents } from '../../api/events.ts'
+import { StorageError, type Unread } from '../../storage/errors.ts'
+import { toText } from '../../storage/keys.ts'
+
+/** The operations that keep the storage busy take seconds at most. */
+const RETRY_AFTER_SECONDS = 1
+
+export type StorageOperation = {
+  readonly resource: ResourceName
+  /** Empty for lists and watches. */
+  readonly name: string
+  /** For messages: get, list, create. */
+  readonly verb: string
+  /** The resourceVersion of the request, if any. */
+  readonly askedVersion?: number
+  /** Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion): the key; empty for lists. */
+  readonly corruptKey?: string | undefined
+  /** Of a list: which objects cannot be read, if the error does not say it. */
+  readonly unread?: (() => readonly Unread[]) | undefined
+}
+
+/** As upstream: those that a Status names; that there are more is told. */
+export const UNREAD_MAX = 100
+
+/** Runs the operation, and translates its storage errors. The error of a request that timed out says so. */
+export async function translated<T>(
+  context: RequestContext,
+  operation: StorageOperation,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw toApiError(context, operation, error)
+  }
+}
+
+/** Translates a storage error; any other error is returned unchanged. */
+export function toApiError(
+  context: RequestContext,
+  operation: StorageOperation,
+  error: unknown,
+): unknown {
+  if (!(error instanceof StorageError)) return error
+  return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
+}
+
+export type Signaled = Pick<RequestContext, 'signal'>
+
+/** For long reads: fails if nobody waits for the response any more. */
+export function checkWaiting(context: Signaled): void {
+  if (context.signal.aborted) throw cancelled(context)
+}
+
+/** For a request that was cancelled, or timed out, while an operation was running. */
+export const cancelled = (context: Signaled, cause?: unknown): ApiError =>
+  isTimeUp(context)
+    ? deadlineExceeded(cause)
+    : serviceUnavailable('the request was cancelled', cause)
+
+function isTimeUp({ signal }: Signaled): boolean {
+  return (
+    signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  )
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+export function fromStorage(
+  error: StorageError,
+  { resource, name, verb, askedVersion = 0, corruptKey, unread }: StorageOperation,
+): ApiError {
+  switch (error.code) {
+    case 'exists':
+      return alreadyExists(resource, name)
+    case 'missing':
+      return notFound(resource, name)
+    case 'conflict':
+      return conflict(resource, name, modifiedMeanwhile)
+    case 'compacted':
+      return expired(tooOld(error, { resource, name, verb, askedVersion }), { cause: error })
+    case 'too-new':
+      return tooLargeResourceVersion(askedVersion, error.bound ?? 0, {
+        retries: !isEvents(resource),
+      })
+    case 'unavailable':
+      // A write that may have happened is not to be made again: a delete would be answered that there was nothing to delete.
+      return storageTimeout(resource, verb, {
+        retries: !error.ambiguous || readVerbs.has(verb),
+        cause: error,
+      })
+    case 'busy':
+      return tooManyRequests(error.message, RETRY_AFTER_SECONDS)
+    case 'no-space':
+    case 'unwritable':
+      return unclassified(error.message, error)
+    case 'too-large':
+      return unclassified('etcdserver: request is too large', error)
+    case 'corrupt':
+      return corrupt(error, { resource, name, verb, corruptKey, unread })
+    case 'sealed':
+      return internalError(error.message, error)
+    case 'cancelled':
+      return serviceUnavailable('the request was cancelled', error)
+  }
+}
+
+/** With upstream's words, which are others if such an object can be deleted. */
+function corrupt(
+  error: StorageError,
+  { resource, verb, corruptKey, unread }: StorageOperation,
+): ApiError {
+  const isDecrypted = error.undecodableAt !== undefined
+  if (corruptKey === undefined)
+    return isDecrypted ? unclassified(error.message, error) : internalError(error.message, error)
+  if (verb === 'list')
+    return storageReadError(resource, causesOf(error.unread?.() ?? unread?.() ?? []), error)
+  if (verb === 'get' || verb === 'delete')
+    return internalError(corruptObject(corruptKey, error), error)
+  const why = whyUnread(error)
+  return isDecrypted ? unclassified(why, error) : internalError(why, error)
+}
+
+const corruptObject = (key: string, error: StorageError): string =>
+  `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${whyUnread(error)}`
+
+const whyUnread = ({ message, undecodableAt }: StorageError): string =>
+  undecodableAt === undefined
+    ? `data from the storage is not transformable revision=0: ${message}`
+    : `object not decodable revision=${undecodableAt}: ${message}`
+
+function causesOf(unread: readonly Unread[]): StatusCause[] {
+  const causes: StatusCause[] = unread.slice(0, UNREAD_MAX).map(({ key, error }) => {
+    const field = toText(key)
+    return { reason: 'UnexpectedServerResponse', message: corruptObject(field, error), field }
+  })
+  if (unread.length > UNREAD_MAX)
+    causes.push({ reason: 'TooMany', message: 'too many errors, the list is truncated' })
+  return causes
+}
+
+/**
+ * For watches upstream reports the oldest version of its watch cache; Events have no watch cache, so the message is that of its etcd
+ * storage.
+ */
+function tooOld(
+  { bound = 1 }: StorageError,
+  { resource, verb, askedVersion = 0 }: StorageOperation,
+): string {
+  if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
+  if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
+  return `too old resource version: ${askedVersion} (${bound - 1})`
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '../../../api/errors.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { selects } from '../../../registry/rules/label-selector.ts'
+import { goesUncounted, needsNoBudget, selectsInJson, spent } from './budgets.ts'
+
+const pod = (status: Fields, labels = { app: 'a' }): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p', labels },
+  status,
+})
+const running = pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+const unready = pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] })
+
+const budget = (status: Fields, spec: Fields = {}): KubeObject => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'b', generation: 2 },
+  spec: { selector: { matchLabels: { app: 'a' } }, ...spec },
+  status: { observedGeneration: 2, ...status },
+})
+
+const now = '2026-03-01T10:00:00Z'
+
+test('who does not run needs no budget', () => {
+  const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']
+  assert.deepEqual(
+    phases.map((phase) => needsNoBudget(pod({ phase }))),
+    [true, false, true, true, false],
+  )
+  assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
+})
+
+test('a pod that is not ready is not counted while enough others are', () => {
+  const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
+  const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
+  const always = budget(
+    { currentHealthy: 0, desiredHealthy: 2 },
+    { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  )
+  assert.deepEqual(
+    [healthy, ill, always].map((one) => [goesUncounted(unready, one), goesUncounted(running, one)]),
+    [
+      [true, false],
+      [false, false],
+      [true, false],
+    ],
+  )
+})
+
+test('a disruption is spent, with the name of the pod', () => {
+  const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
+  assert.deepEqual(status, {
+    observedGeneration: 2,
+    disruptionsAllowed: 1,
+    disruptedPods: { q: now, p: now },
+  })
+})
+
+const refusals: readonly (readonly [string, Fields, number, number | undefined])[] = [
+  ['none is left', { disruptionsAllowed: 0 }, 429, undefined],
+  [
+    'nobody has looked at the change yet',
+    { observedGeneration: 1, disruptionsAllowed: 1 },
+    429,
+    10,
+  ],
+  ['a number that makes no sense', { disruptionsAllowed: -1 }, 403, undefined],
+]
+for (const [why, status, code, retryAfterSeconds] of refusals) {
+  test(`nothing is spent: ${why}`, () => {
+    assert.throws(
+      () => spent(budget(status), 'p', now),
+      (error) =>
+        error instanceof ApiError &&
+        error.code === code &&
+        error.details?.retryAfterSeconds === retryAfterSeconds,
+    )
+  })
+}
+
+test('property: a selector in JSON selects as one that is parsed', () => {
+  const word = fc.constantFrom('a', 'b', 'app', '', 'ab')
+  const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is')
+  const expression = fc.record(
+    { key: word, operator, values: fc.array(word) },
+    { requiredKeys: ['key', 'operator'] },
+  )
+  const selector = fc.record(
+    {
+      matchLabels: fc.dictionary(word, word),
+      matchExpressions: fc.array(expression, { maxLength: 3 }),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(
+      selector,
+      fc.option(fc.dictionary(word, word), { nil: undefined }),
+      (given, labels) => {
+        assert.equal(
+          selectsInJson(Buffer.from(JSON.stringify(given)), labels),
+          selects(given, labels),
+        )
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})

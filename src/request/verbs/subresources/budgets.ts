@@ -1,0 +1,93 @@
+/** PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction uses up one disruption. */
+import { type ApiError, evictionRefused, forbidden } from '../../../api/errors.ts'
+import { parseJson } from '../../../api/json-value.ts'
+import type { Labels } from '../../../api/label-selector.ts'
+import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import { itemsIn, valueAt } from '../../../objects/codec/json-bytes.ts'
+import { selects } from '../../../registry/rules/label-selector.ts'
+import { withCondition } from './condition.ts'
+
+/** Evictions that the disruption controller has not processed yet; more mean that it is not running. */
+const DISRUPTED_PODS_MAX = 2000
+/** Time for the controller to process a changed budget. */
+const RETRY_SECONDS = 10
+
+/** A pod that does not run yet, or no longer, needs no disruption budget. */
+export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
+
+/** The pod will never run again. */
+export const isOver = (pod: KubeObject): boolean =>
+  pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed'].includes(phaseOf(pod))
+
+const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
+
+/** Whether a selector selects a pod. One that lists many other values is not parsed. */
+export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
+  for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {
+    const [key, operator] = ['key', 'operator'].map((name) => textIn(valueAt(expression, [name])))
+    const label = Object.hasOwn(labels, key ?? '') ? labels[key ?? ''] : undefined
+    const isListed =
+      label !== undefined && valueAt(expression, ['values'])?.includes(`"${label}"`) === true
+    if (operator === 'In' && !isListed) return false
+    if (operator === 'NotIn' && isListed) return false
+  }
+  return selects(parseJson(selector), labels)
+}
+
+const textIn = (json: Buffer | undefined): string =>
+  json === undefined ? '' : textOf(parseJson(json))
+
+/** Whether a pod that is not ready may be evicted without using the budget: it is not counted as healthy. */
+export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
+  const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  )
+  if (isReady) return false
+  if (fieldsOf(budget['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow') return true
+  const { currentHealthy, desiredHealthy } = fieldsOf(budget['status'])
+  return numberOf(desiredHealthy) > 0 && numberOf(currentHealthy) >= numberOf(desiredHealthy)
+}
+
+/** The budget with one allowed disruption less. Fails with TooManyRequests if there is none left. */
+export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
+  const status = fieldsOf(budget['status'])
+  const refusal = refusalOf(budget)
+  if (refusal !== undefined) throw refusal
+  const disruptionsAllowed = numberOf(status['disruptionsAllowed']) - 1
+  const disruptedPods = { ...fieldsOf(status['disruptedPods']), [podName]: now }
+  const changed = { ...status, disruptionsAllowed, disruptedPods }
+  if (disruptionsAllowed > 0) return { ...budget, status: changed }
+  const observedGeneration = numberOf(status['observedGeneration'])
+  return { ...budget, status: withCondition(changed, { ...nothingLeft, observedGeneration }, now) }
+}
+
+const nothingLeft = {
+  type: 'DisruptionAllowed',
+  status: 'False',
+  reason: 'InsufficientPods',
+  message: '',
+} as const
+
+function refusalOf(budget: KubeObject): ApiError | undefined {
+  const { name = '', generation = 0 } = budget.metadata
+  const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
+    fieldsOf(budget['status'])
+  // In the singular, as in upstream's error.
+  const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
+  if (numberOf(observedGeneration) < generation) return beingProcessed(name)
+  if (numberOf(disruptionsAllowed) < 0)
+    return forbidden(budgets, name, 'pdb disruptions allowed is negative')
+  if (Object.keys(fieldsOf(disruptedPods)).length > DISRUPTED_PODS_MAX) {
+    const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'
+    return forbidden(budgets, name, why)
+  }
+  if (numberOf(disruptionsAllowed) > 0) return undefined
+  const needs = `needs ${numberOf(desiredHealthy)} healthy pods and has ${numberOf(currentHealthy)} currently`
+  return evictionRefused(`The disruption budget ${name} ${needs}`, 0)
+}
+
+export const beingProcessed = (name: string): ApiError =>
+  evictionRefused(
+    `The disruption budget ${name} is still being processed by the server.`,
+    RETRY_SECONDS,
+  )

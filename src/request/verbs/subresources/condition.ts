@@ -1,0 +1,26 @@
+/** Conditions in a status. */
+import { type Fields, itemsOf } from '../../../api/object.ts'
+
+type Condition = {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+  readonly observedGeneration?: number
+}
+
+/** Replaces the condition of this type, or adds it. */
+export function withCondition(status: Fields, condition: Condition, now: string): Fields {
+  const conditions = itemsOf(status['conditions'])
+  const before = conditions.find(({ type }) => type === condition.type)
+  const lastTransitionTime =
+    before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
+  const changed = { ...condition, lastTransitionTime }
+  return {
+    ...status,
+    conditions:
+      before !== undefined
+        ? conditions.map((one) => (one['type'] === condition.type ? changed : one))
+        : [...conditions, changed],
+  }
+}

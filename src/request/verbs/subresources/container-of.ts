@@ -1,0 +1,25 @@
+/** Finds the container of a pod that a request means. */
+import { badRequest } from '../../../api/errors.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+
+const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+/** Fails with a BadRequest unless there is a container of that name or, without a name, only one. */
+export function containerOf(pod: KubeObject, name: string): string {
+  const spec = fieldsOf(pod['spec'])
+  const podName = pod.metadata.name ?? ''
+  const all = lists.flatMap((list) =>
+    itemsOf(spec[list]).map((container) => textOf(container['name'])),
+  )
+  if (name !== '') {
+    if (all.includes(name)) return name
+    throw badRequest(`container ${name} is not valid for pod ${podName}`)
+  }
+  const [only, ...others] = itemsOf(spec['containers']).map((container) =>
+    textOf(container['name']),
+  )
+  if (only !== undefined && others.length === 0) return only
+  throw badRequest(
+    `a container name must be specified for pod ${podName}, choose one of: [${all.join(' ')}]`,
+  )
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { conflict } from '../../../api/errors.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { checkDeleteOptions } from '../delete-options.ts'
+import { evictPod, type Spent } from './evict-pod.ts'
+
+const aPod = (status: Fields): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  status,
+})
+
+/**
+ * One pod whose next state is written by somebody else right before the first removal. What was done to it, and the error at the end.
+ */
+async function evicted(
+  states: readonly KubeObject[],
+  { spent = {}, options = {} }: { readonly spent?: Spent; readonly options?: Fields } = {},
+): Promise<string[]> {
+  const log: string[] = []
+  let at = 0
+  let isFirst = true
+  const steps = {
+    read: async () => ({ pod: states[at] ?? assert.fail(), resourceVersion: `${at + 1}` }),
+    spend: async () => {
+      log.push('spend')
+      return spent
+    },
+    remove: async ({ resourceVersion }: { readonly resourceVersion: string | undefined }) => {
+      if (isFirst && at + 1 < states.length) at++
+      isFirst = false
+      if (resourceVersion !== undefined && resourceVersion !== `${at + 1}`) {
+        throw conflict({ group: '', plural: 'Pod' }, 'p', 'other version')
+      }
+      log.push(
+        `remove ${resourceVersion ?? 'any'} of ${JSON.stringify(fieldsOf(states[at]?.['status']))}`,
+      )
+    },
+    wait: async () => void log.push('wait'),
+  }
+  await evictPod(checkDeleteOptions(options), steps).catch((error: unknown) =>
+    log.push(String(error)),
+  )
+  return log
+}
+
+const pending = aPod({ phase: 'Pending' })
+const running = aPod({ phase: 'Running' })
+
+test('a pod that starts while it is judged is judged again, and its budget asked', async () => {
+  assert.deepEqual(await evicted([pending, running]), [
+    'wait',
+    'spend',
+    'remove any of {"phase":"Running"}',
+  ])
+})
+
+test('a pod that is over goes whatever becomes of it', async () => {
+  const failed = aPod({ phase: 'Failed' })
+  assert.deepEqual(await evicted([failed, aPod({ phase: 'Failed', message: 'm' })]), [
+    'remove any of {"phase":"Failed","message":"m"}',
+  ])
+})
+
+test('a pod that went uncounted because it was not ready does not go when it has changed', async () => {
+  const ready = aPod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+  const [first, error = ''] = await evicted([running, ready], { spent: { uncountedIn: 'b' } })
+  assert.equal(first, 'spend')
+  assert.match(error, /Cannot evict pod as it would violate the pod's disruption budget/)
+})
+
+test('who names a version gets its conflict, and no second try', async () => {
+  const preconditions = { resourceVersion: '1' }
+  const [error = '', ...rest] = await evicted([pending, running], { options: { preconditions } })
+  assert.match(error, /other version/)
+  assert.deepEqual(rest, [])
+})

@@ -1,0 +1,187 @@
+/** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { RequestOptions } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { isReplayable } from '../../../api/proxied-headers.ts'
+import type { ApiRequest, Headers } from '../../../api/request.ts'
+import type { Dial } from '../../../lib/dial.ts'
+import { hand, secured } from '../../../lib/dialed-tls.ts'
+import { isLostBy } from '../../../lib/lost-connection.ts'
+import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
+import type { KubeletAccess } from './handler.ts'
+
+/** Time to connect, including TLS, as upstream. There is no limit for the rest. */
+const CONNECT_MS_MAX = 30_000
+
+export type Forwarded = {
+  readonly url: URL
+  /** Connected to in place of what the host of the URL may be resolved to by now. */
+  readonly address?: string
+  /** Replaces the query of the URL, which would be encoded anew. */
+  readonly rawQuery?: string
+  readonly method: string
+  readonly headers: Headers
+  readonly signal: AbortSignal
+  /** Absent: no client certificate is presented, and the certificate of the backend is not verified. */
+  readonly kubelet?: KubeletAccess
+  /** Undefined: it is connected to straight. */
+  readonly dial?: Dial | undefined
+}
+
+/**
+ * Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. A backend may have
+ * closed a kept connection just when it was used again: what may be sent twice is sent again, until it fails on a new one.
+ */
+export async function forward(
+  wanted: Forwarded,
+  pipeBody?: ApiRequest['pipeBody'],
+): Promise<IncomingMessage> {
+  for (;;) {
+    const sent: Sent = { hasBody: pipeBody !== undefined }
+    try {
+      return await forwardOnce(wanted, pipeBody, sent)
+    } catch (error) {
+      const isLost =
+        sent.outgoing?.reusedSocket === true && error instanceof Error && isLostBy(error)
+      if (!isLost || sent.hasBody || !isReplayable(wanted)) throw error
+    }
+  }
+}
+
+/** `hasBody`: it has, or may have one that has not ended. */
+type Sent = { outgoing?: ClientRequest; hasBody: boolean }
+
+function forwardOnce(
+  wanted: Forwarded,
+  pipeBody: ApiRequest['pipeBody'] | undefined,
+  sent: Sent,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = open(wanted)
+    sent.outgoing = outgoing
+    outgoing.on('response', resolve)
+    outgoing.on('error', reject)
+    outgoing.on('close', () => reject(new Error('EOF')))
+    // It was not asked for.
+    outgoing.on('upgrade', (_message, socket) => {
+      socket.on('error', () => undefined).destroy()
+      reject(new Error('malformed HTTP response: 101 Switching Protocols'))
+    })
+    if (pipeBody === undefined) return void outgoing.end()
+    let draining: Promise<void> | undefined
+    let isEmpty = true
+    const take = (chunk: Buffer): void | Promise<void> => {
+      isEmpty = false
+      // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
+      if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
+        outgoing.setHeader('transfer-encoding', 'chunked')
+      }
+      if (outgoing.write(chunk)) return undefined
+      draining ??= drained(outgoing).then(() => {
+        draining = undefined
+      })
+      return draining
+    }
+    pipeBody(take).then(
+      () => {
+        sent.hasBody = !isEmpty
+        outgoing.end()
+      },
+      (error: Error) => outgoing.destroy(error),
+    )
+  })
+}
+
+/** Resolves also when the connection is closed. */
+function drained(outgoing: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (outgoing.destroyed) done()
+    else outgoing.on('drain', done).on('close', done)
+  })
+}
+
+/** Opens the request; the caller has to end it. */
+export function open(wanted: Forwarded): ClientRequest {
+  const { url, rawQuery = '', method, headers, signal } = wanted
+  // Loaded on first use: most servers never need it.
+  const { request } = process.getBuiltinModule(
+    url.protocol === 'https:' ? 'node:https' : 'node:http',
+  )
+  const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
+  const outgoing = request(url, {
+    method,
+    path,
+    headers: outgoingHeaders(headers),
+    signal,
+    ...connectionOf(wanted),
+  })
+  outgoing.once('socket', (socket) => {
+    // A kept-alive connection of an earlier request.
+    if (!socket.connecting) return
+    const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
+    const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']
+    for (const event of events) socket.once(event, () => clearTimeout(timer))
+  })
+  return outgoing
+}
+
+function connectionOf({ url, address, signal, kubelet, dial }: Forwarded): RequestOptions {
+  const tls = tlsOf(kubelet)
+  if (dial === undefined)
+    return { ...tls, ...(address === undefined ? {} : { lookup: always(address) }) }
+  const isTls = url.protocol === 'https:'
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  const named = { ...tls, host: name, ...(isIP(name) === 0 ? { servername: name } : {}) }
+  return {
+    createConnection: (_options, created) => {
+      const dialed = dial(address ?? name, Number(url.port) || (isTls ? 443 : 80), signal)
+      hand(isTls ? secured(dialed, named) : dialed, created)
+      return undefined
+    },
+  }
+}
+
+/** In place of a resolver. */
+const always =
+  (address: string): LookupFunction =>
+  (_host, { all }, found) => {
+    const family = isIP(address)
+    if (all) found(null, [{ address, family }])
+    else found(null, address, family)
+  }
+
+type TlsOption = 'rejectUnauthorized' | 'ca' | 'allowPartialTrustChain' | 'cert' | 'key'
+
+/** Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has a CA for it. */
+function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsOption> {
+  const { caPem = null, client = null } = kubelet ?? {}
+  return {
+    rejectUnauthorized: caPem !== null,
+    ...(caPem === null ? {} : serverTrustAnchors(caPem)),
+    ...(client === null ? {} : { cert: client.certificatePem, key: client.keyPem }),
+  }
+}
+
+const outgoingHeaders = (headers: Headers): OutgoingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : [...value],
+    ]),
+  )
+
+export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {
+  for await (const chunk of message) {
+    if (Buffer.isBuffer(chunk)) yield [chunk]
+  }
+}
+
+/** The path after that of the subresource, percent-encoded. */
+export function encodedPath(segments: readonly string[]): string {
+  return segments.map((segment) => encodeURIComponent(segment)).join('/')
+}

@@ -1,0 +1,106 @@
+/**
+ * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
+ * a file in this folder; all.ts has the table.
+ */
+import { attributesOf } from '../../../admission/admission.ts'
+import type { Objects } from '../../../api/object-access.ts'
+import type { Gates } from '../../../api/gates.ts'
+import { type KubeObject, withManagedFields } from '../../../api/object.ts'
+import type { ApiResponse } from '../../../api/request.ts'
+import type { Dial } from '../../../lib/dial.ts'
+import type { Resource, ResourceRequest } from '../../../registry/resource.ts'
+import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
+import type { WriteAccess } from '../access.ts'
+import { ownersAfterCreate } from '../write/record-owners.ts'
+import type { WriteOptions } from '../write-options.ts'
+import type { FindHost } from './find-host.ts'
+import type { LogMetrics } from './log-metrics.ts'
+
+export type SubresourceAccess = {
+  /** Access to the resource of the path. */
+  readonly own: WriteAccess
+  readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
+  readonly objects: Objects
+  readonly kubelet: KubeletAccess
+  /** How nodes, pods and Services are connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
+  readonly logMetrics: LogMetrics
+  readonly gates: Gates
+  readonly findHost: FindHost
+  /** For each direction of a tunnel; 0: unlimited. */
+  readonly tunnelBytesPerSecondMax: number
+  /** A random number from 0 to below 1. */
+  readonly random: () => number
+}
+
+/** How to connect to kubelets. */
+export type KubeletAccess = {
+  /** In order of preference. */
+  readonly addressTypes: readonly string[]
+  /** The CA of their certificates; null: they are not verified. */
+  readonly caPem: string | null
+  /** The client certificate that is presented to them; null: none. */
+  readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
+  /** The port of those whose nodes do not say theirs. */
+  readonly port: number
+}
+
+export type SubresourceHandler = (
+  request: ResourceRequest,
+  access: SubresourceAccess,
+) => Promise<ApiResponse>
+
+/** `pods/eviction`, `tokenreviews.authentication.k8s.io/`. */
+export function handlerKey({
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'resource' | 'subresource'>): string {
+  const { group, plural } = resource
+  return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
+}
+
+/** Runs mutating admission, which may refuse the request. Returns the object as plugins changed it. */
+export async function mutate(
+  request: ResourceRequest,
+  object: KubeObject,
+  { operation, isDryRun, access, shape }: Admitted,
+): Promise<Mutated> {
+  const attributes = attributesOf(request, { operation, object, options: { isDryRun }, shape })
+  return {
+    object: (await access.admission.mutate(attributes)) ?? object,
+    validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
+  }
+}
+
+/** For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of the object. */
+export function withOwners(
+  request: ResourceRequest,
+  object: KubeObject,
+  { kind, options, access }: Owned,
+): KubeObject | Promise<KubeObject> {
+  const { context, resource } = request
+  const asked = { ...request, resource: { ...resource, ...kind } }
+  const own = (): KubeObject =>
+    withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
+  return context.isLarge ? context.inParts(own) : own()
+}
+
+type Owned = {
+  readonly kind: Pick<Resource, 'group' | 'version' | 'kind' | 'shape'>
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+}
+
+type Mutated = {
+  readonly object: KubeObject
+  /** Runs validating admission, which may refuse the request: to be called after the subresource's own checks of the object. */
+  readonly validate: (object: KubeObject) => Promise<void>
+}
+
+type Admitted = {
+  readonly operation: 'CREATE' | 'CONNECT'
+  readonly isDryRun: boolean
+  readonly access: Pick<WriteAccess, 'admission'>
+  /** The schema of the object. */
+  readonly shape?: ObjectSchema
+}

@@ -1,0 +1,159 @@
+/** Finds the pod, service or node that a proxy request names: `[scheme:]name[:port]`. */
+import { badRequest, notFound, serviceUnavailable } from '../../../api/errors.ts'
+import { isGlobalUnicast } from '../../../api/ip.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { ResourceRequest } from '../../../registry/resource.ts'
+import { isPort } from '../../../registry/rules/ports.ts'
+import { podOf } from './log.ts'
+import { addressOf } from './node-address.ts'
+import type { KubeletAccess, SubresourceAccess } from './handler.ts'
+import { hostPort } from '../../../lib/host-port.ts'
+
+type Named = { readonly scheme: string; readonly name: string; readonly port: string }
+
+export type ProxyTarget = {
+  /** The URL begins with it. */
+  readonly base: string
+  /** What the host of the URL was resolved to. */
+  readonly address?: string
+  /** Only present for a kubelet, which gets the client certificate. */
+  readonly kubelet?: KubeletAccess
+}
+
+/** Fails if there is no target. */
+export async function proxyTarget(
+  request: ResourceRequest,
+  parts: SubresourceAccess,
+): Promise<ProxyTarget> {
+  switch (request.resource.plural) {
+    case 'pods':
+      return { base: await podTarget(request, parts) }
+    case 'services':
+      return { base: await serviceTarget(request, parts) }
+    default:
+      return nodeTarget(request, parts)
+  }
+}
+
+function split(text: string, what: string): Named {
+  const parts = text.split(':')
+  const [first = '', second = '', third = ''] = parts
+  if (parts.length === 1) return { scheme: '', name: first, port: '' }
+  if (parts.length === 2) return { scheme: '', name: first, port: second }
+  if (parts.length === 3 && ['', 'http', 'https'].includes(first))
+    return { scheme: first, name: second, port: third }
+  throw badRequest(`invalid ${what} request ${quote(text)}`)
+}
+
+/** Only ports of services have names. Any other text would become a part of the URL. */
+function numbered(named: Named, { name }: ResourceRequest, what: string): Named {
+  if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port))))
+    return named
+  throw badRequest(`invalid ${what} request ${quote(name)}`)
+}
+
+async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
+  const { scheme, name, port } = numbered(split(request.name, 'pod'), request, 'pod')
+  const pod = await podOf(request, parts, name)
+  const status = fieldsOf(pod['status'])
+  const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
+  // Clients must not reach what listens on the server's own machine.
+  if (!isGlobalUnicast(ip)) throw badRequest('address not allowed')
+  const own = port === '' ? firstPort(pod) : port
+  const host = ip.includes(':') ? `[${ip}]` : ip
+  return `${scheme === '' ? 'http' : scheme}://${own === '' ? host : `${host}:${own}`}`
+}
+
+function firstPort(pod: KubeObject): string {
+  const ports = itemsOf(fieldsOf(pod['spec'])['containers']).flatMap((container) =>
+    itemsOf(container['ports']),
+  )
+  return ports[0] === undefined ? '' : `${numberOf(ports[0]['containerPort'])}`
+}
+
+const services = { group: '', version: 'v1', plural: 'services' } as const
+const pods = { group: '', version: 'v1', plural: 'pods' } as const
+const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
+
+/**
+ * As upstream, the address comes from Endpoints and must be that of a pod of the namespace: otherwise a service could lead to any address.
+ */
+async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
+  const { scheme, name, port } = split(request.name, 'service')
+  const { objects, random } = parts
+  const place = { namespace: request.namespace, name }
+  const portName = /^[+-]?[0-9]+$/.test(port) ? await portNameOf(place, Number(port), parts) : port
+  const found = await objects.get(endpoints, place, 'latest')
+  if (found === undefined) throw notFound(services, name)
+  const subsets = itemsOf(found['subsets'])
+  if (subsets.length === 0)
+    throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
+  for (const { addresses, ports } of fromAnywhere(subsets, random)) {
+    const open = itemsOf(ports).find((one) => textOf(one['name']) === portName)
+    if (open === undefined) continue
+    const ip = await podAddress(itemsOf(addresses), request, parts)
+    if (ip === undefined) continue
+    return `${scheme === '' ? 'http' : scheme}://${hostPort({ host: ip, port: numberOf(open['port']) })}`
+  }
+  throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
+}
+
+/** All items once, beginning with a random one, to spread the clients. */
+function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
+  const first = Math.floor(random() * items.length)
+  return [...items.slice(first), ...items.slice(0, first)]
+}
+
+/** Users who may write Endpoints could write any address into them, so an address is only used if a pod of the namespace has it. */
+async function podAddress(
+  addresses: readonly Fields[],
+  { namespace }: ResourceRequest,
+  { objects, random }: SubresourceAccess,
+): Promise<string | undefined> {
+  for (const { ip, targetRef } of fromAnywhere(addresses, random)) {
+    const target = fieldsOf(targetRef)
+    if (textOf(target['namespace']) !== namespace || textOf(target['name']) === '') continue
+    const pod = await objects.get(pods, { namespace, name: textOf(target['name']) }, 'latest')
+    const podIps = itemsOf(fieldsOf(pod?.['status'])['podIPs'])
+    if (podIps.some((one) => one['ip'] === ip) && isGlobalUnicast(textOf(ip))) return textOf(ip)
+  }
+  return undefined
+}
+
+async function portNameOf(
+  place: Place,
+  port: number,
+  { objects }: SubresourceAccess,
+): Promise<string> {
+  const service = await objects.get(services, place, 'latest')
+  if (service === undefined) throw notFound(services, place.name)
+  const found = itemsOf(fieldsOf(service['spec'])['ports']).find((one) => one['port'] === port)
+  if (found !== undefined) return textOf(found['name'])
+  throw serviceUnavailable(`no service port ${port} found for service ${quote(place.name)}`)
+}
+
+type Place = { readonly namespace: string; readonly name: string }
+
+async function nodeTarget(
+  request: ResourceRequest,
+  parts: SubresourceAccess,
+): Promise<ProxyTarget> {
+  const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
+  const node = await addressOf(name, request.resource, parts)
+  // Users who may write the status of a node could write any address into it.
+  const address = await parts.findHost(node.host)
+  if (port === '' || Number(port) === node.port) {
+    return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }
+  }
+  // A port other than the kubelet's may belong to anybody.
+  const target = hostPort({ host: node.host, port: Number(port) })
+  return { base: `${scheme === '' ? 'http' : scheme}://${target}`, address }
+}

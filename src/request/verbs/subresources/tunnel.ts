@@ -1,0 +1,65 @@
+/** A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes it. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { serviceUnavailable } from '../../../api/errors.ts'
+import { answerHeaders, requestHeaders } from '../../../api/proxied-headers.ts'
+import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
+import { join } from '../../../lib/join-streams.ts'
+import { chunksOf, type Forwarded, open } from './forward.ts'
+
+export type TunnelTo = Pick<
+  Forwarded,
+  'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'
+> & {
+  /** For each direction; 0: unlimited. */
+  readonly bytesPerSecondMax: number
+}
+
+/** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
+export async function tunnel(
+  http: ApiRequest,
+  { bytesPerSecondMax, ...to }: TunnelTo,
+): Promise<ApiResponse> {
+  // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
+  const { 'content-length': _length, ...passed } = requestHeaders(http)
+  const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
+  const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
+    throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
+  })
+  const { message, socket } = answer
+  if (socket === undefined) {
+    return {
+      status: message.statusCode ?? 502,
+      headers: answerHeaders(message.headers),
+      stream: chunksOf(message),
+    }
+  }
+  const agreed: Headers = {
+    ...answerHeaders(message.headers),
+    connection: 'Upgrade',
+    upgrade: message.headers.upgrade ?? '',
+  }
+  return {
+    status: 101,
+    headers: agreed,
+    tunnel: (client) => join(client, socket, bytesPerSecondMax),
+  }
+}
+
+type Upgraded = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
+
+function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
+  return new Promise((resolve, reject) => {
+    const outgoing = open(wanted)
+    outgoing.on('response', (message) => resolve({ message, socket: undefined }))
+    outgoing.on('upgrade', (message, socket, head) => {
+      // Node has taken its own listener off; until the tunnel is joined, an error must not end the process.
+      socket.on('error', () => undefined)
+      if (head.length > 0) socket.unshift(head)
+      resolve({ message, socket })
+    })
+    outgoing.on('error', reject)
+    outgoing.on('close', () => reject(new Error('EOF')))
+    outgoing.end()
+  })
+}

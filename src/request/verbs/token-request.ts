@@ -1,0 +1,231 @@
+/** TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a node. Nothing is stored. */
+import { type AccountClaims, accountUserName, type ObjectClaim } from '../../api/account-claims.ts'
+import { badRequest, conflict, invalid, notFound, unclassified } from '../../api/errors.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import { checkPathSegment } from '../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type KubeObject,
+  numberOf,
+  omit,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import { validateTokenLifetime } from '../../registry/rules/token.ts'
+import { asTokenRequest, tokenRequestKind } from '../../registry/token-request.ts'
+import type { WriteAccess } from './access.ts'
+import { readReview } from './reviews/question.ts'
+import { validateAudiences } from './reviews/token-review.ts'
+
+/** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
+const KUBELET_SECONDS = 3607
+
+export type TokenParts = {
+  readonly issuer: string
+  /** The server's own audiences, for requests without any. */
+  readonly audiences: readonly string[]
+  readonly secondsMax: number | null
+  /** How long tokens that kubelets request are really valid; null: as long as they say. */
+  readonly extendedSeconds: number | null
+  /** May fail if an external signer signs. */
+  readonly sign: (claims: AccountClaims) => string | Promise<string>
+  /** Reads the current object of the core group. */
+  readonly read: (
+    plural: string,
+    namespace: string,
+    name: string,
+  ) => Promise<KubeObject | undefined>
+  readonly wallMs: () => number
+}
+
+export const createTokenRequest =
+  (parts: TokenParts) =>
+  async (request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> => {
+    const { resource, namespace, name } = request
+    const {
+      object: sent,
+      validate,
+      respond,
+    } = await readReview(request, access, {
+      shown: asTokenRequest(resource),
+      validateSize: validateAudiences,
+    })
+    refuseOther(sent, { namespace, name })
+    const account = await parts.read(resource.plural, namespace, name)
+    if (account === undefined) throw notFound(resource, name)
+    const given = textsOf(fieldsOf(sent['spec'])['audiences'])
+    const audiences = given.length === 0 ? parts.audiences : given
+    const spec: Fields = { ...fieldsOf(sent['spec']), audiences }
+    const { status: _, ...question } = sent
+    const metadata = {
+      ...omit(sent.metadata, 'uid'),
+      name,
+      namespace,
+      creationTimestamp: access.now(),
+    }
+    const object: KubeObject = { ...question, metadata, spec }
+    const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
+    if (faults.length > 0) throw invalid(tokenRequestKind, '', faults)
+    await validate(object)
+    const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
+    const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
+    const nowSeconds = Math.floor(parts.wallMs() / 1000)
+    const extendedSeconds = isForKubelet(seconds, { bound, audiences, parts })
+      ? parts.extendedSeconds
+      : null
+    const jti = access.ids.uid()
+    const token = await sign(parts, {
+      aud: audiences,
+      exp: nowSeconds + (extendedSeconds ?? seconds),
+      iat: nowSeconds,
+      iss: parts.issuer,
+      jti,
+      'kubernetes.io': {
+        namespace,
+        ...bound,
+        serviceaccount: claimOf(account),
+        ...(extendedSeconds === null ? {} : { warnafter: nowSeconds + seconds }),
+      },
+      nbf: nowSeconds,
+      sub: accountUserName(namespace, name),
+    })
+    request.context.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`)
+    return respond({
+      ...object,
+      spec: { ...spec, expirationSeconds: seconds },
+      status: { token, expirationTimestamp: timestamp(nowSeconds + seconds) },
+    })
+  }
+
+async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Promise<string> {
+  try {
+    return await signClaims(claims)
+  } catch (error) {
+    throw unclassified(`failed to generate token: ${messageOf(error)}`, error)
+  }
+}
+
+const timestamp = (seconds: number): string =>
+  `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+function refuseOther(
+  { metadata }: KubeObject,
+  account: { readonly namespace: string; readonly name: string },
+): void {
+  for (const field of ['name', 'namespace'] as const) {
+    const given = metadata[field] ?? ''
+    if (given === '' || given === account[field]) continue
+    const fault = invalidValue(
+      `metadata.${field}`,
+      given,
+      `must match the service account ${field} if specified`,
+    )
+    throw invalid(tokenRequestKind, account.name, [fault])
+  }
+}
+
+type Bound = Pick<AccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>
+
+type Binding = {
+  readonly account: KubeObject
+  readonly namespace: string
+  readonly parts: TokenParts
+}
+
+async function findBound(reference: Fields[string], binding: Binding): Promise<Bound> {
+  if (reference === undefined || reference === null) return {}
+  const { apiVersion, kind, name, uid } = fieldsOf(reference)
+  const [version = '', group = ''] = textOf(apiVersion).split('/').toReversed()
+  const isCore = group === ''
+  if (isCore && (kind === 'Pod' || kind === 'Secret' || kind === 'Node')) refuseName(textOf(name))
+  const object =
+    isCore && kind === 'Pod'
+      ? await findPod(textOf(name), binding)
+      : isCore && (kind === 'Secret' || kind === 'Node')
+        ? await findPlain(kind, textOf(name), binding)
+        : undefined
+  if (object === undefined)
+    throw badRequest(
+      `cannot bind token to object of type ${group}/${version}, Kind=${textOf(kind)}`,
+    )
+  if (textOf(uid) !== '' && uid !== object.found.metadata.uid) {
+    const why = `the UID in the bound object reference (${textOf(uid)}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group, plural: textOf(kind) }, textOf(name), why)
+  }
+  return object.claims
+}
+
+function refuseName(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.')
+  const [why] = checkPathSegment(name)
+  if (why !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${why}`)
+}
+
+type Found = { readonly found: KubeObject; readonly claims: Bound }
+
+/** Includes the node that the pod is bound to, without a uid if that node does not exist. */
+async function findPod(name: string, { account, namespace, parts }: Binding): Promise<Found> {
+  const found = await parts.read('pods', namespace, name)
+  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  const { nodeName, serviceAccountName } = fieldsOf(found['spec'])
+  const accountName = account.metadata.name ?? ''
+  if (serviceAccountName !== accountName) {
+    throw badRequest(
+      `cannot bind token for serviceaccount "${accountName}" to pod running with different serviceaccount name.`,
+    )
+  }
+  const host = textOf(nodeName)
+  if (host === '') return { found, claims: { pod: claimOf(found) } }
+  const node = await parts.read('nodes', '', host)
+  return {
+    found,
+    claims: { node: node === undefined ? { name: host } : claimOf(node), pod: claimOf(found) },
+  }
+}
+
+async function findPlain(
+  kind: 'Secret' | 'Node',
+  name: string,
+  { namespace, parts }: Binding,
+): Promise<Found> {
+  const plural = kind === 'Secret' ? 'secrets' : 'nodes'
+  const found = await parts.read(plural, kind === 'Secret' ? namespace : '', name)
+  if (found === undefined) throw notFound({ group: '', plural }, name)
+  const claim = claimOf(found)
+  return { found, claims: kind === 'Secret' ? { secret: claim } : { node: claim } }
+}
+
+const claimOf = ({ metadata }: KubeObject): ObjectClaim => ({
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+})
+
+function secondsOf(
+  asked: number,
+  { context }: ResourceRequest,
+  { secondsMax }: TokenParts,
+): number {
+  if (secondsMax === null || asked <= secondsMax) return asked
+  context.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`)
+  return secondsMax
+}
+
+/** Whether the token is extended: clients that never reload their token keep working meanwhile. */
+function isForKubelet(
+  seconds: number,
+  {
+    bound,
+    audiences,
+    parts,
+  }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
+): boolean {
+  if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
+    return false
+  // limit: the server has a few audiences
+  return audiences.every((audience) => parts.audiences.includes(audience))
+}

@@ -1,0 +1,15 @@
+/** Refuses subresources that cannot be read or written like objects. */
+import { type ApiError, methodNotAllowed } from '../../api/errors.ts'
+import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+
+/** Fails unless the path names an object, or a subresource that can be read and written like one. */
+export function checkSubresource(request: ResourceRequest): void {
+  const { resource, subresource } = request
+  if (subresource === '' || viewOf(request) !== undefined) return
+  if (!Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedSubresource(request)
+}
+
+export function unsupportedSubresource({ resource, subresource, verb }: ResourceRequest): ApiError {
+  const plural = subresource === '' ? resource.plural : `${resource.plural}/${subresource}`
+  return methodNotAllowed({ group: resource.group, plural }, verb)
+}

@@ -1,0 +1,52 @@
+import { conflict, notFound } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { negotiate } from '../../objects/codec/negotiate.ts'
+import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import { resourcePrefix, toText } from '../../storage/keys.ts'
+import type { WriteAccess } from './access.ts'
+import { answerUpdate } from './answer.ts'
+import { checkName } from './identity.ts'
+import { readObject } from './read-body.ts'
+import { represent } from './represent/represent.ts'
+import { checkSubresource } from './unsupported.ts'
+import { updateObject } from './write/update-object.ts'
+import { mayCreateAt } from './write/write.ts'
+import { parseWriteOptions } from './write-options.ts'
+
+/** Updates an object, or a part of it that has a subresource. */
+export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
+  const { resource, name, http } = request
+  const show = represent(negotiate(http, resource), access.forms, request, viewOf(request))
+  checkSubresource(request)
+  const options = parseWriteOptions(http.query, 'UpdateOptions')
+  const object = await readObject(request, options.fieldValidation, access)
+  checkName(object, request)
+  const replace = (current: KubeObject | undefined): KubeObject => {
+    checkUid(object, current, request, { keys: access.keys, isDryRun: options.isDryRun })
+    if (current === undefined && !mayCreateAt(request)) throw notFound(resource, name)
+    return object
+  }
+  const updated = await updateObject(request, replace, { options, access, owners: 'recorded' })
+  return answerUpdate(request, updated, show)
+}
+
+/** The message is that of upstream's storage, which checks this. */
+function checkUid(
+  given: KubeObject,
+  current: KubeObject | undefined,
+  { resource, namespace, name }: ResourceRequest,
+  { keys, isDryRun }: Pick<WriteAccess, 'keys'> & { readonly isDryRun: boolean },
+): void {
+  const { uid = '' } = given.metadata
+  const stored = current?.metadata.uid ?? ''
+  if (uid === '' || uid === stored) return
+  const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
+  // Upstream refuses a dry run above the storage, where keys do not have the root prefix yet.
+  const folders = resource.isNamespaced ? `${namespace}/` : ''
+  const key = isDryRun
+    ? `/${resourcePrefix(resource)}/${folders}${name}`
+    : toText(keys.key(namespace, name))
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`
+  throw conflict(resource, name, why)
+}

@@ -1,0 +1,41 @@
+/** Objects that are not stored but made for each read, such as ComponentStatus. Verbs read them like any others. */
+import { notFound } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Cache } from '../../storage/cache/cache.ts'
+import type { Item } from '../../storage/cache/item.ts'
+import { printUnversioned } from '../../objects/codec/object.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ResourceKeys } from '../../storage/keys.ts'
+import type { ReadAccess } from './access.ts'
+
+export type VirtualParts = {
+  readonly resource: Resource
+  readonly keys: ResourceKeys
+  /** All objects, sorted by name. */
+  readonly read: () => Promise<readonly KubeObject[]>
+  readonly cache: Cache
+}
+
+/** Virtual objects have no revision, and are too few for a limit to matter. */
+export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
+  const print = (object: KubeObject) => printUnversioned(object, resource.shape)
+  const all = async (): Promise<Item[]> =>
+    (await read()).map((object) =>
+      cache.looseItem({ key: keys.key('', object.metadata.name ?? '') }, object, print),
+    )
+  return {
+    get: async (key) => {
+      const item = (await all()).find((one) => one.key === key)
+      // Upstream's error has the singular of a resource that is not stored.
+      if (item === undefined)
+        throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
+      return { revision: 0, item }
+    },
+    list: async ({ from, to }, _at, selection) => {
+      const isIn = (item: Item): boolean => item.key >= from && item.key < to
+      const { matches = () => true } = selection ?? {}
+      const items = (await all()).filter((item) => isIn(item) && matches(item))
+      return { revision: 0, items, more: false, remaining: 0 }
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import { toStatus } from '../../api/errors.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import type { ObjectReader, WatchOptions } from '../../storage/cache/reader.ts'
+import { negotiate, negotiateStream } from '../../objects/codec/negotiate.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import { StorageError } from '../../storage/errors.ts'
+import type { KeyRange } from '../../storage/keys.ts'
+import type { WatchAccess } from './access.ts'
+import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { framingOf } from './represent/framing.ts'
+import { choose, parseSelectors } from './selection.ts'
+import { fromStorage, type StorageOperation } from './storage-errors.ts'
+import { WatchFrames } from './watch-frames.ts'
+import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
+
+/** The longest delay of a Node timer: 24 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
+  const { resource, http } = request
+  const { reader, allowsWatchList } = access
+  // A media type that can be served but not streamed is refused last, as upstream.
+  const refuseFirst = (): void => {
+    parseSelectors(parseListOptions(http.query))
+    validateListOptions(http.query, 'watch', { allowsWatchList })
+  }
+  negotiate(http, { onCollection: true, isCustom: resource.isCustom, refuseFirst })
+  const options = parseListOptions(http.query)
+  const selectors = parseSelectors(options)
+  validateListOptions(http.query, 'watch', { allowsWatchList })
+  const { range, matches, by } = choose(request, selectors, access.keys)
+  const askedVersion =
+    options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
+  const hasTable = !(allowsWatchList && isMarked(options))
+  const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
+  // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts read them one by one.
+  const keepsFrames = asksForWebSocket(http) || http.connection === undefined
+  const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
+  const { headers } = framing
+  const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
+  const timeoutMs = timeoutOf(options, access)
+  const onEnd = access.heldSelectors.hold(
+    request.user.name,
+    options.labelSelector.length + options.fieldSelector.length,
+  )
+  try {
+    const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
+    const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
+    const sendsBookmarks = options.allowWatchBookmarks
+    const frames = new WatchFrames(watcher, {
+      framing,
+      timeoutMs,
+      sendsBookmarks,
+      onFrames: access.onFrames,
+      onEnd,
+    })
+    const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
+    if (socketForm !== undefined && asksForWebSocket(http))
+      return overWebSocket(http, frames, socketForm)
+    return { status: 200, headers, frames }
+  } catch (error) {
+    onEnd()
+    if (!(error instanceof StorageError)) throw error
+    // From here on errors are sent in the stream, even before its first event.
+    return {
+      status: 200,
+      headers,
+      stream: single(framing.error(toStatus(fromStorage(error, operation)))),
+    }
+  }
+}
+
+/** Whether a bookmark marks the end of the initial events. It carries an empty list of the objects, which a Table is not. */
+const isMarked = ({
+  sendInitialEvents,
+  resourceVersion,
+  allowWatchBookmarks,
+}: ListOptions): boolean =>
+  allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
+
+/** Negative: the watch ends at once. */
+function timeoutOf(
+  { timeoutSeconds = 0 }: ListOptions,
+  { random, watchMsMin }: Pick<WatchAccess, 'random' | 'watchMsMin'>,
+): number {
+  const wantedMs = timeoutSeconds === 0 ? watchMsMin * (1 + random()) : timeoutSeconds * 1000
+  return Math.min(wantedMs, TIMER_MS_MAX)
+}
+
+type Starting = {
+  readonly askedVersion: number
+  readonly range: KeyRange
+  readonly reader: ObjectReader
+  readonly allowsWatchList: boolean
+}
+
+/**
+ * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that the cache has. With the WatchList gate
+ * both get the bookmark at the end of their initial events.
+ */
+async function startOf(options: ListOptions, starting: Starting): Promise<WatchOptions['start']> {
+  const { askedVersion, range, reader, allowsWatchList } = starting
+  const { sendInitialEvents, resourceVersion, allowWatchBookmarks: markEnd } = options
+  const initial =
+    resourceVersion === '' ? 'latest' : askedVersion === 0 ? 'any' : { atLeast: askedVersion }
+  if (sendInitialEvents === undefined) {
+    return askedVersion === 0
+      ? { initial, markEnd: markEnd && allowsWatchList }
+      : { after: askedVersion }
+  }
+  if (sendInitialEvents) return { initial, markEnd }
+  if (askedVersion !== 0) return { after: askedVersion }
+  const { revision } = await reader.list({ from: range.from, to: range.from }, initial)
+  return { after: revision }
+}
+
+async function* single(frame: Buffer): AsyncGenerator<readonly Buffer[], void, void> {
+  yield [frame]
+}

@@ -1,0 +1,86 @@
+/** The step that allocates from finite pools: addresses and node ports of Services. */
+import { ApiError } from '../../../api/errors.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import type { Allocator, Allocation, AllocationRequest } from '../../../registry/allocations.ts'
+import { type ResourceRequest, viewOf } from '../../../registry/resource.ts'
+import type { Current } from '../../../storage/store.ts'
+import { StorageError } from '../../../storage/errors.ts'
+
+type Allocating = {
+  readonly request: ResourceRequest
+  readonly options: { readonly isDryRun: boolean }
+  readonly allocation: HeldAllocation | undefined
+}
+
+/** Only a write of the object itself, or through a view, allocates; one of /status does not. */
+export async function allocate(
+  { request, options, allocation }: Allocating,
+  object: KubeObject,
+  current: Current<KubeObject> | undefined,
+): Promise<KubeObject> {
+  if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined))
+    return object
+  const { namespace, context } = request
+  return allocation.allocate({
+    object,
+    before: current?.object,
+    namespace,
+    isDryRun: options.isDryRun,
+    ...(context.isLarge ? { inParts: (work) => context.inParts(work) } : {}),
+  })
+}
+
+/** The allocations of a write. They stay with the object if the write succeeds; those of earlier attempts are released. */
+export class HeldAllocation {
+  readonly #allocator: Allocator
+  #allocation: Allocation | undefined
+  #isOffered = false
+
+  constructor(allocator: Allocator) {
+    this.#allocator = allocator
+  }
+
+  /** Returns the object with its allocations. Releases those of the call before first. */
+  async allocate(wanted: AllocationRequest): Promise<KubeObject> {
+    await this.#undo()
+    this.withdraw()
+    this.#allocation = await this.#allocator.allocate(wanted)
+    return this.#allocation.object
+  }
+
+  /**
+   * The object is about to be stored. Before that, a write that admission makes may fail with an unknown outcome, which does not concern
+   * the object.
+   */
+  offer(): void {
+    this.#isOffered = true
+  }
+
+  /** The object was not stored, because another writer was first. */
+  withdraw(): void {
+    this.#isOffered = false
+  }
+
+  /** The write succeeded. */
+  async keep(): Promise<void> {
+    await this.#allocation?.keep()
+    this.#allocation = undefined
+  }
+
+  /** The write failed. If its outcome is unknown the allocations are kept: the repair loop releases those that are unused. */
+  async giveBack(error: unknown): Promise<void> {
+    if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined
+    else await this.#undo()
+  }
+
+  async #undo(): Promise<void> {
+    const allocation = this.#allocation
+    this.#allocation = undefined
+    await allocation?.undo()
+  }
+}
+
+function mayBeDone(error: unknown): boolean {
+  const cause = error instanceof ApiError ? error.cause : error
+  return cause instanceof StorageError && cause.ambiguous
+}

@@ -1,0 +1,65 @@
+import { ApiError, nameNotGenerated } from '../../../api/errors.ts'
+import { type KubeObject, omit } from '../../../api/object.ts'
+import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { WriteAccess } from '../access.ts'
+import type { Written } from '../represent/representation.ts'
+import { toApiError } from '../storage-errors.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { HeldAllocation } from './allocate.ts'
+import { complete, mutate } from './steps.ts'
+import { storeNew } from './store-new.ts'
+import type { Write } from './write.ts'
+
+/** Attempts with a generated name, as upstream. */
+const NAME_TRIES = 8
+
+/** Stores a new object; returns it in the shape of the path. */
+export async function createObject(
+  request: ResourceRequest,
+  decoded: KubeObject,
+  { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
+): Promise<Written> {
+  const { resource, namespace, context } = request
+  const { generateName = '', name = '' } = decoded.metadata
+  const allocation = access.allocator && new HeldAllocation(access.allocator)
+  const write: Write = { request, options, access, owners: 'recorded', allocation }
+  // From before its admission until it is stored, so that a namespace that is deleted meanwhile is emptied after it.
+  access.creates?.enter(namespace)
+  try {
+    const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
+    for (let tries = 1; ; tries++) {
+      try {
+        const stored = await storeNew(write, await complete(write, mutated, undefined))
+        await allocation?.keep()
+        return stored
+      } catch (error) {
+        await allocation?.giveBack(error)
+        if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '')
+          throw error
+        if (name !== '' || tries === NAME_TRIES)
+          throw nameNotGenerated(resource, error.details?.name ?? '')
+      }
+    }
+  } catch (error) {
+    throw toApiError(context, { resource, name, verb: 'create' }, error)
+  } finally {
+    context.endWrite()
+    access.creates?.leave(namespace)
+  }
+}
+
+/** What the server sets, whatever the client sent. */
+function withoutSystemFields(object: KubeObject): KubeObject {
+  const { metadata } = object
+  return systemFields.some((name) => name in metadata)
+    ? { ...object, metadata: omit(metadata, ...systemFields) }
+    : object
+}
+
+const systemFields = [
+  'uid',
+  'creationTimestamp',
+  'selfLink',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const

@@ -1,0 +1,76 @@
+/** Decides what an update writes, and whether it writes at all. */
+import { isSameButTimes } from '../../../objects/apply/managers.ts'
+import { isEqual, isSurelyOther } from '../../../objects/apply/value.ts'
+import { once } from '../../../lib/parts.ts'
+import { type Fields, type KubeObject, withManagedFields } from '../../../api/object.ts'
+import {
+  encodeStored,
+  hasEmptyMetadata,
+  isOutdated,
+  withoutNullBytes,
+} from '../../../objects/codec/object.ts'
+import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
+import type { Decision } from '../../../storage/store.ts'
+import type { Resource } from '../../../registry/resource.ts'
+import { isReleased } from '../../../registry/deletion.ts'
+
+export type Decided = { readonly object: KubeObject; readonly decision: Decision }
+
+/** `before`: the stored object; undefined if the object is new. */
+export function decide(
+  resource: Resource,
+  object: KubeObject,
+  before: KubeObject | undefined,
+): Decided {
+  if (before === undefined) {
+    const created = withoutVersion(object)
+    return { object: created, decision: { put: encodeStored(created, resource.shape) } }
+  }
+  if (isReleased(object, before, resource)) return { object, decision: 'delete' }
+  return decidePut(object, before, resource.shape)
+}
+
+/** A write that changes nothing, or only timestamps in managedFields, is omitted. */
+function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
+  const { managedFields } = before.metadata
+  const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
+  const same = isRetimed ? withManagedFields(object, managedFields) : object
+  const [plain, plainBefore] = once(
+    'without version',
+    () => [withoutVersion(same), withoutVersion(before)] as const,
+  )
+  const isReadOtherwise =
+    withoutNullBytes(object, shape) !== object ||
+    (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
+  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
+  // custom kind does not have.
+  const form = shape.custom === undefined ? undefined : shape.stored
+  const isOther = once('is other object', () =>
+    isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
+  )
+  const isUnchanged = !isOther && once('is unchanged', () => isEqual(plain, plainBefore))
+  // An object is stored again if its stored form differs from what would be written now.
+  if (isOutdated(before) || isReadOtherwise) {
+    const kept = isUnchanged ? same : object
+    return { object: kept, decision: { put: encodeStored(kept, shape) } }
+  }
+  if (isUnchanged) return { object: same, decision: 'unchanged' }
+  const isStored =
+    !isOther &&
+    once('encode after', () => encodeStored(same, shape)).equals(
+      once('encode before', () => encodeStored(before, shape)),
+    )
+  if (isStored) return { object: same, decision: 'unchanged' }
+  return { object, decision: { put: encodeStored(object, shape) } }
+}
+
+/** As `isSurelyOther`. Nearly every write changes spec or status, and metadata has managedFields: it is compared last. */
+function isOtherObject(one: Fields, other: Fields): boolean {
+  for (const key in one) if (key !== 'metadata' && isSurelyOther(one[key], other[key])) return true
+  return isSurelyOther(one, other)
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

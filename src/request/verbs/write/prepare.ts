@@ -1,0 +1,142 @@
+/** The step that sets the fields which the server owns, and those that the kind's strategy sets or resets. */
+import {
+  conflict,
+  invalid,
+  modifiedMeanwhile,
+  refuseInvalid,
+  unclassified,
+} from '../../../api/errors.ts'
+import {
+  type KubeObject,
+  omit,
+  type ObjectMeta,
+  present,
+  withManagedFields,
+} from '../../../api/object.ts'
+import {
+  type Resource,
+  type ResourceRequest,
+  rulesOf,
+  viewOf,
+  type Writer,
+} from '../../../registry/resource.ts'
+import type { Revision } from '../../../storage/engine.ts'
+import type { Current } from '../../../storage/store.ts'
+import type { Ids } from '../../../api/ids.ts'
+import { isMarked } from '../../../registry/deletion.ts'
+import { uintFault } from '../options.ts'
+import { withoutDuplicateOwners } from './owner-references.ts'
+import type { Write } from './write.ts'
+
+/** With its random suffix a generated name fits in a label value. */
+const NAME_PREFIX_CHARACTERS_MAX = 58
+
+/** `mutated` is in the shape of the path; the result is the object itself. */
+export const prepare = (
+  write: Write,
+  mutated: KubeObject,
+  current: Current<KubeObject> | undefined,
+): KubeObject =>
+  current === undefined ? prepareNew(write, mutated) : prepareUpdate(write, mutated, current)
+
+function prepareNew(write: Write, given: KubeObject): KubeObject {
+  const { request, access } = write
+  const { resource } = request
+  const { generateName = '', name = '' } = given.metadata
+  const fault = request.verb === 'create' ? undefined : versionFault(given)
+  if (fault !== undefined) throw unclassified(fault)
+  const writer = writerOf(write)
+  const metadata: ObjectMeta = {
+    ...withoutServerFields(given.metadata),
+    name:
+      name === '' && generateName !== '' ? generatedName(generateName, resource, access.ids) : name,
+    uid: access.ids.uid(),
+    creationTimestamp: access.now(),
+  }
+  return resource.prepareCreate({ ...given, metadata }, writer)
+}
+
+const generatedName = (prefix: string, { usesGenerateNameVerbatim }: Resource, ids: Ids): string =>
+  usesGenerateNameVerbatim === true
+    ? prefix
+    : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
+
+const writerOf = ({ request: { user, context }, access: { now, ids } }: Write): Writer => ({
+  user,
+  now,
+  newId: ids.uid,
+  warn: (text) => context.warn(text),
+})
+
+function prepareUpdate(
+  write: Write,
+  mutated: KubeObject,
+  { object: before, revision }: Current<KubeObject>,
+): KubeObject {
+  const { request } = write
+  const view = viewOf(request)
+  const shown = withoutDuplicateOwners(mutated, request.context, { isMutated: true })
+  if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
+  const given = view === undefined ? shown : view.change(before, shown)
+  if (view !== undefined) checkShownUid(request, shown, before)
+  checkVersion(request, given, { revision, isView: view !== undefined })
+  const metadata = present({ ...given.metadata, generation: before.metadata.generation })
+  const prepared = rulesOf(request).prepareUpdate({ ...given, metadata }, before, writerOf(write))
+  return withManagedFields(keepSystemFields(prepared, before), shown.metadata['managedFields'])
+}
+
+/** A uid in a view is a precondition. */
+function checkShownUid(
+  { resource, subresource, name }: ResourceRequest,
+  shown: KubeObject,
+  before: KubeObject,
+): void {
+  const { uid = '' } = shown.metadata
+  const { uid: found = '' } = before.metadata
+  if (uid === '' || uid === found) return
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`
+  throw conflict({ group: resource.group, plural: `${resource.plural}/${subresource}` }, name, why)
+}
+
+function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): string | undefined {
+  return resourceVersion === '' ? undefined : uintFault(resourceVersion)
+}
+
+/** A view needs no resourceVersion. */
+function checkVersion(
+  { resource, name }: ResourceRequest,
+  given: KubeObject,
+  { revision, isView }: { readonly revision: Revision; readonly isView: boolean },
+): void {
+  const { resourceVersion = '' } = given.metadata
+  const fault = versionFault(given)
+  if (fault !== undefined) throw unclassified(fault)
+  if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
+    if (resource.allowsUnconditionalUpdate || isView) return
+    const message = 'Invalid value: 0x0: must be specified for an update'
+    const faults = [
+      { path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message },
+    ] as const
+    throw invalid({ group: resource.group, kind: resource.plural }, name, faults)
+  }
+  if (BigInt(resourceVersion) !== BigInt(revision))
+    throw conflict(resource, name, modifiedMeanwhile)
+}
+
+/**
+ * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not being deleted is left for validation to
+ * refuse.
+ */
+function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
+  const own = withoutServerFields(object.metadata)
+  // The fields before `own` are only filled in if they are absent, so that validation refuses a change.
+  const metadata = isMarked(before)
+    ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
+    : { uid, ...own, creationTimestamp }
+  return { ...object, metadata: present(metadata) }
+}
+
+/** selfLink is ignored. */
+const withoutServerFields = (metadata: ObjectMeta): ObjectMeta =>
+  'selfLink' in metadata ? omit(metadata, 'selfLink') : metadata

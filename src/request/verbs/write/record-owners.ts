@@ -1,0 +1,199 @@
+/**
+ * The step that records which manager owns which fields. It runs before mutating admission: fields that admission changes have no owner.
+ */
+import { Differences, type Versions } from '../../../objects/apply/differences.ts'
+import { type Owners, printOwners, readOwners } from '../../../objects/apply/managers.ts'
+import { mergeTypeOfObjects } from '../../../objects/apply/object-merge-type.ts'
+import { childOf } from '../../../objects/apply/owned.ts'
+import { recordUpdate } from '../../../objects/apply/record.ts'
+import {
+  hasSetsOfAny,
+  mayOmitKeys,
+  validateApplied,
+  validateTyped,
+} from '../../../objects/apply/validate.ts'
+import { isEqual } from '../../../objects/apply/value.ts'
+import { givenWire, storedWire } from '../../../objects/apply/wire.ts'
+import {
+  isFields,
+  type Json,
+  type KubeObject,
+  omit,
+  withManagedFields,
+} from '../../../api/object.ts'
+import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import type { Current } from '../../../storage/store.ts'
+import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
+import {
+  emptyWire,
+  hasOtherVersion,
+  ignoredAt,
+  type Tracking,
+  trackingOf,
+  writerOf,
+} from '../owners.ts'
+import type { Write } from './write.ts'
+
+type Recording = Pick<Write, 'options' | 'access'>
+
+/** `given`: in the shape of the path (an object, or a view such as Scale). */
+export function recordOwners(
+  write: Write,
+  given: KubeObject,
+  current: Current<KubeObject> | undefined,
+): KubeObject | Promise<KubeObject> {
+  const { request, owners } = write
+  if (owners === 'stated') return given
+  if (owners === 'dropped') return withManagedFields(given, undefined)
+  if (current !== undefined) {
+    const updated = ownersAfterUpdate(request, { stored: current.object, after: given }, write)
+    return updated.then((managedFields) => withManagedFields(given, managedFields))
+  }
+  const { context } = request
+  const record = (): KubeObject =>
+    withManagedFields(given, ownersAfterCreate(request, given, write))
+  return context.isLarge ? context.inParts(record) : record()
+}
+
+/** managedFields of a new object; undefined: none. Entries that the client sent keep the fields that the writer does not take over. */
+export function ownersAfterCreate(
+  request: ResourceRequest,
+  object: KubeObject,
+  { options, access }: Recording,
+): Json | undefined {
+  if (isUnfit(request, object)) return undefined
+  const given = givenOwners(request, object) ?? new Map()
+  const { struct } = request.resource.shape
+  const ignored = ignoredAt(request)
+  const writer = writerOf(request, options)
+  const versions = {
+    type: mergeTypeOfObjects(struct),
+    before: emptyWire(struct),
+    after: givenWire(object, struct),
+  }
+  if (!isTyped(request, versions)) return undefined
+  const differences = new Differences(() => versions, ignored)
+  return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
+}
+
+/** managedFields after an update or a patch. `after`: in the shape of the path. */
+async function ownersAfterUpdate(
+  request: ResourceRequest,
+  { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
+  { options, access }: Recording,
+): Promise<Json | undefined> {
+  const { context } = request
+  const begin = (): Begun | undefined => beginUpdate(request, stored, after)
+  const begun = context.isLarge ? await context.inParts(begin) : begin()
+  if (begun === undefined) return undefined
+  const { tracking, owners } = begun
+  // An object without managedFields gets none by an update: the first apply begins them.
+  if (owners.size === 0) return tracking.finish(owners)
+  const before = shownAt(request, stored)
+  const objects = { before: () => before, after: () => after }
+  try {
+    const asking = askWebhook(request, access, { owners, objects })
+    const asked = asking instanceof Promise ? await asking : asking
+    const record = (): Json | undefined => {
+      const mustBeLookedOver = mayBeUntyped(request)
+      const versions = versionsOf(request, access, {
+        ...objects,
+        asked,
+        isChangeOnly: !mustBeLookedOver,
+      })
+      if (mustBeLookedOver) {
+        const own = versions(writerOf(request, options).apiVersion)
+        if (own !== undefined && !isTyped(request, own)) return undefined
+      }
+      const differences = new Differences(versions, ignoredAt(request))
+      const update = { writer: writerOf(request, options), now: access.now(), differences }
+      return tracking.finish(recordUpdate(owners, update))
+    }
+    return context.isLarge ? await context.inParts(record) : record()
+  } catch (error) {
+    // Upstream drops all managedFields where it cannot convert the object to the version of an entry.
+    if (error instanceof UnknownVersionError) return undefined
+    throw error
+  }
+}
+
+type Begun = { readonly tracking: Tracking; readonly owners: Owners }
+
+/** The owners that an update begins with. Undefined: the object gets no managedFields. */
+function beginUpdate(
+  request: ResourceRequest,
+  stored: KubeObject,
+  after: KubeObject,
+): Begun | undefined {
+  if (isUnfit(request, after)) return undefined
+  const tracking = trackingOf(request, stored)
+  const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
+  const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
+  if (owners.size === 0 || viewOf(request) !== undefined) return { tracking, owners }
+  const isMisfit = [shownAt(request, stored), after].some((one) =>
+    isUnfitElsewhere(request, one, owners),
+  )
+  return isMisfit ? undefined : { tracking, owners }
+}
+
+/**
+ * Fields that the path does not write are never validated, but upstream converts them to a typed object with all the rest; if that fails
+ * the object gets no managedFields.
+ */
+function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
+  const { resource, subresource } = request
+  if (!resource.isCustom || viewOf(request) !== undefined) return false
+  const type = mergeTypeOfObjects(resource.shape.struct)
+  const names =
+    subresource === 'status'
+      ? Object.keys(omit(object, ...ofAllPaths))
+      : resource.resetPaths(subresource)
+  return names.some((name) => {
+    const value = object[name]
+    return value !== undefined && validateTyped(value, childOf(name, type).below).length > 0
+  })
+}
+
+const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
+
+/**
+ * Upstream compares typed objects in each version that has managers. An object that was written, or is stored, in another version may not
+ * fit the version of the request, and a converted one may not have an item of a set or a map twice.
+ */
+function isUnfitElsewhere(
+  { resource }: ResourceRequest,
+  object: KubeObject,
+  owners: Owners,
+): boolean {
+  if (!resource.isCustom) return false
+  const { struct, stored } = resource.shape
+  const isConverted = hasOtherVersion(owners, apiVersionOf(resource))
+  if (!isConverted && stored === undefined) return false
+  const validate = isConverted ? validateApplied : validateTyped
+  return validate(storedWire(object, struct), mergeTypeOfObjects(struct)).length > 0
+}
+
+function mayBeUntyped(request: ResourceRequest): boolean {
+  const type = mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct)
+  return request.resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
+}
+
+/** Upstream drops managedFields if it cannot tell the items of a list apart. */
+const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
+  !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
+
+/** An update may replace managedFields as a whole; a list that cannot be decoded is ignored. */
+function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
+  const given = after.metadata['managedFields']
+  if (subresource !== '' || given === undefined) return undefined
+  if (isReset(given)) return new Map()
+  const owners = readOwners(given)
+  if (owners === undefined || owners.size === 0) return undefined
+  return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
+}
+
+/** An empty list, or one empty entry. */
+const isReset = (given: Json): boolean =>
+  Array.isArray(given) &&
+  (given.length === 0 ||
+    (given.length === 1 && isFields(given[0]) && Object.keys(given[0]).length === 0))

@@ -1,0 +1,130 @@
+/**
+ * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
+ * (admission), check escalation (RBAC), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is the
+ * stored object; undefined if the object is new. After a step that took long, as each does with an object of megabytes, the event loop gets
+ * a turn. create-object.ts and update-object.ts run the steps and store the result; an update runs all of them again when another writer
+ * was first.
+ */
+import { attributesOf } from '../../../admission/admission.ts'
+import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
+import { printOwners, readOwners } from '../../../objects/apply/managers.ts'
+import { type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import type { Current } from '../../../storage/store.ts'
+import { inNamespace } from '../identity.ts'
+import { trackingOf } from '../owners.ts'
+import { allocate } from './allocate.ts'
+import { prepare } from './prepare.ts'
+import { recordOwners } from './record-owners.ts'
+import { validate } from './validate.ts'
+import type { Write } from './write.ts'
+import { withVersion } from './written.ts'
+
+/** Well below the time for which a deleted namespace waits for the creates of other replicas (namespace-controller.ts). */
+const LONG_MS = 1_000
+
+type CurrentObject = Current<KubeObject> | undefined
+
+/** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
+export async function mutate(
+  write: Write,
+  given: KubeObject,
+  current: CurrentObject,
+): Promise<KubeObject> {
+  const { request, options, access } = write
+  request.context.enter('record owners')
+  const recording = recordOwners(write, given, current)
+  // To await what is known already costs as much as a short step.
+  const object = recording instanceof Promise ? await recording : recording
+  const operation = current === undefined ? 'CREATE' : 'UPDATE'
+  const { shown, oldObject } = shownToMutators(write, object, current?.object)
+  const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
+  request.context.enter('mutate')
+  const admitting = access.admission.mutate(attributes)
+  const admitted = (admitting instanceof Promise ? await admitting : admitting) ?? shown
+  const mutated =
+    admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
+  if (access.confirmGrant !== undefined)
+    await access.confirmGrant(request, mutated, current?.object)
+  return mutated
+}
+
+type Shown = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
+
+/** A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote through it with a time, which is not stored. */
+function shownToMutators(
+  { request, access }: Write,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+): Shown {
+  const oldObject = stored && shownAt(request, stored)
+  if (viewOf(request) === undefined || oldObject === undefined) return { shown: object, oldObject }
+  const before = trackingOf(request, stored).owners
+  const after = [...trackingOf(request, object).owners].map(
+    ([identity, owner]) =>
+      [identity, before.has(identity) ? owner : { ...owner, time: access.now() }] as const,
+  )
+  return {
+    shown: withManagedFields(object, printOwners(new Map(after))),
+    oldObject: withManagedFields(oldObject, printOwners(before)),
+  }
+}
+
+/** A webhook may change any field, but the namespace, and managedFields only to what can be read. */
+function afterAdmission(
+  request: ResourceRequest,
+  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+): KubeObject {
+  const object = inNamespace(after, request)
+  if (viewOf(request) !== undefined)
+    return withManagedFields(object, before.metadata['managedFields'])
+  const { managedFields } = object.metadata
+  if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined)
+    return object
+  request.context.warn(invalidOwners(managedFields))
+  return withManagedFields(object, before.metadata['managedFields'])
+}
+
+function invalidOwners(managedFields: Json | undefined): string {
+  const isOfNoOperation = itemsOf(managedFields).some(
+    ({ operation }) => operation !== 'Apply' && operation !== 'Update',
+  )
+  const why = isOfNoOperation
+    ? 'operation must be `Apply` or `Update`'
+    : 'an entry cannot be decoded'
+  return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`
+}
+
+/** Returns the object to store. These steps run again with each generated name. */
+export async function complete(
+  write: Write,
+  mutated: KubeObject,
+  current: CurrentObject,
+): Promise<KubeObject> {
+  const { request, options, access } = write
+  const { context } = request
+  context.enter('prepare')
+  const prepared = context.isLarge
+    ? await context.inParts(() => prepare(write, mutated, current))
+    : prepare(write, mutated, current)
+  const object =
+    write.allocation === undefined ? prepared : await allocate(write, prepared, current)
+  context.enter('validate')
+  await validate(write, object, current)
+  // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
+  if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
+  const shown = current === undefined ? object : shownAt(request, versioned(object, current))
+  const oldObject = current && shownAt(request, current.object)
+  const operation = current === undefined ? 'CREATE' : 'UPDATE'
+  context.enter('admit')
+  const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
+  const admitting = access.admission.validate(attributes)
+  if (admitting instanceof Promise) await admitting
+  if (current === undefined && context.elapsedMs > LONG_MS)
+    await access.admission.confirm(attributes)
+  context.enter('store')
+  return object
+}
+
+/** Validating plugins see the resourceVersion that an update is based on, if the client gave none. */
+const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>
+  (object.metadata.resourceVersion ?? '') === '' ? withVersion(object, revision) : object

@@ -1,0 +1,139 @@
+import type { KubeObject } from '../../../api/object.ts'
+import { assert } from '../../../lib/assert.ts'
+import { type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import type { Key } from '../../../storage/engine.ts'
+import { isCode } from '../../../storage/errors.ts'
+import type { WriteAccess } from '../access.ts'
+import type { Written } from '../represent/representation.ts'
+import { toApiError } from '../storage-errors.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { HeldAllocation } from './allocate.ts'
+import { type Committed, commit } from './commit.ts'
+import { type Decided, decide } from './decide.ts'
+import { complete, mutate } from './steps.ts'
+import { storeNew } from './store-new.ts'
+import type { Change, Updated, Write } from './write.ts'
+import { answered, readBack, shownLarge, withVersion } from './written.ts'
+
+type Updating = {
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+  readonly owners: 'recorded' | 'stated'
+}
+
+/** Changes an object, or a part of it that has a subresource. */
+export async function updateObject(
+  request: ResourceRequest,
+  change: Change,
+  { options, access, owners }: Updating,
+): Promise<Updated> {
+  const { resource, name, context } = request
+  const corruptKey = access.corruptKey?.(access.keys.key(request.namespace, name))
+  const operation = { resource, name, verb: 'update', corruptKey }
+  const allocation = access.allocator && new HeldAllocation(access.allocator)
+  let write: Write = { request, options, access, owners, allocation }
+  for (;;) {
+    const creation = { hasBegun: false }
+    try {
+      return await updateOnce(write, change, creation)
+    } catch (error) {
+      await write.allocation?.giveBack(error)
+      // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
+      if (write.owners !== 'recorded' || !isCode(error, 'too-large'))
+        throw toApiError(context, operation, error)
+      write = { ...write, owners: 'dropped' }
+    } finally {
+      context.endWrite()
+      if (creation.hasBegun) access.creates?.leave(request.namespace)
+    }
+  }
+}
+
+/** `creation`: noted as soon as there is no object that could be updated. */
+async function updateOnce(
+  write: Write,
+  change: Change,
+  creation: { hasBegun: boolean },
+): Promise<Updated> {
+  const { request, options, access, allocation } = write
+  const key = access.keys.key(request.namespace, request.name)
+  let decided: Decided | undefined
+  let renamed: Written | undefined
+  const committed = await commit(
+    request,
+    { key, access, isDryRun: options.isDryRun },
+    async (current) => {
+      if (renamed !== undefined) return 'unchanged'
+      allocation?.withdraw()
+      if (current === undefined && !creation.hasBegun) {
+        creation.hasBegun = true
+        access.creates?.enter(request.namespace)
+      }
+      const given = await change(current && shownAt(request, current.object), current?.object)
+      const mutated = await mutate(write, given, current)
+      const completed = await complete(write, mutated, current)
+      // A webhook gave the object that is created another name than the path has.
+      if (current === undefined && completed.metadata.name !== request.name) {
+        renamed = await storeNew(write, completed)
+        return 'unchanged'
+      }
+      const made = (): Decided => decide(request.resource, completed, current?.object)
+      decided = request.context.isLarge ? await request.context.inParts(made) : made()
+      allocation?.offer()
+      return decided.decision
+    },
+  )
+  if (renamed !== undefined) {
+    await allocation?.keep()
+    return { isNew: true, ...renamed }
+  }
+  assert(decided !== undefined, 'a write was decided')
+  const { outcome, previous } = committed
+  if (outcome === 'put' && previous !== undefined && !options.isDryRun)
+    access.onUpdated?.(decided.object, previous.object)
+  const updated = await updatedOf(write, key, { decided, committed })
+  await allocation?.keep()
+  return updated
+}
+
+type Done = { readonly decided: Decided; readonly committed: Committed }
+
+/** The object for the response. */
+async function updatedOf(
+  { request, options, access, owners }: Write,
+  key: Key,
+  { decided, committed }: Done,
+): Promise<Updated> {
+  const { resource, namespace } = request
+  const { decision } = decided
+  const { outcome, previous } = committed
+  const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
+  const appliedTo = owners === 'stated' ? previous?.object : undefined
+  const writing = {
+    request,
+    resource,
+    access,
+    ...bytes,
+    mayHoldUnknown: viewOf(request) !== undefined,
+    appliedTo,
+  }
+  const object: KubeObject = options.isDryRun
+    ? await readBack(decided.object, writing)
+    : decided.object
+  if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
+  const isNew = previous === undefined
+  if (options.isDryRun && isNew)
+    return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
+  // A write that removes the last finalizer deletes the object; its response has the previous resourceVersion.
+  const revision =
+    outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
+  const isStored = outcome === 'put' && !options.isDryRun
+  const stored = isStored ? await answered(object, key, revision, writing) : undefined
+  if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
+  const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
+  const shown = shownAt(request, stored?.object ?? withVersion(object, revision))
+  return {
+    isNew,
+    ...(json === undefined ? await shownLarge(request, shown) : { object: shown, json }),
+  }
+}

@@ -1,0 +1,62 @@
+/** The step that validates an object by the rules of its kind and of all objects. */
+import { refuseInvalid } from '../../../api/errors.ts'
+import type { FieldFault } from '../../../api/field-fault.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import {
+  type NamespaceRule,
+  type ResourceRequest,
+  rulesOf,
+  type UpdateRules,
+  type ValidateTools,
+} from '../../../registry/resource.ts'
+import { validateCreate, validateUpdate } from '../../../registry/validate.ts'
+import type { Current } from '../../../storage/store.ts'
+import type { WriteAccess } from '../access.ts'
+import { checkWaiting } from '../storage-errors.ts'
+import type { Write } from './write.ts'
+
+/** Fails with Invalid, and names all faults. Warnings go to the context. */
+export async function validate(
+  { request, access }: Pick<Write, 'request' | 'access'>,
+  object: KubeObject,
+  current: Current<KubeObject> | undefined,
+): Promise<void> {
+  const { resource, context } = request
+  const before = current?.object
+  const rules: UpdateRules = before === undefined ? resource : rulesOf(request)
+  const finding = rules.validateInSlices?.(object, before, toolsOf(request, access))
+  const found = finding === undefined ? [] : await finding
+  const rule = rules.namespaceRule?.(object, before)
+  const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
+  const faultsOf = (): readonly FieldFault[] =>
+    before === undefined
+      ? validateCreate(object, resource, found)
+      : validateUpdate(object, before, { resource, rules, found })
+  const faults = context.isLarge ? await context.inParts(faultsOf) : faultsOf()
+  const refuse = (): void => refuseInvalid(resource, object, [...first, ...faults])
+  if (context.isLarge && faults.length > 0) await context.inParts(refuse)
+  else refuse()
+  const warningsOf = (): readonly string[] =>
+    before === undefined
+      ? resource.warnings(object, undefined)
+      : (rules.warnings?.(object, before) ?? [])
+  const warnings = context.isLarge ? await context.inParts(warningsOf) : warningsOf()
+  for (const warning of warnings) context.warn(warning)
+}
+
+async function namespaceFaults(
+  rule: NonNullable<ReturnType<NamespaceRule>>,
+  { metadata }: KubeObject,
+  { namespaceLabels }: WriteAccess,
+): Promise<readonly FieldFault[]> {
+  return rule(await namespaceLabels(metadata.namespace ?? ''))
+}
+
+/** `refuse` ends the validation of a request that was cancelled. */
+const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
+  answer: answerPattern,
+  warn: (text) => context.warn(text),
+  refuse: () => {
+    checkWaiting(context)
+  },
+})

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { attributes } from '../../../../test/harness/admission.ts'
+import { turnsDuring } from '../../../../test/harness/turns.ts'
+import { Admission } from '../../../admission/admission.ts'
+import { RequestContext } from '../../../api/context.ts'
+import { forbidden } from '../../../api/errors.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { EvictionQueue } from '../../../storage/cache/eviction-queue.ts'
+import { Slabs } from '../../../storage/cache/slabs.ts'
+import { Transcoder } from '../../../objects/codec/protobuf/transcode.ts'
+import type { ResourceRequest } from '../../../registry/resource.ts'
+import { StorageError } from '../../../storage/errors.ts'
+import { ResourceKeys } from '../../../storage/keys.ts'
+import type { WriteAccess } from '../access.ts'
+import { ResourceForms } from '../represent/forms.ts'
+import { WrittenMessages } from '../represent/written-messages.ts'
+import { createObject } from './create-object.ts'
+import { updateObject } from './update-object.ts'
+
+const refused = (): never => assert.fail('not asked for here')
+
+const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
+
+/** A write of a LimitRange and what it has to do with; the user may not create. */
+function worldOf(steps: string[]): {
+  readonly request: ResourceRequest
+  readonly access: WriteAccess
+} {
+  const { resource, context } = attributes({ plural: 'limitranges' })
+  const request: ResourceRequest = {
+    verb: 'update',
+    resource,
+    subresource: '',
+    namespace: 'n',
+    name: 'l',
+    user: context.user,
+    context,
+    http: {
+      method: 'PUT',
+      path: '/',
+      query: new URLSearchParams(),
+      headers: {},
+      body: refused,
+      hasBody: false,
+      pipeBody: refused,
+      signal: new AbortController().signal,
+      remoteAddress: '',
+      peerCertificate: () => undefined,
+    },
+  }
+  const plugin = {
+    name: 'Counting',
+    mutate: ({ object: given }: { readonly object: KubeObject | undefined }) => {
+      steps.push('mutate')
+      return given
+    },
+    validate: () => {
+      steps.push('charge')
+    },
+  }
+  const access: WriteAccess = {
+    collectsGarbage: true,
+    deleteWorkers: 1,
+    keys: new ResourceKeys('/registry/', 'limitranges', true),
+    forms: new ResourceForms(resource, {
+      memos: { queue: new EvictionQueue(0), slabs: new Slabs() },
+      transcoder: new Transcoder(),
+      written: new WrittenMessages(),
+      nowMs: () => 0,
+    }),
+    reader: {
+      known: () => undefined,
+      get: () => Promise.resolve({ item: undefined, revision: 1 }),
+      list: refused,
+      expect: refused,
+      watch: refused,
+    },
+    store: {
+      get: refused,
+      create: refused,
+      deleteUnreadable: refused,
+      update: async (_key, _options, decide) => {
+        await decide(undefined)
+        return refused()
+      },
+    },
+    decode: refused,
+    answerPattern: refused,
+    namespaceLabels: refused,
+    authorizeUnsafeDelete: undefined,
+    ids: { uid: () => 'u', nameSuffix: () => 'x' },
+    now: () => '2026-01-01T00:00:00Z',
+    admission: new Admission([plugin]),
+    authorizeCreate: async () => {
+      steps.push('authorize')
+      throw forbidden(resource, 'l', 'no')
+    },
+    confirmGrant: undefined,
+    onUpdated: undefined,
+    convertYaml: refused,
+    allocator: undefined,
+    inVersion: () => resource,
+    ttlSeconds: undefined,
+  }
+  return { request, access }
+}
+
+/** What an update that creates goes through, in its order. */
+async function stepsOf(object: KubeObject): Promise<string[]> {
+  const steps: string[] = []
+  const { request, access } = worldOf(steps)
+  request.context.noteText(JSON.stringify(object).length)
+  await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch(
+    (error: unknown) => steps.push(String(error)),
+  )
+  return steps
+}
+
+const aRange = (fields: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name: 'l', namespace: 'n' },
+  ...fields,
+})
+
+test('an update that creates is authorized before any plugin charges for it', async () => {
+  const steps = await stepsOf(aRange({ spec: { limits: [] } }))
+  assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
+  assert.match(steps[2] ?? '', /is forbidden: no/)
+})
+
+test('what is wrong with a new object is told before who may create it, as upstream does', async () => {
+  const steps = await stepsOf(aRange({ spec: { limits: [{ type: 'Bad type' }] } }))
+  assert.deepEqual(steps[0], 'mutate')
+  assert.match(steps[1] ?? '', /is invalid: spec.limits/)
+})
+
+test('each step of a write of a large object has turns of the event loop of its own', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}`, '']))
+  const turns = await turnsDuring(async () => {
+    const steps = await stepsOf(
+      aRange({ metadata: { name: 'l', namespace: 'n', labels }, spec: { limits: [] } }),
+    )
+    assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
+  })
+  assert.ok(turns >= 4, `${turns} turns`)
+})
+
+const lost = (): never => {
+  throw new StorageError('unavailable', 'no answer', { ambiguous: true })
+}
+
+/** What becomes of what a write took from pools, when there is no answer to a write of admission's, or to its own. */
+async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
+  const steps: string[] = []
+  const { request, access } = worldOf([])
+  const allocating: WriteAccess = {
+    ...access,
+    admission: new Admission([
+      { name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) },
+    ]),
+    authorizeCreate: async () => undefined,
+    store: {
+      ...access.store,
+      create: async () => lost(),
+      update: async (_key, _options, decide) => {
+        await decide(undefined)
+        return lost()
+      },
+    },
+    allocator: {
+      allocate: async ({ object }) => {
+        steps.push('take')
+        const undo = async (): Promise<void> => void steps.push('give back')
+        return { object, keep: async () => void steps.push('keep'), undo }
+      },
+      release: refused,
+    },
+  }
+  const object = aRange({ spec: { limits: [] } })
+  const write = { options, access: allocating }
+  await assert.rejects(
+    verb === 'create'
+      ? createObject({ ...request, verb, name: '' }, object, write)
+      : updateObject(request, () => object, { ...write, owners: 'recorded' }),
+  )
+  return steps
+}
+
+test('a write without an answer keeps what it took; one that admission made before it does not', async () => {
+  for (const verb of ['create', 'update'] as const) {
+    assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
+    assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
+  }
+})
+
+test('a large object that is stored keeps its allocations if the client has gone meanwhile', async () => {
+  const { request, access } = worldOf([])
+  const client = new AbortController()
+  const context = new RequestContext({
+    auditId: '',
+    info: request.context.info,
+    client,
+    timeoutMs: 60_000,
+    monotonicMs: () => 0,
+  })
+  context.identify(request.user)
+  let outcome = ''
+  const allocation = {
+    object: aRange({
+      metadata: { name: 'l', namespace: 'n', labels: { a: 'b' } },
+      spec: { limits: [] },
+    }),
+    keep: async () => void (outcome = 'kept'),
+    undo: async () => void (outcome = 'released'),
+  }
+  const large = { ...request, verb: 'create', context } as const
+  context.noteText(1 << 20)
+  await createObject(large, allocation.object, {
+    options,
+    access: {
+      ...access,
+      allocator: { allocate: async () => allocation, release: refused },
+      store: {
+        ...access.store,
+        create: async () => {
+          client.abort()
+          return 7
+        },
+      },
+      reader: { ...access.reader, expect: () => undefined },
+    },
+  })
+  assert.equal(outcome, 'kept')
+})

@@ -1,0 +1,155 @@
+/** The written object, for the response and for the cache. */
+import type { KubeObject } from '../../../api/object.ts'
+import {
+  encodeStored,
+  hasEmptyMetadata,
+  markOutdated,
+  printObject,
+  printWire,
+  wireOfStored,
+  withoutEmptyMetadata,
+  withoutNullBytes,
+} from '../../../objects/codec/object.ts'
+import { type Resource, type ResourceRequest, viewOf } from '../../../registry/resource.ts'
+import { inParts, once } from '../../../lib/parts.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
+import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
+import type { Key, Revision } from '../../../storage/engine.ts'
+import type { WriteAccess } from '../access.ts'
+import type { Written } from '../represent/representation.ts'
+
+/**
+ * The object for the response to a write. It is made even if nobody waits for it any more: the object is stored, so a
+ * write must not fail here and release the addresses and ports that the object has.
+ */
+export async function answered(
+  object: KubeObject,
+  key: Key,
+  revision: Revision,
+  writing: Writing,
+): Promise<Written> {
+  const context = writing.request?.context
+  if (writing.access.readBack === undefined)
+    return context?.isLarge === true
+      ? inParts(() => written(object, key, revision, writing), context.slices)
+      : written(object, key, revision, writing)
+  return { object: withVersion(await readBack(object, writing), revision), json: undefined }
+}
+
+/** The written object, for the response and for the cache, which then need not decode it from the watch event. */
+export function written(
+  object: KubeObject,
+  key: Key,
+  revision: Revision,
+  { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
+): Written {
+  const { object: form, isOther } = once('stored form', () =>
+    asStored(object, resource.shape, mayHoldUnknown),
+  )
+  const current: AppliedObject = withVersion(form, revision)
+  if (isOther) markOutdated(current)
+  const made =
+    stored === undefined || form !== object
+      ? undefined
+      : wireOfStored(stored, current, resource.shape)
+  const wire = made ?? printWire(current, resource.shape)
+  // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of fields that are not stored.
+  const textBytes = textBytesOf(request)
+  let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
+  if (isKept && appliedTo !== undefined) {
+    const allBytes = textBytes + (appliedTo[textBytesBefore] ?? 0)
+    isKept = allBytes <= APPLIED_TEXTS_MAX * wire.bytes.length + KEPT_BYTES
+    current[textBytesBefore] = allBytes
+  }
+  access.reader.expect(key, revision, isKept ? current : undefined, wire)
+  return { object: current, json: wire.bytes }
+}
+
+/**
+ * The lengths of all texts that the texts of an applied object are parts of: what an apply does not
+ * mention stays as it was. A property, since entries of a WeakMap cost the garbage collector more.
+ * A copy of the object by a spread has the same texts, and this property with them.
+ */
+const textBytesBefore = Symbol('textBytesBefore')
+type AppliedObject = KubeObject & { [textBytesBefore]?: number }
+/** Times the length of the object. Beyond it the object is decoded from what is stored. */
+const APPLIED_TEXTS_MAX = 4
+
+/** What an object that is kept may keep of its request beyond its own length. Most requests send less than is stored. */
+const KEPT_BYTES = 4096
+
+/** Of what the texts of an object may be parts: the body, the path, and what names the manager of its fields. */
+function textBytesOf(request: ResourceRequest | undefined): number {
+  if (request === undefined) return 0
+  const { context, http } = request
+  return (
+    context.textBytes +
+    http.path.length +
+    (http.rawQuery?.length ?? 0) +
+    (http.headers['user-agent']?.length ?? 0)
+  )
+}
+
+/** An object for a response, with its JSON if it is large: that is printed in parts. Like `answered`, it does not fail. */
+export async function shownLarge(request: ResourceRequest, object: KubeObject): Promise<Written> {
+  const { context } = request
+  if (!context.isLarge) return { object, json: undefined }
+  const { shape } = viewOf(request) ?? request.resource
+  return { object, json: await inParts(() => printObject(object, shape), context.slices) }
+}
+
+type Writing = {
+  readonly resource: Resource
+  /** Absent: the object has no text of a client. */
+  readonly request?: ResourceRequest
+  /** Whose texts the object has, too. */
+  readonly appliedTo?: AppliedObject | undefined
+  readonly access: WriteAccess
+  readonly stored?: Buffer | undefined
+  /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
+  readonly mayHoldUnknown?: boolean
+}
+
+/** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
+export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
+  const { resource, access, stored, mayHoldUnknown, request } = writing
+  if (access.readBack === undefined) {
+    const read = (): KubeObject => asStored(object, resource.shape, mayHoldUnknown).object
+    return request?.context.isLarge === true ? request.context.inParts(read) : read()
+  }
+  return access.readBack(stored ?? encodeStored(object, resource.shape))
+}
+
+type Stored = {
+  readonly object: KubeObject
+  /** Whether its stored form differs from what would be written if it were read and written again. */
+  readonly isOther: boolean
+}
+
+/** For a custom kind: fields that the stored version does not know are lost, and dropped fields get their defaults again. */
+function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): Stored {
+  const { custom, stored, setDefaults, isDefaultedAgain } = schema
+  if (custom === undefined) {
+    const kept = withoutNullBytes(object, schema)
+    if (isDefaultedAgain !== true) return { object: kept, isOther: kept !== object }
+    const whole = once('defaults of stored form', () => setDefaults(object))
+    return { object: whole, isOther: !isSame(whole, object) }
+  }
+  const kept = once(
+    'custom stored form',
+    () => stored?.toStored(withoutEmptyMetadata(object)) ?? object,
+  )
+  const whole = once(
+    'custom whole form',
+    () =>
+      stored?.fromStored(kept) ??
+      (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object)),
+  )
+  const isOther =
+    hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
+  return { object: withoutEmptyMetadata(whole), isOther }
+}
+
+export function withVersion(object: KubeObject, revision: Revision): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
+}

@@ -1,0 +1,166 @@
+/** Who sends a request: the authenticators of the configuration, in upstream's order. */
+import type { Accounts } from './accounts.ts'
+import { type Authenticate, createAuthenticate } from '../../access/authentication/authenticate.ts'
+import { ClientAuthorities } from '../../access/authentication/client-authorities.ts'
+import { createVerifyCertificate } from '../../access/authentication/client-certificate.ts'
+import type { AuthenticationMetrics } from '../../access/authentication/metrics.ts'
+import { createVerifyProxy } from '../../access/authentication/request-header.ts'
+import { createStaticTokens } from '../../access/authentication/static-tokens.ts'
+import {
+  type AuthenticateToken,
+  withServerAudiences,
+} from '../../access/authentication/token-authenticator.ts'
+import { createTokenCache } from '../../access/authentication/token-cache.ts'
+import { createTokenChain } from '../../access/authentication/token-chain.ts'
+import { CALL_MS_MAX, createTokenWebhook } from '../../access/authentication/token-webhook.ts'
+import { createBootstrapTokens } from '../../access/authentication/bootstrap-token.ts'
+import type { Objects } from '../../api/object-access.ts'
+import type { IdentityHeaders } from '../../api/identity-headers.ts'
+import type { Config } from '../../config/config.ts'
+import type { JwtIssuers } from './jwt-issuers.ts'
+import type { RequestHeaderConfig } from '../../config/request-header.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Dial } from '../../lib/dial.ts'
+import type { Log } from '../../lib/log.ts'
+import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+
+/** As upstream: a token that was revoked is refused this much later at the latest; one that was refused is looked up each time. */
+const SUCCESS_MS = 10_000
+const FAILURE_MS = 0
+
+export type Authenticators = Disposable & {
+  readonly authenticate: Authenticate
+  /** For TokenReviews. No audiences: those of the server. */
+  readonly authenticateToken: AuthenticateToken
+  /** To be changed when their files are. */
+  readonly authorities: ClientAuthorities
+}
+
+export type AuthenticatorsParts = {
+  readonly accounts: Accounts | undefined
+  /** Undefined: no issuer is configured. */
+  readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
+  readonly objects: Pick<Objects, 'get'>
+  readonly metrics: AuthenticationMetrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Log
+  /** How the webhook is connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
+}
+
+export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
+  const { accounts, issuers, metrics, clock, log } = parts
+  const served = config.serviceAccounts?.audiences ?? []
+  // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
+  const staticTokens = createStaticTokens(config.tokens, served)
+  const local: readonly (AuthenticateToken | undefined)[] = [
+    ...(accounts?.authenticators ?? []),
+    config.authentication.hasBootstrapTokens
+      ? withServerAudiences(served, bootstrapTokens(parts))
+      : undefined,
+  ]
+  const webhook = createWebhook(config, parts)
+  // Those that ask other servers.
+  const remote: readonly (AuthenticateToken | undefined)[] = [
+    issuers && withServerAudiences(served, issuers.authenticate),
+    webhook?.authenticate,
+  ]
+  const cached = createTokenCache(createTokenChain(remote.filter(isThere)), {
+    successMs: SUCCESS_MS,
+    failureMs: FAILURE_MS,
+    clock,
+    metrics: metrics.cache,
+  })
+  const others = createTokenChain([
+    ...local.filter(isThere),
+    ...(remote.some(isThere) ? [cached] : []),
+  ])
+  const chain = createTokenChain([staticTokens, others])
+  const { requestHeader } = config.authentication
+  const { wallMs } = clock
+  const authorities = new ClientAuthorities(
+    { client: config.clientCaPem, requestHeader: requestHeader?.caPem ?? null },
+    wallMs,
+  )
+  const authenticate = createAuthenticate({
+    verifyProxy:
+      requestHeader === null
+        ? undefined
+        : createVerifyProxy({
+            headers: identityHeadersOf(requestHeader),
+            allowedNames: requestHeader.allowedNames,
+            faultOf: (peer) => authorities.faultOf(peer, 'requestHeader'),
+            wallMs,
+          }),
+    verifyCertificate:
+      config.clientCaPem === null
+        ? undefined
+        : createVerifyCertificate({
+            faultOf: (peer) => authorities.faultOf(peer, 'client'),
+            parsesUid: config.featureGates.isOn('AllowParsingUserUIDFromCertAuth'),
+            wallMs,
+            lifetimes: metrics.certificateSeconds,
+          }),
+    fixedToken: (token) => {
+      const result = staticTokens(token, served)
+      return result.kind === 'known' ? result : undefined
+    },
+    authenticateToken: (token) => others(token, served),
+    anonymous: config.authentication.anonymous,
+    metrics,
+    clock,
+    log,
+  })
+  return {
+    authenticate,
+    authorities,
+    [Symbol.dispose]: () => webhook?.client[Symbol.dispose](),
+    authenticateToken: (token, audiences) =>
+      chain(token, audiences.length === 0 ? served : audiences),
+  }
+}
+
+type Webhook = { readonly authenticate: AuthenticateToken; readonly client: KubeconfigClient }
+
+/** Its answers are kept longer than those of other authenticators. */
+function createWebhook(
+  { authentication, serviceAccounts }: Config,
+  { metrics, clock, random, log, dial }: AuthenticatorsParts,
+): Webhook | undefined {
+  if (authentication.webhook === null) return undefined
+  const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
+  const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX, dial })
+  const served = serviceAccounts?.audiences ?? []
+  const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
+  return {
+    client,
+    authenticate: createTokenCache(authenticate, {
+      successMs: cacheMs,
+      failureMs: cacheMs,
+      clock,
+      metrics: metrics.cache,
+    }),
+  }
+}
+
+const secretsId = { group: '', version: 'v1', plural: 'secrets' } as const
+
+const bootstrapTokens = ({ objects, clock, log }: AuthenticatorsParts) =>
+  createBootstrapTokens({
+    readSecret: (name, at) => objects.get(secretsId, { namespace: 'kube-system', name }, at),
+    wallMs: clock.wallMs,
+    log,
+  })
+
+const lower = (names: readonly string[]): readonly string[] =>
+  names.map((name) => name.trim().toLowerCase())
+
+export const identityHeadersOf = (config: RequestHeaderConfig): IdentityHeaders => ({
+  username: lower(config.usernameHeaders),
+  uid: lower(config.uidHeaders),
+  group: lower(config.groupHeaders),
+  extraPrefixes: lower(config.extraHeaderPrefixes),
+})
+
+const isThere = (one: AuthenticateToken | undefined): one is AuthenticateToken => one !== undefined

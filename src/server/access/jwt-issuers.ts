@@ -1,0 +1,67 @@
+/** JWT authenticators, set up from the configuration; when --authentication-config changes, they are replaced. */
+import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
+import type { ParseToken } from '../../access/authentication/parse-token.ts'
+import type { TokenResult } from '../../access/authentication/token-authenticator.ts'
+import { PatternThread } from '../../objects/cel/pattern-thread.ts'
+import type { Config } from '../../config/config.ts'
+import { rereadAuthenticationConfiguration } from '../../config/files/authentication.ts'
+import { ConfigReloader } from '../../config/files/reload.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import type { Time } from '../../lib/timers.ts'
+import { addReloadMetrics } from '../reload-metrics.ts'
+
+export type JwtIssuers = AsyncDisposable & {
+  readonly authenticate: (token: string) => TokenResult | Promise<TokenResult>
+  /** Looks whether the file has changed. Undefined: there is none. */
+  readonly reloader: { readonly look: () => Promise<void> } | undefined
+}
+
+export type JwtIssuersParts = {
+  readonly parse: ParseToken
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: Metrics
+  /** The name of this server, for metrics. */
+  readonly serverId: string
+}
+
+/** Undefined if neither a flag nor a file configures an issuer. */
+export function createJwtIssuers(config: Config, parts: JwtIssuersParts): JwtIssuers | undefined {
+  const { jwt, signingAlgorithms: algorithms, file } = config.authentication
+  if (jwt.length === 0 && file === null) return undefined
+  const owned = new AsyncDisposableStack()
+  const patterns = owned.use(new PatternThread())
+  const authenticators = owned.use(
+    new JwtAuthenticators(jwt, {
+      ...parts,
+      algorithms,
+      answer: (question) => patterns.answer(question),
+    }),
+  )
+  const reloader =
+    file === null ? undefined : owned.use(createReloader(config, file, authenticators, parts))
+  return {
+    authenticate: authenticators.authenticate,
+    reloader,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function createReloader(
+  { featureGates: gates, serviceAccounts }: Config,
+  { path, bytes, initial }: NonNullable<Config['authentication']['file']>,
+  authenticators: JwtAuthenticators,
+  { log, time, metrics, serverId }: JwtIssuersParts,
+) {
+  const options = { gates, disallowedIssuers: serviceAccounts?.issuers ?? [] }
+  const reloader = new ConfigReloader(path, bytes, {
+    read: (changed) => rereadAuthenticationConfiguration(changed, options, initial),
+    use: ({ jwt }) => authenticators.replace(jwt),
+    what: 'authentication config',
+    log,
+    clock: time,
+  })
+  addReloadMetrics(metrics, { what: 'authentication', serverId, reloads: () => reloader.reloads })
+  return reloader
+}

@@ -1,0 +1,109 @@
+/** The objects that every cluster begins with, and what writes them at the start. */
+import { createNow } from '../api/timestamps.ts'
+import type { Config } from '../config/config.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { publishInfo } from '../controllers/authentication-info.ts'
+import { Bootstrap } from '../controllers/bootstrap.ts'
+import { type Cluster, firstObjects, otherObjects } from '../controllers/bootstrap-objects.ts'
+import { ensureRoles, type RolesParts } from '../controllers/bootstrap-roles.ts'
+import { DefaultServiceRange } from '../controllers/default-service-range.ts'
+import type { OwnLoopsParts } from '../controllers/own-loops.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { rbacGroup } from '../access/rbac/role.ts'
+
+/** The port of the Service kubernetes if a test lets the system choose a port. */
+const DEFAULT_PORT = 6443
+
+type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'authorities'>
+
+export type ClusterObjectsParts = Pick<RolesParts, 'createAll'> & {
+  /** They are there: nothing is checked or written at the start. */
+  readonly isPrepared: boolean
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export type ClusterObjects = Pick<OwnLoopsParts, 'checkServiceRange' | 'publishInfo'> & {
+  readonly cluster: Cluster
+  /** To be started when requests can be answered. */
+  readonly bootstrap: Bootstrap
+  /** As `publishInfo`, but never fails: a loop tries it again, and the server is of use without it. */
+  readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
+}
+
+export function createClusterObjects(
+  config: Config,
+  { handle, registry, allocation, authorities }: Plane,
+  { createAll, isPrepared, clock, log }: ClusterObjectsParts,
+): ClusterObjects {
+  const cluster = {
+    registry,
+    ranges: config.services.ranges,
+    port: config.port || DEFAULT_PORT,
+    nodePort: config.services.ownNodePort,
+    now: createNow(clock.wallMs)(),
+  }
+  const rangeResource = registry.find({
+    group: 'networking.k8s.io',
+    version: 'v1',
+    plural: 'servicecidrs',
+  })
+  const hasAddressObjects = config.services.addressesIn !== 'records'
+  const serviceRange = new DefaultServiceRange({
+    handle,
+    isServed: rangeResource !== undefined && hasAddressObjects,
+    ranges: config.services.ranges,
+    now: createNow(clock.wallMs),
+    log,
+  })
+  const hasRoles =
+    config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
+    registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
+  const hasConfigMaps =
+    registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
+  const { requestHeader } = config.authentication
+  const publish = async (signal: AbortSignal): Promise<void> => {
+    if (!hasConfigMaps) return
+    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
+    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
+    await publishInfo(
+      handle,
+      { clientCaPem, requestHeader: proxies },
+      { nowMs: clock.wallMs(), signal },
+    )
+  }
+  const publishIfPossible = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await publish(signal)
+    } catch (error) {
+      log('warn', 'the client authorities could not be published yet', { error: String(error) })
+    }
+  }
+  const prepareRoles = async (signal: AbortSignal): Promise<void> => {
+    if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll }, signal)
+  }
+  const prepareServices = async (signal: AbortSignal): Promise<void> => {
+    await serviceRange.check(signal)
+    await allocation.repair.prepare()
+  }
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    // All have ended before anything is tried again.
+    const ends = await Promise.allSettled([
+      prepareRoles(signal),
+      prepareServices(signal),
+      publishIfPossible(signal),
+    ])
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+  const wanted = isPrepared
+    ? { first: [], prepare: async () => undefined, later: [] }
+    : { first: firstObjects, prepare, later: otherObjects(cluster) }
+  return {
+    bootstrap: new Bootstrap({ handle, ...wanted, log }),
+    cluster,
+    checkServiceRange: serviceRange.check,
+    publishInfo: publish,
+    publishIfPossible,
+  }
+}

@@ -1,0 +1,147 @@
+/** What goes on in a server between requests: its own loops, and the controllers that it is elected for. */
+import { hostname } from 'node:os'
+import { AvailabilityMetrics } from '../request/aggregation/metrics.ts'
+import type { ClusterObjects } from './cluster-objects.ts'
+import type { Config } from '../config/config.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { keptFlows, keptObjects } from '../controllers/bootstrap-objects.ts'
+import type { Signers } from '../controllers/certificates/signers.ts'
+import { CoordinatedElection } from '../controllers/coordinated-election/controller.ts'
+import { controllerStarts } from '../controllers/elected-controllers.ts'
+import { type OwnLoopsParts, ownLoopStarts } from '../controllers/own-loops.ts'
+import { QueueMetrics } from '../lib/queue-metrics.ts'
+import { startInTurns } from '../controllers/start-in-turns.ts'
+import type { Metrics } from '../lib/metrics.ts'
+
+export type LoopsParts = Pick<
+  OwnLoopsParts,
+  'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'
+> & {
+  readonly objects: ClusterObjects
+  /** No other server shares the database: controllers need no election. */
+  readonly isAlone: boolean
+  readonly signers: Signers
+  /** The serving certificate. */
+  readonly certificatePem: string
+  readonly metrics: Metrics
+  /** One of them could not be started: the server is not whole. */
+  readonly onFailed: (error: unknown) => void
+}
+
+type Plane = Pick<
+  ControlPlane,
+  | 'handle'
+  | 'registry'
+  | 'allocation'
+  | 'creates'
+  | 'openCharges'
+  | 'readAccessOf'
+  | 'remoteDocuments'
+  | 'startAvailability'
+>
+
+/** To be called when the system namespaces exist. */
+export function startLoops(
+  config: Config,
+  {
+    handle,
+    registry,
+    allocation,
+    creates,
+    openCharges,
+    readAccessOf,
+    remoteDocuments,
+    startAvailability,
+  }: Plane,
+  parts: LoopsParts,
+): AsyncDisposable {
+  const {
+    objects,
+    records,
+    port,
+    uid,
+    isAlone,
+    signers,
+    certificatePem,
+    metrics,
+    onFailed,
+    clock,
+    timers,
+    log,
+  } = parts
+  const own = ownLoopStarts({
+    handle,
+    hasIdentity: config.featureGates.isOn('APIServerIdentity'),
+    repairServices: () => allocation.repair.pass(),
+    serviceAddresses: config.services.addressesIn === 'records' ? undefined : allocation.repair,
+    keptObjects: keptObjects(objects.cluster),
+    keptFlows: keptFlows(objects.cluster),
+    checkServiceRange: objects.checkServiceRange,
+    publishInfo: objects.publishInfo,
+    records,
+    keepsEndpoints: config.services.endpoints === 'lease',
+    endpointAddress: config.endpointAddress,
+    port,
+    uid,
+    clock,
+    timers,
+    log,
+  })
+  const elected = controllerStarts({
+    names: config.controllers,
+    handle,
+    registry,
+    accessOf: readAccessOf,
+    creates,
+    hasReplicas: !isAlone && config.etcd.store.kind === 'etcd',
+    identity: isAlone ? undefined : `${hostname()}_${uid}`,
+    holdsStore: config.etcd.store.kind !== 'etcd',
+    metrics: new QueueMetrics(metrics),
+    openCharges,
+    gates: config.featureGates,
+    legacyTokenPeriodMs: config.legacyTokenPeriodMs,
+    signers,
+    rootCaPem: config.rootCaPem ?? lastCertificate(certificatePem),
+    clock,
+    timers,
+    log,
+    remote: {
+      content: () => remoteDocuments.content(),
+      versions: () => remoteDocuments.versions(),
+      onChange: (listener) => remoteDocuments.discovery.onChange(listener),
+    },
+  })
+  const availabilityMetrics = new AvailabilityMetrics(metrics)
+  const availability = (): AsyncDisposable => startAvailability(availabilityMetrics, timers)
+  const elections = () =>
+    CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
+  const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
+  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])], {
+    onFailed,
+  })
+}
+
+/** Disposing of it before that time starts nothing. */
+export function startLater(
+  start: () => AsyncDisposable,
+  { delayMs, onFailed }: { readonly delayMs: number; readonly onFailed: (error: unknown) => void },
+): AsyncDisposable {
+  let started: AsyncDisposable | undefined
+  const timer = setTimeout(() => {
+    try {
+      started = start()
+    } catch (error) {
+      onFailed(error)
+    }
+  }, delayMs).unref()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      clearTimeout(timer)
+      await started?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */
+const lastCertificate = (pem: string): string =>
+  `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`

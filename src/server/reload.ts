@@ -1,0 +1,150 @@
+/** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
+import { readFileSync } from 'node:fs'
+import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
+import {
+  type AuthorityUse,
+  type ClientAuthorities,
+  joinPems,
+} from '../access/authentication/client-authorities.ts'
+import type { Config } from '../config/config.ts'
+import { loadOrCreateCertificate } from '../net/http/certificate.ts'
+import type { Listener } from '../net/http/listener.ts'
+import { FileReloader } from '../net/http/reload.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Certificate } from '../lib/x509/certificates.ts'
+
+/** Of the CA at this place of the configuration. */
+type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
+
+export type ReloadParts = {
+  readonly listener: Listener
+  /** The serving certificate in use, and its files, if it has any. */
+  readonly certificate: Certificate
+  readonly files: { readonly certificatePath: string; readonly keyPath: string } | undefined
+  readonly authorities: ClientAuthorities
+  /** Called with a CA that signs certificates; throws if it cannot be used. */
+  readonly renewSigner: RenewSigner
+  /** What this server shows to aggregated servers. */
+  readonly proxyClient: ClientCertificate
+  /** Called after the CAs have changed. */
+  readonly onAuthorities: () => void
+  readonly log: Log
+}
+
+export function loadCertificate(
+  { tls, bindAddress, advertiseAddress }: Config,
+  { wallMs }: Clock,
+): Pick<ReloadParts, 'certificate' | 'files'> {
+  if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
+  if (tls.kind === 'folder') {
+    const { certificate, ...files } = loadOrCreateCertificate(
+      tls.path,
+      [bindAddress, advertiseAddress],
+      wallMs(),
+    )
+    return { certificate, files }
+  }
+  const { certificatePath, keyPath } = tls
+  const certificatePem = readFileSync(certificatePath, 'utf8')
+  const certificate = { certificatePem, keyPem: readFileSync(keyPath, 'utf8') }
+  return { certificate, files: { certificatePath, keyPath } }
+}
+
+export function createReloaders(config: Config, parts: ReloadParts): FileReloader[] {
+  const { requestHeader } = config.authentication
+  return [
+    ...servingReloader(parts),
+    ...config.serving.namedCertificates.map((named, at) => namedReloader(named, at, parts)),
+    ...config.signing.pairs
+      .filter(({ certificatePath }) => certificatePath !== '')
+      .map((pair) => signingReloader(pair, parts)),
+    ...proxyClientReloader(config, parts),
+    ...authorityReloaders(parts, 'client', config.clientCaPath),
+    ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
+  ]
+}
+
+function servingReloader({ listener, certificate, files, log }: ReloadParts): FileReloader[] {
+  if (files === undefined) return []
+  const reloader = new FileReloader(
+    [
+      { path: files.certificatePath, text: certificate.certificatePem },
+      { path: files.keyPath, text: certificate.keyPem },
+    ],
+    {
+      what: 'the serving certificate',
+      use: ([certificatePem = '', keyPem = '']) =>
+        listener.setCertificate({ certificatePem, keyPem }),
+      log,
+    },
+  )
+  return [reloader]
+}
+
+function namedReloader(
+  {
+    certificatePath,
+    keyPath,
+    certificatePem,
+    keyPem,
+  }: Config['serving']['namedCertificates'][number],
+  at: number,
+  { listener, log }: ReloadParts,
+): FileReloader {
+  const files = [
+    { path: certificatePath, text: certificatePem },
+    { path: keyPath, text: keyPem },
+  ]
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    listener.setNamedCertificate(at, { certificatePem: certificate, keyPem: key })
+  return new FileReloader(files, { what: 'a serving certificate by name', use, log })
+}
+
+function signingReloader(
+  { signers, certificatePath, keyPath, certificatePem, keyPem }: Config['signing']['pairs'][number],
+  { renewSigner, log }: ReloadParts,
+): FileReloader {
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    renewSigner(signers, certificate, key)
+  const files = [
+    { path: certificatePath, text: certificatePem },
+    { path: keyPath, text: keyPem },
+  ]
+  return new FileReloader(files, { what: 'a CA that signs certificates', use, log })
+}
+
+/** Its files may come later than the server. */
+function proxyClientReloader(config: Config, { proxyClient, log }: ReloadParts): FileReloader[] {
+  if (config.proxyClient === null) return []
+  const { certificatePem = '', keyPem = '' } = proxyClient.current ?? {}
+  const files = [
+    { path: config.proxyClient.certificatePath, text: certificatePem },
+    { path: config.proxyClient.keyPath, text: keyPem },
+  ]
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    proxyClient.set(certificate, key)
+  return [new FileReloader(files, { what: 'the certificate for aggregated API servers', use, log })]
+}
+
+const names: { readonly [use in AuthorityUse]: string } = {
+  client: 'the file of client authorities',
+  requestHeader: 'the file of request header authorities',
+}
+
+function authorityReloaders(
+  { listener, authorities, onAuthorities, log }: ReloadParts,
+  use: AuthorityUse,
+  path: string | null,
+): FileReloader[] {
+  const text = authorities.pems[use]
+  if (path === null || text === null) return []
+  const take = ([pem = '']: readonly string[]): void => {
+    const pems = { ...authorities.pems, [use]: pem }
+    // Fails if the PEM cannot be used; then nothing changes.
+    listener.setClientCa(joinPems(pems) ?? '')
+    authorities.set(pems)
+    onAuthorities()
+  }
+  return [new FileReloader([{ path, text }], { what: names[use], use: take, log })]
+}

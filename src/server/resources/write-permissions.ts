@@ -1,0 +1,55 @@
+/** What a writer must be allowed besides the verb of the request: to grant what a role says, to create by an update, to delete what cannot be read. */
+import { forbidden } from '../../api/errors.ts'
+import type { Authorize } from '../../access/authorization/authorizer.ts'
+import { refusal } from '../../access/authorization/refusal.ts'
+import { assert } from '../../lib/assert.ts'
+import { confirmGrant } from '../../access/rbac/confirm-grant.ts'
+import type { FollowedRoles } from '../../access/rbac/followed-roles.ts'
+import type { RoleResource } from '../../access/rbac/role.ts'
+import type { WriteAccess } from '../../request/verbs/access.ts'
+
+export const createConfirmGrant =
+  (
+    roles: FollowedRoles,
+    plural: RoleResource,
+    authorize: Authorize,
+  ): NonNullable<WriteAccess['confirmGrant']> =>
+  ({ user, namespace, context }, object, current) => {
+    const { info, signal } = context
+    assert(info.kind === 'resource', 'objects are written by paths of resources')
+    const parts = {
+      index: roles.index,
+      latest: (until?: AbortSignal) => roles.latest(until),
+      authorize,
+    }
+    return confirmGrant(parts, {
+      user,
+      resource: plural,
+      namespace,
+      name: info.name,
+      object,
+      current,
+      signal,
+    })
+  }
+
+export const createAuthorizeCreate =
+  (authorize: Authorize): WriteAccess['authorizeCreate'] =>
+  async ({ user, context }) => {
+    const { info } = context
+    if (info.kind !== 'resource') return
+    const attributes = { ...info, verb: 'create' }
+    const { verdict, reason } = await authorize(user, attributes, context)
+    if (verdict !== 'allow') throw refusal(user, attributes, reason)
+  }
+
+export const createAuthorizeUnsafeDelete =
+  (authorize: Authorize): NonNullable<WriteAccess['authorizeUnsafeDelete']> =>
+  async ({ user, resource, name, context }) => {
+    const { info } = context
+    assert(info.kind === 'resource', 'objects are deleted by paths of resources')
+    const attributes = { ...info, verb: 'unsafe-delete-ignore-read-errors' }
+    const { verdict, reason } = await authorize(user, attributes, context)
+    if (verdict === 'allow') return
+    throw forbidden(resource, name, `not permitted to do "${attributes.verb}", reason: ${reason}`)
+  }

@@ -1,0 +1,85 @@
+/**
+ * The end of a server, in upstream's order and with its names in the log: readiness fails, after a delay no more requests are taken, those
+ * under way are answered and watches are ended, then everything else stops.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Listener, StopTimes } from '../net/http/listener.ts'
+import type { Log } from '../lib/log.ts'
+import { inTime } from '../lib/timers.ts'
+
+/**
+ * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than
+ * this.
+ */
+const LOOPS_STOP_MS_MAX = 5_000
+/** For everything that stops after the last request: timers, workers, connections to etcd. */
+const PARTS_STOP_MS_MAX = 5_000
+/** For clients that were told to come again to close their connections, once all else is answered. As upstream. */
+const REFUSED_MS_MAX = 2_000
+
+export type Stopping = {
+  readonly phase: {
+    /** Readiness fails while requests are still accepted, so that load balancers use other servers. */
+    isStopping: boolean
+    /** New requests are refused, with a Retry-After. */
+    isLeaving: boolean
+  }
+  readonly loops: readonly AsyncDisposable[]
+  readonly listener: Pick<Listener, 'drain' | 'close'>
+  readonly parts: AsyncDisposableStack
+  readonly delayMs: number
+  readonly times: StopTimes
+  /** Whether connections are accepted until the requests under way are answered. */
+  readonly sendsRetryAfter: boolean
+  readonly log: Log
+}
+
+/** Fails if some part does not stop. */
+export async function stopAll(stopping: Stopping): Promise<void> {
+  const { phase, loops, parts, delayMs, log } = stopping
+  const tell = (name: string): void =>
+    log('info', '[graceful-termination] shutdown event', { name })
+  phase.isStopping = true
+  tell('ShutdownInitiated')
+  const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+  await Promise.all([
+    sleep(delayMs).then(() => tell('AfterShutdownDelayDuration')),
+    endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX).then(() =>
+      tell('PreShutdownHooksStopped'),
+    ),
+  ])
+  tell('NotAcceptingNewRequest')
+  await (stopping.sendsRetryAfter ? refuseAndClose(stopping, tell) : close(stopping, tell))
+  const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
+  if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
+  throw new Error(
+    `all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`,
+  )
+}
+
+async function close({ listener, times }: Stopping, tell: (name: string) => void): Promise<void> {
+  const closed = listener.close(times)
+  tell('HTTPServerStoppedListening')
+  await closed
+  tell('InFlightRequestsDrained')
+}
+
+async function refuseAndClose(
+  { phase, listener, times }: Stopping,
+  tell: (name: string) => void,
+): Promise<void> {
+  phase.isLeaving = true
+  await listener.drain(times)
+  tell('InFlightRequestsDrained')
+  const closed = listener.close({ graceMs: REFUSED_MS_MAX })
+  tell('HTTPServerStoppedListening')
+  await closed
+}
+
+/** False: it has not ended by then. */
+const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
+  inTime(
+    ending.then(() => true),
+    msMax,
+    { late: () => false },
+  )

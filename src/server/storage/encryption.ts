@@ -1,0 +1,190 @@
+/** Encryption at rest, set up from the configuration; when --encryption-provider-config changes, its providers are replaced. */
+import { aggregate } from '../../api/aggregate.ts'
+import type { Gates } from '../../api/gates.ts'
+import type { Config } from '../../config/config.ts'
+import { rereadEncryption } from '../../config/encryption.ts'
+import type { EncryptionRule } from '../../config/files/encryption.ts'
+import { ConfigReloader } from '../../config/files/reload.ts'
+import type { HealthCheck } from '../../request/discovery/health.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import { sleep, type Time } from '../../lib/timers.ts'
+import { resourceTable } from '../../registry/catalogue/resources.ts'
+import { readResources } from '../../registry/read-resources.ts'
+import { addReloadMetrics } from '../reload-metrics.ts'
+import {
+  ConfiguredProviders,
+  type KmsCheck,
+} from '../../storage/encryption/configured-providers.ts'
+import { Encryption, type StoredResource } from '../../storage/encryption/encryption.ts'
+import { KmsMetrics } from '../../storage/encryption/kms/metrics.ts'
+import { TransformationMetrics } from '../../storage/encryption/metrics.ts'
+import type { Key } from '../../storage/engine.ts'
+import { resourcePrefix } from '../../storage/keys.ts'
+import { identity, type Transformer } from '../../storage/transform.ts'
+
+export type EncryptionSetUp = AsyncDisposable & {
+  readonly transformer: Transformer
+  readonly checks: readonly HealthCheck[]
+  /** Looks whether the file has changed. Undefined: it is not reloaded. */
+  readonly reloader: { readonly look: () => Promise<void> } | undefined
+  /** Calls the listener when the providers were replaced, with what tells whether values below a prefix are concerned. */
+  readonly onReplaced: (listener: Replaced) => void
+}
+
+type Replaced = (isConcerned: (prefix: Key) => boolean) => void
+
+export type EncryptionParts = {
+  /** What all keys begin with. */
+  readonly root: Key
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: Metrics
+  /** The name of this server, for metrics. */
+  readonly serverId: string
+}
+
+export type EncryptionSource = Pick<Config, 'encryption'> & { readonly featureGates: Gates }
+
+/** Resolves when the plugins have been asked once, whether they answered or not. */
+export async function createEncryption(
+  config: EncryptionSource,
+  parts: EncryptionParts,
+): Promise<EncryptionSetUp> {
+  const { encryption: file, featureGates } = config
+  if (file === null) return none
+  const { root, time, log, metrics, serverId } = parts
+  const kmsMetrics = new KmsMetrics(metrics, serverId, time)
+  const build = (rules: readonly EncryptionRule[]): Promise<ConfiguredProviders> =>
+    ConfiguredProviders.create(rules, { time, log, metrics: kmsMetrics })
+  const current = new CurrentProviders(await build(file.rules), time)
+  await current.providers.start()
+  const transformer = new Encryption(current.providers.byResource, {
+    root,
+    resourceOf: storedResources(),
+    metrics: new TransformationMetrics(metrics, time),
+  })
+  const owned = new AsyncDisposableStack()
+  owned.use(current)
+  const listeners: Replaced[] = []
+  const reloader =
+    file.reloaded === null
+      ? undefined
+      : owned.use(
+          new ConfigReloader(file.path, file.reloaded, {
+            read: (bytes) => rereadEncryption(bytes, file.path, featureGates),
+            use: async (rules, signal) => {
+              const next = await build(rules)
+              await useIfHealthy(next, signal)
+              current.replace(next)
+              const isConcerned = transformer.replace(next.byResource)
+              for (const listener of listeners) listener(isConcerned)
+            },
+            what: 'encryption config',
+            log,
+            clock: time,
+          }),
+        )
+  if (reloader !== undefined) {
+    addReloadMetrics(metrics, { what: 'encryption', serverId, reloads: () => reloader.reloads })
+  }
+  const checks = kmsChecks(current, reloader !== undefined)
+  return {
+    transformer,
+    checks,
+    reloader,
+    onReplaced: (listener) => listeners.push(listener),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+const none: EncryptionSetUp = {
+  transformer: identity,
+  checks: [],
+  reloader: undefined,
+  onReplaced: () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+}
+
+/** A configuration whose plugins do not work is not used: the next check of the file tries it again. */
+async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
+  using owned = new DisposableStack()
+  owned.use(next)
+  await next.start()
+  const fault = await faultOf(next.checks)
+  if (fault !== undefined) throw new Error(fault)
+  signal.throwIfAborted()
+  owned.move()
+}
+
+/** The providers in use. Those that were replaced may still be called for a while. */
+class CurrentProviders implements AsyncDisposable {
+  readonly #time: Time
+  readonly #ended = new AbortController()
+  #providers: ConfiguredProviders
+
+  constructor(providers: ConfiguredProviders, time: Time) {
+    this.#providers = providers
+    this.#time = time
+  }
+
+  get providers(): ConfiguredProviders {
+    return this.#providers
+  }
+
+  replace(next: ConfiguredProviders): void {
+    const old = this.#providers
+    this.#providers = next
+    void this.#disposeLater(old)
+  }
+
+  async #disposeLater(old: ConfiguredProviders): Promise<void> {
+    try {
+      await sleep(this.#time, old.callsMs, this.#ended.signal)
+    } catch {
+      // The server stops.
+    }
+    old[Symbol.dispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort()
+    this.#providers[Symbol.dispose]()
+  }
+}
+
+/** One check for all plugins, with upstream's name; without reloads, one for each if there is one of v1. */
+function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly HealthCheck[] {
+  const { checks } = current.providers
+  const hasV1 = checks.some(({ version }) => version === 'v1')
+  if (isReloaded || (checks.length > 0 && !hasV1)) {
+    return [
+      {
+        name: 'kms-providers',
+        fault: () => faultOf(current.providers.checks),
+        isForLiveness: false,
+      },
+    ]
+  }
+  return checks.map(({ fault }, at) => ({ name: checkName(at), fault, isForLiveness: false }))
+}
+
+const checkName = (at: number): string => `kms-provider-${at}`
+
+async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined> {
+  const faults = await Promise.all(checks.map(({ fault }) => fault()))
+  const told = faults.flatMap((fault, at) =>
+    fault === undefined ? [] : [`${checkName(at)}: ${fault}`],
+  )
+  return told.length === 0 ? undefined : aggregate(told)
+}
+
+/** The resource of a folder below the root. Events are stored as those of the core group, which comes first. */
+function storedResources(): (folder: string) => StoredResource | undefined {
+  const byFolder = new Map<string, StoredResource>()
+  for (const { group, plural } of readResources(resourceTable.trim())) {
+    const folder = resourcePrefix({ group, plural, isCustom: false })
+    if (!byFolder.has(folder)) byFolder.set(folder, { group, resource: plural })
+  }
+  return (folder) => byFolder.get(folder)
+}

@@ -1,0 +1,62 @@
+/** Compares the cached objects with those of the database at the same revision, key by key. */
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import type { Engine, Key, Revision } from '../engine.ts'
+import { keyAfter } from '../keys.ts'
+import type { CachedResource } from './resource.ts'
+
+/** Keys without values: a page is some 100 KB. */
+const PAGE_KEYS = 2_000
+
+export type CheckResult =
+  | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
+  /** The first key that differs. */
+  | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
+  /** The resource is not live: nothing is known. */
+  | { readonly outcome: 'unknown' }
+
+/** Fails with the errors of the database, also if the revision was compacted meanwhile. */
+export async function checkResource(
+  engine: Engine,
+  resource: CachedResource,
+  time: SlicesTime,
+): Promise<CheckResult> {
+  if (resource.phase !== 'live') return { outcome: 'unknown' }
+  const { revision } = resource
+  const tree = resource.tree.clone()
+  const shown = tree.entries(resource.range.from)
+  const unreadable = resource.unreadable.revisions()
+  const slices = new Slices(time)
+  let keys = 0
+  let { from } = resource.range
+  for (;;) {
+    const page = await engine.range({
+      from,
+      to: resource.range.to,
+      revision,
+      limit: PAGE_KEYS,
+      keysOnly: true,
+    })
+    for (const stored of page.values) {
+      // It is not among the objects, unless it could be read before.
+      if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined)
+        continue
+      const next = shown.next()
+      const item = next.done === true ? undefined : next.value[1]
+      if (item?.key !== stored.key || item.revision !== stored.revision) {
+        return {
+          outcome: 'differs',
+          key: item === undefined || stored.key < item.key ? stored.key : item.key,
+          revision,
+        }
+      }
+      keys++
+      if (slices.isOver) await slices.turn()
+    }
+    const last = page.values.at(-1)
+    if (!page.more || last === undefined) break
+    from = keyAfter(last.key)
+  }
+  const extra = shown.next()
+  if (extra.done !== true) return { outcome: 'differs', key: extra.value[0], revision }
+  return { outcome: 'same', keys, revision }
+}

@@ -1,0 +1,99 @@
+/**
+ * What a resource has in memory since it was last listed: its current objects, the events since then, snapshots of the recent past, and its
+ * watchers by the value that they select. They belong together, since a position in one ring means nothing in another: a resource that lists
+ * itself again gets new contents.
+ */
+import type { Time } from '../../lib/timers.ts'
+import type { Revision } from '../engine.ts'
+import type { ObjectChange } from './event.ts'
+import type { EvictionQueue } from './eviction-queue.ts'
+import { Ring } from './ring.ts'
+import type { Slabs } from './slabs.ts'
+import { type Snapshot, Snapshots } from './snapshots.ts'
+import type { Tree } from './tree.ts'
+import { WatchGroups } from './watch-groups.ts'
+
+/** Memory that an event takes besides the bytes of the object it replaced. */
+const EVENT_BYTES = 200
+
+export type ContentsParts = {
+  readonly slabs: Slabs
+  /**
+   * The events of all resources. A quiet resource that loses its events to the others loses only speed, since the database has its
+   * history.
+   */
+  readonly past: EvictionQueue
+  readonly time: Time
+}
+
+/** `listing` identifies the list. With a revision it identifies a state, even if two databases have the same revisions. */
+type Listed = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
+
+export class ResourceContents {
+  readonly tree: Tree
+  readonly ring: Ring
+  readonly groups: WatchGroups
+  readonly listing: number
+  readonly #snapshots: Snapshots
+  readonly #parts: ContentsParts
+  /** A copy of the tree for callers that need one that does not change; discarded with the next change. */
+  #current: Snapshot | undefined
+
+  constructor({ tree, revision, listing }: Listed, parts: ContentsParts) {
+    this.tree = tree
+    this.listing = listing
+    this.ring = new Ring(revision, ({ previous }, first) => {
+      if (previous !== undefined) parts.slabs.release(previous)
+      this.#snapshots.forgetBefore(first)
+    })
+    this.groups = new WatchGroups(this.ring, parts.time)
+    this.#snapshots = new Snapshots(this.ring, parts.time)
+    this.#parts = parts
+  }
+
+  /** The current state as an immutable copy. */
+  snapshot(): Snapshot {
+    const { ring } = this
+    this.#current ??= {
+      ring,
+      position: ring.end,
+      tree: this.tree.clone(),
+      counts: new Map(),
+      found: new Map(),
+    }
+    return this.#current
+  }
+
+  /** The state at a revision that has been reached; undefined if that is too long ago. */
+  async stateAt(revision: Revision): Promise<Snapshot | undefined> {
+    return this.#snapshots.at(revision, () => this.snapshot())
+  }
+
+  /** Keeps a snapshot that will be requested again. */
+  keep(snapshot: Snapshot): void {
+    this.#snapshots.keep(snapshot)
+  }
+
+  record(change: ObjectChange): void {
+    this.#current = undefined
+    // The next writer begins with the new version; the old one is only sent to watchers, which needs its bytes and not the decoded object.
+    if (change.previous !== undefined) change.previous.decoded = undefined
+    if (change.item === undefined) this.tree.delete(change.key)
+    else this.tree.set(change.key, change.item)
+    this.ring.push(change)
+    this.#parts.past.add(this.ring, EVENT_BYTES + (change.previous?.length ?? 0))
+  }
+
+  /** Releases the bytes of all objects and events; the contents are not used any more. */
+  release(): void {
+    const { ring } = this
+    this.#parts.slabs.releaseAll((release) => {
+      this.tree.forEachPair((_, item) => release(item))
+      for (let at = ring.first; at < ring.end; at++) {
+        const previous = ring.at(at)?.previous
+        if (previous !== undefined) release(previous)
+      }
+    })
+    while (ring.end > ring.first) ring.evict()
+  }
+}

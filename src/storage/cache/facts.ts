@@ -1,0 +1,316 @@
+/**
+ * What selectors may ask for of an object, encoded as bytes that follow its own: a head of four bytes (the length of the fields, and the
+ * number of a vocabulary), the values of its selectable fields, in one order for the resource, then its labels. A selector reads some
+ * forty bytes instead of decoding thousands.
+ *
+ * Texts that several objects share are encoded as numbers of a vocabulary of the resource; others, such as IP addresses, are written out.
+ * A full vocabulary is replaced by a new one from time to time: words that are still written move to the new one, and the rest is
+ * forgotten when that is replaced in turn. Facts with numbers of a forgotten vocabulary count as missing.
+ */
+import type { KubeObject } from '../../api/object.ts'
+
+export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
+
+/** An object whose facts are longer has none, and selectors decode it: labels have limits, selectable fields of custom resources do not. */
+const FACTS_BYTES_MAX = 4_096
+/** The number of a word takes at most two bytes. So many texts of a label's length take half a megabyte. */
+const WORDS_MAX = 8_192
+const WORD_BYTES_MAX = 512
+/**
+ * Objects that are encoded before a full vocabulary is replaced: more are seldom in memory, and an object that is not written while two
+ * vocabularies are replaced has to be decoded again.
+ */
+const VOCABULARY_OBJECTS_MIN = 1 << 20
+/** Hashes of recently met texts, in sets: a text that is met again gets a number. */
+const MARK_SETS = 256
+const MARKS_IN_SET = 4
+
+/** The length of the fields, by which the labels are found, and the number of the vocabulary. */
+const HEAD_BYTES = 4
+const LENGTH_BITS = 12
+const VOCABULARIES = 1 << (32 - LENGTH_BITS)
+
+/** A number whose first byte has this bit has a second byte. */
+const MORE = 0x80
+/** The lowest bit tells numbers of words from lengths of texts. */
+const IS_WORD = 1
+
+export class Facts {
+  readonly #readersOf: () => FieldReaders
+  readonly #objectsMin: number
+  #words = new Vocabulary()
+  #wordsBefore = new Vocabulary()
+  #vocabulary = 1
+  #objects = 0
+  #changes = 0
+  #readers: FieldReaders[string][] | undefined
+  #places: ReadonlyMap<string, number> | undefined
+  #marks: Uint32Array | undefined
+  #replaced = 0
+  #made: Buffer | undefined
+  #end = 0
+
+  /** `readersOf` is called for the first object. `objectsMin`: for tests, which have few objects. */
+  constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
+    this.#readersOf = readersOf
+    this.#objectsMin = objectsMin
+  }
+
+  /** Changes whenever a text gets or loses a number. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  get wordCount(): number {
+    return this.#words.texts.length + this.#wordsBefore.texts.length
+  }
+
+  lookUp(sought: Sought): void {
+    sought.number = this.#words.numbers.get(sought.text) ?? -1
+    sought.numberBefore = this.#wordsBefore.numbers.get(sought.text) ?? -1
+  }
+
+  textOf(number: number, isBefore: boolean): string {
+    return (isBefore ? this.#wordsBefore : this.#words).texts[number] ?? ''
+  }
+
+  /** Whether these facts can still be read: their vocabulary is the current or the previous one. */
+  knows(bytes: Buffer, at: number): boolean {
+    const vocabulary = vocabularyAt(bytes, at)
+    return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
+  }
+
+  /** Whether readable facts are of the previous vocabulary. */
+  areBefore(bytes: Buffer, at: number): boolean {
+    return vocabularyAt(bytes, at) !== this.#vocabulary
+  }
+
+  /** For a caller that drops all objects. */
+  forgetWords(): void {
+    this.#renew()
+    this.#renew()
+  }
+
+  #renew(): void {
+    this.#wordsBefore = this.#words
+    this.#words = new Vocabulary()
+    this.#vocabulary = (this.#vocabulary + 1) % VOCABULARIES
+    this.#objects = 0
+    this.#changes++
+  }
+
+  /** The index of a field among the others; undefined for one that the facts do not have. */
+  placeOf(field: string): number | undefined {
+    this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
+    return this.#places.get(field)
+  }
+
+  readField(object: KubeObject, place: number): string {
+    return this.#fieldReaders()[place]?.(object) ?? ''
+  }
+
+  /** Undefined: the facts are too long to be kept. The result is valid until the next call. */
+  encode(object: KubeObject): Buffer | undefined {
+    const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
+    if (++this.#objects > this.#objectsMin && this.#words.texts.length >= WORDS_MAX) this.#renew()
+    this.#end = HEAD_BYTES
+    for (const read of this.#fieldReaders()) if (!this.#write(made, read(object))) return undefined
+    made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
+    const { labels = {} } = object.metadata
+    const keys = Object.keys(labels)
+    // Each label takes at least two bytes.
+    if (2 * keys.length > FACTS_BYTES_MAX) return undefined
+    this.#writeNumber(made, keys.length)
+    for (const key of keys) {
+      if (!this.#write(made, key) || !this.#write(made, labels[key] ?? '')) return undefined
+    }
+    return made.subarray(0, this.#end)
+  }
+
+  #fieldReaders(): readonly FieldReaders[string][] {
+    return (this.#readers ??= Object.values(this.#readersOf()))
+  }
+
+  /** False if the facts would exceed FACTS_BYTES_MAX. */
+  #write(made: Buffer, text: string): boolean {
+    const number = this.#words.numbers.get(text) ?? this.#moved(text)
+    const length = number === undefined ? Buffer.byteLength(text) : 0
+    // The number of labels may follow, which needs two bytes as well.
+    if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
+    this.#writeNumber(made, number === undefined ? length << 1 : (number << 1) | IS_WORD)
+    if (length === 0) return true
+    made.write(text, this.#end)
+    const start = this.#end
+    this.#end += length
+    if (
+      length <= WORD_BYTES_MAX &&
+      this.#words.texts.length < WORDS_MAX &&
+      this.#wasMet(made, start)
+    )
+      this.#learn(made, start)
+    return true
+  }
+
+  #writeNumber(made: Buffer, number: number): void {
+    if (number < MORE) {
+      made[this.#end++] = number
+      return
+    }
+    made[this.#end++] = (number & (MORE - 1)) | MORE
+    made[this.#end++] = number >> 7
+  }
+
+  /** Whether the text from `start` to the end was met recently. If two texts have the same hash, one gets a number too early. */
+  #wasMet(made: Buffer, start: number): boolean {
+    const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
+    let mark = 0x811c9dc5
+    for (let at = start; at < this.#end; at++) mark = Math.imul(mark ^ (made[at] ?? 0), 0x01000193)
+    mark >>>= 0
+    const set = ((mark ^ (mark >>> 16)) & (MARK_SETS - 1)) * MARKS_IN_SET
+    for (let at = set; at < set + MARKS_IN_SET; at++) if (marks[at] === mark) return true
+    marks[set + (this.#replaced++ % MARKS_IN_SET)] = mark
+    return false
+  }
+
+  /** Makes a copy: the text itself may be a slice of the object's JSON, which it would keep in memory. */
+  #learn(made: Buffer, start: number): void {
+    const text = made.toString('utf8', start, this.#end)
+    if (this.#words.numbers.has(text)) return // it has a lone surrogate, which UTF-8 cannot encode
+    this.#words.add(text)
+    this.#changes++
+  }
+
+  /** Moves a word that is written again from the previous vocabulary to the current one. */
+  #moved(text: string): number | undefined {
+    const before = this.#wordsBefore.numbers.get(text)
+    const own = before === undefined ? undefined : this.#wordsBefore.texts[before]
+    if (own === undefined || this.#words.texts.length >= WORDS_MAX) return undefined
+    this.#changes++
+    return this.#words.add(own)
+  }
+}
+
+class Vocabulary {
+  readonly numbers = new Map<string, number>()
+  readonly texts: string[] = []
+
+  add(text: string): number {
+    const number = this.texts.push(text) - 1
+    this.numbers.set(text, number)
+    return number
+  }
+}
+
+/** There are a million numbers of vocabularies, so none is reused while an object still has it. */
+const vocabularyAt = (bytes: Buffer, at: number): number =>
+  ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) |
+  ((bytes[at + 2] ?? 0) << 4) |
+  ((bytes[at + 3] ?? 0) << 12)
+
+const lengthAt = (bytes: Buffer, at: number): number =>
+  (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
+
+/** A text that a selector looks for. */
+export class Sought {
+  readonly text: string
+  readonly bytes: Buffer
+  /** Its numbers in the current and in the previous vocabulary; negative if it has none. */
+  number = -1
+  numberBefore = -1
+
+  constructor(text: string) {
+    this.text = text
+    this.bytes = Buffer.from(text)
+  }
+}
+
+/** Reads the facts of one object. */
+export class FactsReader {
+  #isBefore = false
+  #bytes: Buffer = Buffer.alloc(0)
+  #at = 0
+
+  /** Positions the reader at a field. */
+  openField(
+    facts: Facts,
+    bytes: Buffer,
+    { at, place }: { readonly at: number; readonly place: number },
+  ): void {
+    this.#isBefore = facts.areBefore(bytes, at)
+    this.#bytes = bytes
+    this.#at = at + HEAD_BYTES
+    this.skip(place)
+  }
+
+  /** Positions the reader at the value of a label; false if the object does not have the label. */
+  openLabel(
+    facts: Facts,
+    bytes: Buffer,
+    { at, key }: { readonly at: number; readonly key: Sought },
+  ): boolean {
+    this.#openLabels(facts, bytes, at)
+    for (let left = this.number(); left > 0; left--) {
+      if (this.is(key)) return true
+      this.skip(1)
+    }
+    return false
+  }
+
+  /** All labels, by their keys. */
+  labels(facts: Facts, bytes: Buffer, at: number): ReadonlyMap<string, string> {
+    this.#openLabels(facts, bytes, at)
+    const labels = new Map<string, string>()
+    for (let left = this.number(); left > 0; left--) labels.set(this.text(facts), this.text(facts))
+    return labels
+  }
+
+  get at(): number {
+    return this.#at
+  }
+
+  #openLabels(facts: Facts, bytes: Buffer, at: number): void {
+    this.#isBefore = facts.areBefore(bytes, at)
+    this.#bytes = bytes
+    this.#at = at + HEAD_BYTES + lengthAt(bytes, at)
+  }
+
+  number(): number {
+    const first = this.#bytes[this.#at++] ?? 0
+    return first < MORE ? first : (first & (MORE - 1)) | ((this.#bytes[this.#at++] ?? 0) << 7)
+  }
+
+  skip(texts: number): void {
+    for (let left = texts; left > 0; left--) {
+      const number = this.number()
+      if ((number & IS_WORD) === 0) this.#at += number >> 1
+    }
+  }
+
+  /** Whether the next text is this one. */
+  is(sought: Sought): boolean {
+    const number = this.number()
+    if ((number & IS_WORD) !== 0)
+      return number >> 1 === (this.#isBefore ? sought.numberBefore : sought.number)
+    const length = number >> 1
+    const start = this.#at
+    this.#at += length
+    const { bytes } = sought
+    if (bytes.length !== length) return false
+    for (let i = 0; i < length; i++) if (this.#bytes[start + i] !== bytes[i]) return false
+    return true
+  }
+
+  /** The same for a text at another position. */
+  isAt(at: number, sought: Sought): boolean {
+    this.#at = at
+    return this.is(sought)
+  }
+
+  text(facts: Facts): string {
+    const number = this.number()
+    if ((number & IS_WORD) !== 0) return facts.textOf(number >> 1, this.#isBefore)
+    const start = this.#at
+    this.#at += number >> 1
+    return this.#bytes.toString('utf8', start, this.#at)
+  }
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { textOf } from '../../api/object.ts'
+import { systemTime } from '../../lib/timers.ts'
+import { StorageError } from '../errors.ts'
+import { rangeOf } from '../keys.ts'
+import { ObjectChange } from './event.ts'
+import { Facts } from './facts.ts'
+import { FieldIndexes } from './field-index.ts'
+import { Item, type ItemHome } from './item.ts'
+import { Ring } from './ring.ts'
+import { Slabs } from './slabs.ts'
+import { type IndexedValue, newTree } from './tree.ts'
+
+/** What has a color is labelled with it, and with its first letter. */
+const labelled = (color: string) =>
+  color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
+
+/** A resource as its indexes see it. */
+class Things {
+  tree = newTree()
+  ring = new Ring(0, () => undefined)
+  readonly range = rangeOf('/things/')
+  readonly #slabs = new Slabs()
+  readonly #facts = new Facts(() => ({ color: (object) => textOf(object['color']) }))
+  readonly indexes = new FieldIndexes(this.#facts, () => this, systemTime, { looksMin: 10 })
+  readonly #home: ItemHome = {
+    codec: {
+      decode: (bytes) => {
+        const text = bytes.toString()
+        if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
+        // With a second part its labels are too long for facts.
+        const [color = '', more = ''] = text.split('|')
+        const metadata =
+          more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
+        return { kind: 'Thing', apiVersion: 'v1', metadata, color }
+      },
+      print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
+      facts: this.#facts,
+    },
+    put: (item, bytes, tail) => this.#slabs.put(item, bytes, tail),
+    view: (item, start, end) => this.#slabs.view(item, start, end),
+    keep: () => undefined,
+  }
+  #revision = 0
+
+  /** Undefined deletes. */
+  put(name: string, color: string | undefined): void {
+    const key = `/things/${name}`
+    const previous = this.tree.get(key)
+    const revision = ++this.#revision
+    const item =
+      color === undefined
+        ? undefined
+        : new Item(this.#home, { key, revision, createRevision: revision })
+    if (item !== undefined) this.#slabs.put(item, Buffer.from(color ?? ''))
+    if (item === undefined) this.tree.delete(key)
+    else this.tree.set(key, item)
+    this.ring.push(new ObjectChange({ key, revision, item, previous }))
+  }
+
+  find(
+    value: string,
+    by: readonly IndexedValue[] = [{ field: 'color', value }],
+  ): string[] | undefined {
+    return this.indexes
+      .find(by)
+      ?.keysArray()
+      .map((key) => `${key} ${this.tree.get(key)?.revision}`)
+  }
+
+  scan(value: string): string[] {
+    const items = this.tree.valuesArray().filter((item) => item.peek()['color'] === value)
+    return items.map((item) => `${item.key} ${item.revision}`)
+  }
+
+  /** What the index says once it is ready. */
+  async found(value: string, by?: readonly IndexedValue[]): Promise<string[]> {
+    for (let turns = 0; turns < 1_000; turns++) {
+      const found = this.find(value, by)
+      if (found !== undefined) return found
+      await turn()
+    }
+    throw new Error('the index never answered')
+  }
+}
+
+const colors = ['red', 'green', 'blue', '']
+
+test('an index answers as all objects would, through any changes', async () => {
+  const things = new Things()
+  const random = randomOf(1)
+  const change = (): void =>
+    things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
+  for (let i = 0; i < 100; i++) change()
+  assert.equal(things.find('red'), undefined) // it is being made
+  for (let round = 0; round < 200; round++) {
+    for (let i = random(20); i > 0; i--) change()
+    for (const color of [...colors, 'none'])
+      assert.deepEqual(await things.found(color), things.scan(color))
+    if (round % 10 === 0) while (things.ring.first < things.ring.end) things.ring.evict()
+  }
+})
+
+test('an index that is far behind catches up in slices, and nobody waits for it', async () => {
+  const things = new Things()
+  await things.found('red')
+  for (let i = 0; i < 3_000; i++) things.put(`t${i % 1_000}`, colors[i % 3])
+  assert.equal(things.find('red'), undefined)
+  assert.deepEqual(await things.found('red'), things.scan('red'))
+})
+
+test('events that the ring has forgotten make a new index, and so does another state', async () => {
+  const things = new Things()
+  things.put('a', 'red')
+  assert.deepEqual(await things.found('red'), ['/things/a 1'])
+  things.put('a', 'blue')
+  things.put('b', 'red')
+  things.ring.evict()
+  things.ring.evict()
+  assert.deepEqual(await things.found('red'), ['/things/b 3'])
+  things.tree = newTree()
+  things.ring = new Ring(3, () => undefined)
+  assert.equal(things.find('red'), undefined)
+  things.put('c', 'red')
+  assert.deepEqual(await things.found('red'), ['/things/c 4'])
+})
+
+test('an index goes when nobody asks it, and where an object cannot be read', async () => {
+  const things = new Things()
+  things.put('a', 'red')
+  await things.found('red')
+  for (let sweeps = 0; sweeps < 31; sweeps++) things.indexes.onSweep()
+  assert.equal(things.find('red'), undefined)
+  await things.found('red')
+  things.put('b', 'corrupt')
+  assert.equal(things.find('red'), undefined)
+  await turn()
+  assert.equal(things.find('red'), undefined)
+  things.put('b', undefined)
+  assert.equal(things.indexes.find([{ field: 'unknown', value: 'x' }]), undefined)
+})
+
+/** The same every time. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return (state >>> 8) % below
+  }
+}
+
+const label = (name: string, value: string): IndexedValue[] => [{ label: name, value }]
+
+test('a label has an index once scans for it have looked at many objects in vain', async () => {
+  const things = new Things()
+  for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
+  const red = label('color', 'red')
+  assert.equal(things.find('red', red), undefined)
+  await turn()
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.noteScan(red, 20)
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.onSweep() // what was long ago does not count
+  things.indexes.noteScan(red, 20)
+  await turn()
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.noteScan(red, 20)
+  assert.deepEqual(await things.found('red', red), things.scan('red'))
+  assert.deepEqual(await things.found('none', label('color', 'none')), [])
+})
+
+test('an index of a label answers as all objects would, through any changes', async () => {
+  const things = new Things()
+  const random = randomOf(5)
+  const change = (): void =>
+    things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
+  for (let i = 0; i < 100; i++) change()
+  things.indexes.noteScan(label('color', 'red'), 1_000)
+  for (let round = 0; round < 200; round++) {
+    for (let i = random(20); i > 0; i--) change()
+    for (const color of [...colors.slice(0, 3), 'none'])
+      assert.deepEqual(await things.found(color, label('color', color)), things.scan(color))
+    if (round % 10 === 0) {
+      while (things.ring.first < things.ring.end) things.ring.evict()
+      things.find('red', label('color', 'red')) // which sees that it is lost
+      things.indexes.noteScan(label('color', 'red'), 1_000)
+    }
+  }
+})
+
+test('of several values the one that fewest objects have leads to them', async () => {
+  const things = new Things()
+  for (let i = 0; i < 60; i++) things.put(`t${i}`, ['blue', 'blue', 'black', 'red'][i % 4])
+  const asked = [...label('letter', 'b'), ...label('color', 'black')]
+  things.indexes.noteScan(asked, 1_000)
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.deepEqual(things.find('', asked), things.scan('black'))
+  assert.deepEqual(things.find('', label('letter', 'b'))?.length, 45)
+})
+
+test('labels have two indexes; one that is in use does not go for another', async () => {
+  const things = new Things()
+  for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
+  const [color, letter, own] = [label('color', 'red'), label('letter', 'r'), label('own', 'y')]
+  for (const by of [color, letter]) {
+    things.indexes.noteScan(by, 1_000)
+    await things.found('', by)
+  }
+  const ask = async (): Promise<string[] | undefined> => {
+    things.indexes.noteScan(own, 1_000)
+    for (let turns = 0; turns < 10; turns++) await turn()
+    return things.find('', own)
+  }
+  assert.equal(await ask(), undefined)
+  things.indexes.onSweep()
+  assert.ok(things.find('', color) !== undefined)
+  assert.deepEqual(await ask(), [])
+  assert.equal(things.find('', letter), undefined)
+  assert.ok(things.find('', color) !== undefined)
+})
+
+const objectOf = (bytes: Buffer) => ({
+  kind: 'T',
+  apiVersion: 'v1',
+  metadata: { labels: JSON.parse(bytes.toString()) },
+})
+
+test('a word that gets its number with the object that is looked at is found in it', () => {
+  const facts = new Facts(() => ({}))
+  const slabs = new Slabs()
+  const home: ItemHome = {
+    codec: {
+      facts,
+      decode: objectOf,
+      print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
+      settle: (bytes) => ({ wire: { bytes, headBytes: 0, versionAt: 0 }, object: objectOf(bytes) }),
+    },
+    put: (item, bytes, tail) => slabs.put(item, bytes, tail),
+    view: (item, start, end) => slabs.view(item, start, end),
+    keep: () => undefined,
+  }
+  const stored = (labels: object): Item => {
+    const item = new Item(home, { key: '/things/a', revision: 1, createRevision: 1 })
+    slabs.put(item, Buffer.from(JSON.stringify(labels)))
+    return item
+  }
+  const current = {
+    tree: newTree(),
+    ring: new Ring(0, () => undefined),
+    range: rangeOf('/things/'),
+  }
+  const read = new FieldIndexes(facts, () => current, systemTime).readerOf({
+    label: 'app',
+    value: 'web',
+  })
+  assert.equal(read?.(stored({ app: 'web' })), 'web')
+  // The value is the second time that the word is met: it gets a number before the key is read.
+  assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
+})
+
+const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
+
+for (const by of [{ field: 'color' }, { label: 'color' }]) {
+  test(`an index does not keep the objects whose values it has: ${Object.keys(by).join()}`, async () => {
+    const things = new Things()
+    const sought = [{ ...by, value: 'none' }]
+    for (let at = 0; at < 20; at++) things.put(`${at}`, `color-of-thing-${at}|${longText()}`)
+    const held = await heldBytes(async () => {
+      things.indexes.noteScan(sought, 1_000)
+      assert.deepEqual(await things.found('none', sought), [])
+    })
+    assert.ok(held < 5 << 20, `${held} bytes are held`)
+  })
+}
+
+test('labels whose scans are counted, or that have an index, do not keep the selectors they are from', async () => {
+  const things = new Things()
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const [own = ''] = Buffer.from(`label-of-selector-${at}=${longText()}`)
+        .toString('latin1')
+        .split('=')
+      things.indexes.noteScan([{ label: own, value: 'none' }], at < 2 ? 1_000 : 1)
+    }
+  })
+  assert.ok(held < 1 << 20, `${held} bytes are held`)
+})

@@ -1,0 +1,337 @@
+/**
+ * The keys of a resource's current objects by the value of a field, such as pods by node, or of a label. An index is built in slices: of
+ * a selectable field, at the first query; of a label, when scans for it have rejected many objects. It applies the events of the ring
+ * when it is queried or swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned, as for most
+ * past states.
+ */
+import { ownText } from '../../lib/own-text.ts'
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import type { Key } from '../engine.ts'
+import type { KeyRange } from '../keys.ts'
+import type { ObjectChange } from './event.ts'
+import { type Facts, FactsReader, Sought } from './facts.ts'
+import type { Item } from './item.ts'
+import type { Ring } from './ring.ts'
+import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
+
+/** Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five minutes. */
+const UNUSED_SWEEPS = 30
+/** Events that a query may apply before its answer, if their objects have facts: about a millisecond. */
+const EVENTS_AT_ONCE = 500
+/** An event whose object has no facts yet, and is decoded, counts as so many. */
+const DECODE_EVENTS = 20
+/**
+ * To get an object by its key takes about twice as long as to match it in a scan, so an index that finds half of all objects saves
+ * nothing; up to this many it does no harm.
+ */
+const FEW = 100
+/**
+ * Labels that have an index: any client can select by any label. An index takes 15 bytes per object with the label, and 100 more if no
+ * two values are equal.
+ */
+const LABELS_MAX = 2
+/** Labels whose scans are counted at the same time; with more, the oldest count is dropped. */
+const LABELS_COUNTED = 32
+/** Objects that scans reject between two sweeps, which are ten seconds apart, before an index is built: some milliseconds' work. */
+const LOOKS_MIN = 10_000
+
+/** The resource as it is now. */
+type Current = { readonly tree: Tree; readonly ring: Ring; readonly range: KeyRange }
+
+type ValueOf = (item: Item) => string | undefined
+
+/** `looksMin`: for tests, which have few objects. */
+export type IndexLimits = { readonly looksMin?: number | undefined }
+
+/** The name of an index. Neither a field nor a label has a blank in its name. */
+export const indexOf = (by: IndexedValue): string =>
+  'field' in by ? by.field : `label ${by.label}`
+
+export class FieldIndexes {
+  readonly #facts: Facts
+  readonly #current: () => Current
+  readonly #time: SlicesTime
+  readonly #looksMin: number
+  readonly #indexes = new Map<string, FieldIndex>()
+  /** Objects that scans for a label have rejected since the last sweep. */
+  readonly #looks = new Map<string, number>()
+  readonly #none = newKeySet()
+  readonly #reader = new FactsReader()
+
+  constructor(
+    facts: Facts,
+    current: () => Current,
+    time: SlicesTime,
+    { looksMin = LOOKS_MIN }: IndexLimits = {},
+  ) {
+    this.#facts = facts
+    this.#current = current
+    this.#time = time
+    this.#looksMin = looksMin
+  }
+
+  /**
+   * The smallest set of keys that includes all objects with these values now; undefined if no index can answer in this turn, or a scan is
+   * faster. The set will change: clone it.
+   */
+  find(asked: readonly IndexedValue[]): KeySet | undefined {
+    let least: KeySet | undefined
+    let used: FieldIndex | undefined
+    for (const by of asked) {
+      const index = this.#indexOf(by)
+      if (index === undefined || index.isBusy || !this.#isCaughtUp(index)) continue
+      const found = index.find(by.value) ?? this.#none
+      if (least !== undefined && found.size >= least.size) continue
+      least = found
+      used = index
+    }
+    if (used !== undefined) used.unusedSweeps = 0
+    return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2)
+      ? undefined
+      : least
+  }
+
+  /** A scan for these values has rejected `looks` objects. */
+  noteScan(asked: readonly IndexedValue[], looks: number): void {
+    for (const by of asked) {
+      if ('field' in by || this.#indexes.has(indexOf(by))) continue
+      const sum = (this.#looks.get(by.label) ?? 0) + looks
+      const wanted = Math.max(this.#looksMin, this.#current().tree.size)
+      if (sum > wanted && this.#makeRoom()) {
+        this.#looks.delete(by.label)
+        this.#begin(by)
+      } else {
+        this.#count(by.label, sum)
+      }
+    }
+  }
+
+  /** How to read a value; undefined for a field that the facts do not have. */
+  readerOf(by: IndexedValue): ValueOf | undefined {
+    if ('label' in by) {
+      const key = new Sought(ownText(by.label))
+      let changes = 0
+      return (item) => {
+        // Settling may give words a number, or another one, so it comes before the lookup.
+        if (item.tailBytes === 0) item.settle()
+        if (changes !== this.#facts.changes) {
+          changes = this.#facts.changes
+          this.#facts.lookUp(key)
+        }
+        return this.#labelOf(item, key)
+      }
+    }
+    const place = this.#facts.placeOf(by.field)
+    return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
+  }
+
+  /** Drops indexes that nobody uses; those in use apply new events before the ring evicts them. */
+  onSweep(): void {
+    this.#looks.clear()
+    for (const [name, index] of this.#indexes) {
+      if (++index.unusedSweeps > UNUSED_SWEEPS || index.ring !== this.#current().ring)
+        this.#indexes.delete(name)
+      else if (!index.isBusy) this.#isCaughtUp(index)
+    }
+  }
+
+  clear(): void {
+    this.#indexes.clear()
+  }
+
+  /**
+   * The index of the resource's current contents. If there is none, one is begun for a field, and for a label that had one before the
+   * last list.
+   */
+  #indexOf(by: IndexedValue): FieldIndex | undefined {
+    const known = this.#indexes.get(indexOf(by))
+    if (known?.ring === this.#current().ring) return known
+    return known !== undefined || 'field' in by ? this.#begin(by) : undefined
+  }
+
+  /** Undefined: the facts do not have the field. */
+  #begin(by: IndexedValue): FieldIndex | undefined {
+    const { ring, tree, range } = this.#current()
+    const valueOf = this.readerOf(by)
+    if (valueOf === undefined) return undefined
+    const index = new FieldIndex(ring, valueOf, 'label' in by)
+    this.#indexes.set(ownText(indexOf(by)), index)
+    void this.#fill(index, tree.clone(), range)
+    return index
+  }
+
+  /** False: no further label may have an index. An index that was used since the last sweep is not dropped for another. */
+  #makeRoom(): boolean {
+    const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
+    if (labels.length < LABELS_MAX) return true
+    const unused = labels.find(([, index]) => index.unusedSweeps > 0 && !index.isBusy)
+    return unused !== undefined && this.#indexes.delete(unused[0])
+  }
+
+  #count(label: string, looks: number): void {
+    if (this.#looks.size === LABELS_COUNTED && !this.#looks.has(label)) {
+      const [oldest = label] = this.#looks.keys()
+      this.#looks.delete(oldest)
+    }
+    // It is a part of a selector, which may have a megabyte.
+    this.#looks.set(this.#looks.has(label) ? label : ownText(label), looks)
+  }
+
+  #fieldOf(item: Item, place: number): string {
+    const slab = this.#slabOf(item)
+    // A part of the text of the object, which an index would keep.
+    if (slab === undefined) return ownText(this.#facts.readField(this.#decoded(item), place))
+    this.#reader.openField(this.#facts, slab.bytes, { at: item.at + item.length, place })
+    return this.#reader.text(this.#facts)
+  }
+
+  #labelOf(item: Item, key: Sought): string | undefined {
+    const slab = this.#slabOf(item)
+    if (slab === undefined) {
+      const { labels } = this.#decoded(item).metadata
+      const value =
+        labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
+      return value && ownText(value)
+    }
+    const hasIt = this.#reader.openLabel(this.#facts, slab.bytes, {
+      at: item.at + item.length,
+      key,
+    })
+    return hasIt ? this.#reader.text(this.#facts) : undefined
+  }
+
+  /** The slab with the facts of the item; undefined if it has none that can be read. */
+  #slabOf(item: Item): Item['slab'] {
+    if (item.tailBytes === 0) item.settle()
+    return item.hasFacts ? item.slab : undefined
+  }
+
+  #decoded(item: Item): ReturnType<Item['peek']> {
+    const object = item.peek()
+    item.noteFacts(object)
+    return object
+  }
+
+  /** False: the index is behind and catches up in slices, or it was dropped. */
+  #isCaughtUp(index: FieldIndex): boolean {
+    try {
+      if (index.follow(EVENTS_AT_ONCE)) return true
+    } catch {
+      this.#forget(index)
+      return false
+    }
+    void this.#followInSlices(index)
+    return false
+  }
+
+  async #fill(index: FieldIndex, tree: Tree, range: KeyRange): Promise<void> {
+    index.isBusy = true
+    try {
+      await walk(tree, range, this.#time, (item) => {
+        index.add(item)
+        return true
+      })
+    } catch {
+      this.#forget(index)
+      return
+    }
+    await this.#followInSlices(index)
+  }
+
+  async #followInSlices(index: FieldIndex): Promise<void> {
+    index.isBusy = true
+    const slices = new Slices(this.#time)
+    try {
+      while (!index.follow(1)) {
+        if (index.isLost) return this.#forget(index)
+        if (slices.isOver) await slices.turn()
+      }
+      index.isBusy = false
+    } catch {
+      this.#forget(index)
+    }
+  }
+
+  /** Later queries scan the objects themselves, and report what is wrong with one. */
+  #forget(index: FieldIndex): void {
+    for (const [name, one] of this.#indexes) if (one === index) this.#indexes.delete(name)
+  }
+}
+
+class FieldIndex {
+  readonly ring: Ring
+  readonly isOfLabel: boolean
+  /** A single key if only one object has the value: there may be as many values as objects. */
+  readonly #values = new Map<string, Key | KeySet>()
+  /** While it is being built, or applies many events. */
+  isBusy = false
+  unusedSweeps = 0
+  readonly #valueOf: ValueOf
+  /** The position of the first event that is not applied yet. */
+  #position: number
+
+  constructor(ring: Ring, valueOf: ValueOf, isOfLabel: boolean) {
+    this.ring = ring
+    this.isOfLabel = isOfLabel
+    this.#position = ring.end
+    this.#valueOf = valueOf
+  }
+
+  /** The ring has evicted the next event to apply. */
+  get isLost(): boolean {
+    return this.#position < this.ring.first
+  }
+
+  find(value: string): KeySet | undefined {
+    const found = this.#values.get(value)
+    return typeof found === 'string' ? keySetOf(found) : found
+  }
+
+  add(item: Item): void {
+    const value = this.#valueOf(item)
+    if (value !== undefined) this.#set(value, item.key)
+  }
+
+  /** Applies events; false if there are more than `eventsMax`, or they were evicted. */
+  follow(eventsMax: number): boolean {
+    let left = eventsMax
+    while (this.#position < this.ring.end) {
+      if (left <= 0) return false
+      const change = this.ring.at(this.#position)
+      if (change === undefined) return false
+      left -= change.item?.hasFacts === false ? DECODE_EVENTS : 1
+      this.#apply(change)
+      this.#position++
+    }
+    return true
+  }
+
+  #apply({ key, item, previous }: ObjectChange): void {
+    const before = previous && this.#valueOf(previous)
+    const after = item && this.#valueOf(item)
+    if (before === after) return
+    if (before !== undefined) this.#delete(before, key)
+    if (after !== undefined) this.#set(after, key)
+  }
+
+  #set(value: string, key: Key): void {
+    const known = this.#values.get(value)
+    if (known === undefined || known === key) this.#values.set(value, key)
+    else if (typeof known === 'string') this.#values.set(value, keySetOf(known, key))
+    else known.set(key, undefined)
+  }
+
+  #delete(value: string, key: Key): void {
+    const known = this.#values.get(value)
+    if (known === key) this.#values.delete(value)
+    if (known === undefined || typeof known === 'string') return
+    known.delete(key)
+    if (known.size === 0) this.#values.delete(value)
+  }
+}
+
+function keySetOf(...keys: readonly Key[]): KeySet {
+  const set = newKeySet()
+  for (const key of keys) set.set(key, undefined)
+  return set
+}

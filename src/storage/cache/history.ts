@@ -1,0 +1,189 @@
+/** Events that are older than the ring, read from the database's own history, for a watcher that resumes from further back. */
+import type { Timers } from '../../lib/timers.ts'
+import {
+  type Engine,
+  type FeedEvent,
+  type FeedStream,
+  type Key,
+  type Revision,
+  type Versioned,
+} from '../engine.ts'
+import { StorageError } from '../errors.ts'
+import { rangeOf } from '../keys.ts'
+import { ObjectChange } from './event.ts'
+import type { Item } from './item.ts'
+
+/** The database replays its history at some thousand events a second; beyond this many, a new list is faster. */
+const EVENTS_MAX = 50_000
+const BYTES_MAX = 32 << 20
+/** Memory that a read takes before its first event, at both ends of its stream. */
+const READ_BYTES = 16 << 10
+/** Memory that an event takes besides its values. */
+const EVENT_BYTES = 400
+/**
+ * History reads that one client may have under way. A client that resumes its watches of all kinds at once needs one per kind, of which
+ * even large clusters have some hundred; one that needs more resumes the same kind from many revisions.
+ */
+const CLIENT_READS_MAX = 256
+const TIMEOUT_MS = 10_000
+const ASK_AGAIN_MS = 20
+
+export type History = {
+  readonly changes: readonly ObjectChange[]
+  /** Everything up to this revision is in `changes`. */
+  readonly until: Revision
+  /** Its share of the budget; whoever releases the changes gives it back. */
+  readonly bytes: number
+}
+
+/** Limits the memory of all histories that are being read, or were read and not yet delivered to all their watchers. */
+export class HistoryBudget {
+  #leftBytes: number
+  readonly #bytesMax: number
+  /** Reads under way, by client. */
+  readonly #reads = new Map<string, number>()
+
+  constructor(bytesMax: number) {
+    this.#leftBytes = bytesMax
+    this.#bytesMax = bytesMax
+  }
+
+  get used(): { readonly bytes: number; readonly bytesMax: number } {
+    return { bytes: this.#bytesMax - this.#leftBytes, bytesMax: this.#bytesMax }
+  }
+
+  get leftBytes(): number {
+    return this.#leftBytes
+  }
+
+  /** False: the budget does not have that much left, and nothing was taken. */
+  take(bytes: number): boolean {
+    if (bytes > this.#leftBytes) return false
+    this.#leftBytes -= bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#leftBytes += bytes
+  }
+
+  /** False: the client already has CLIENT_READS_MAX reads under way. */
+  begin(client: string): boolean {
+    const reads = this.#reads.get(client) ?? 0
+    if (reads >= CLIENT_READS_MAX) return false
+    this.#reads.set(client, reads + 1)
+    return true
+  }
+
+  end(client: string): void {
+    const reads = (this.#reads.get(client) ?? 0) - 1
+    if (reads > 0) this.#reads.set(client, reads)
+    else this.#reads.delete(client)
+  }
+}
+
+export type HistoryQuery = {
+  readonly prefix: Key
+  readonly after: Revision
+  /** Called for each batch of events, since the ring moves on during the read. */
+  readonly isEnough: (told: Revision) => boolean
+  /** Undefined: the value cannot be decrypted without waiting, which takes longer than a new list. */
+  readonly toItem: (versioned: Versioned) => Item | undefined
+  readonly budget: HistoryBudget
+  /** The client that requested the history first. */
+  readonly client: string
+  readonly timers: Timers
+}
+
+/** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
+export function readHistory(
+  engine: Pick<Engine, 'openFeed'>,
+  query: HistoryQuery,
+): Promise<History> {
+  const { promise, resolve, reject } = Promise.withResolvers<History>()
+  const { budget, client } = query
+  if (!budget.begin(client)) return Promise.reject(busy())
+  if (!budget.take(READ_BYTES)) {
+    budget.end(client)
+    return Promise.reject(busy())
+  }
+  const changes: ObjectChange[] = []
+  let bytes = READ_BYTES
+  let isOver = false
+  // Closing the stream calls `onEnd`, which leads here again.
+  const end = (settle: () => void): void => {
+    if (isOver) return
+    isOver = true
+    budget.end(client)
+    asker.close()
+    timer.close()
+    settle()
+    stream?.close()
+  }
+  const told = (until: Revision): void => {
+    if (query.isEnough(until)) end(() => resolve({ changes, until, bytes }))
+  }
+  const fail = (error: StorageError): void =>
+    end(() => {
+      budget.giveBack(bytes)
+      reject(error)
+    })
+  const asker = query.timers.every(ASK_AGAIN_MS, () => stream?.requestProgress())
+  const timer = query.timers.after(TIMEOUT_MS, () =>
+    fail(new StorageError('unavailable', 'the history took too long')),
+  )
+  const stream: FeedStream | undefined = engine.openFeed(
+    [{ ...rangeOf(query.prefix), after: query.after }],
+    {
+      onEvents: (_, events) => {
+        const more = events.reduce((sum, event) => sum + bytesOf(event), 0)
+        if (!budget.take(more)) return fail(busy())
+        bytes += more
+        for (const event of events) {
+          const change = toChange(event, query.toItem)
+          if (change === undefined) return fail(tooOld())
+          changes.push(change)
+        }
+        if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX)
+          fail(tooOld())
+        else told(events.at(-1)?.revision ?? 0)
+      },
+      onProgress: told,
+      onCompacted: (_, oldest) => fail(tooOld(oldest)),
+      onEnd: (cause) => fail(new StorageError('unavailable', 'the history was cut off', { cause })),
+    },
+    { previous: true },
+  )
+  stream.requestProgress()
+  return promise
+}
+
+/** The value before an event is itself history, and may be compacted before the event is. */
+const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
+  previous !== undefined || (type === 'put' && createRevision === revision)
+
+const bytesOf = ({ value, previous }: FeedEvent): number =>
+  EVENT_BYTES + value.length + (previous?.value.length ?? 0)
+
+function toChange(event: FeedEvent, toItem: HistoryQuery['toItem']): ObjectChange | undefined {
+  const { key, revision, type } = event
+  const item = type === 'put' ? toItem(event) : undefined
+  const previous = event.previous && toItem(event.previous)
+  const isWithout =
+    (type === 'put' && item === undefined) ||
+    (event.previous !== undefined && previous === undefined)
+  return isWithout ? undefined : new ObjectChange({ key, revision, item, previous })
+}
+
+const tooOld = (bound?: Revision): StorageError =>
+  new StorageError(
+    'compacted',
+    'the events after that revision are no longer kept',
+    bound === undefined ? {} : { bound },
+  )
+
+const busy = (): StorageError =>
+  new StorageError(
+    'busy',
+    'too many watches resume from long ago at the same time, please try again later',
+  )

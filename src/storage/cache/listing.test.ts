@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ScriptedEngine } from '../../../test/harness/scripted-engine.ts'
+import { BusyLoop } from '../../../test/harness/turns.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silent } from '../../lib/log.ts'
+import { systemTime } from '../../lib/timers.ts'
+import { rangeOf } from '../keys.ts'
+import { Leases } from '../leases.ts'
+import { Store } from '../store.ts'
+import { identity } from '../transform.ts'
+import { Cache } from './cache.ts'
+import { form, root } from '../../../test/harness/plain-cache.ts'
+
+const OBJECTS = 400
+
+test('a resource comes into memory in time beside many long lists', async () => {
+  await using loop = new BusyLoop()
+  const engine = new ScriptedEngine()
+  const range = rangeOf(`${root}plain/`)
+  for (let at = 0; at < OBJECTS; at++) engine.put(`${range.from}${at}`, 'x')
+  const { time } = loop
+  const { monotonicMs, soon } = time
+  const leases = new Leases(engine.grantLease, systemClock)
+  const store = new Store(engine, { transformer: identity, leases, timers: time, monotonicMs })
+  const clock = { ...systemClock, monotonicMs }
+  await using cache = new Cache({
+    engine,
+    store,
+    transformer: identity,
+    root,
+    clock,
+    timers: { ...systemTime, soon },
+    log: silent,
+  })
+  await cache.start()
+  const reader = cache.resource({ name: 'plain', prefix: range.from, ...form })
+  const read = reader.get(`${range.from}0`, 'any')
+  let isRead = false
+  void read.then(() => (isRead = true))
+  const turns = await loop.turnsUntil(() => isRead)
+  // Both the values and the objects take a slice for some five of them.
+  assert.ok(turns <= OBJECTS, `${turns} turns`)
+})

@@ -1,0 +1,174 @@
+/**
+ * A list of a whole resource that is under way, and the feed's events during it. A list that lost events is begun again: the result is
+ * the state at one revision, and every event after it.
+ */
+import { Slices } from '../../lib/slices.ts'
+import type { Time } from '../../lib/timers.ts'
+import type { Key, Revision, Versioned } from '../engine.ts'
+import { isCode, StorageError } from '../errors.ts'
+import type { KeyRange } from '../keys.ts'
+import type { Store, Unreadable } from '../store.ts'
+import { OutOfRoom } from './ceiling.ts'
+import type { ResourceCounts } from './counts.ts'
+import type { Item } from './item.ts'
+import type { SharedFeed } from './shared-feed.ts'
+import type { Slabs } from './slabs.ts'
+import { newTree, type Tree } from './tree.ts'
+
+/** Events kept aside while a list is under way; with more the list is begun again. */
+const PENDING_BYTES_MAX = 64 << 20
+
+/** An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be read. */
+export type Told = {
+  readonly key: Key
+  readonly item: Item | undefined
+  readonly revision: Revision
+  readonly fault?: StorageError | undefined
+}
+
+export type Loaded = {
+  readonly tree: Tree
+  readonly revision: Revision
+  readonly unreadable: readonly Unreadable[]
+}
+
+export type ListingOptions = {
+  readonly range: KeyRange
+  /** Asked after each page, with the bytes that were loaded so far. Throws if no more may be. */
+  readonly checkRoom: (loadedBytes: number) => void
+  readonly parts: {
+    readonly store: Store
+    readonly feed: SharedFeed
+    readonly slabs: Slabs
+    readonly time: Time
+  }
+  readonly newItem: (found: Versioned) => Item
+  readonly counts: ResourceCounts
+}
+
+export class Listing {
+  readonly #range: KeyRange
+  readonly #checkRoom: (loadedBytes: number) => void
+  readonly #parts: ListingOptions['parts']
+  readonly #newItem: (found: Versioned) => Item
+  readonly #counts: ResourceCounts
+  readonly #over = Promise.withResolvers<void>()
+  readonly #pending: Told[] = []
+  #pendingBytes = 0
+  #isLost = false
+  #isClosed = false
+
+  constructor({ range, checkRoom, parts, newItem, counts }: ListingOptions) {
+    this.#counts = counts
+    this.#range = range
+    this.#checkRoom = checkRoom
+    this.#parts = parts
+    this.#newItem = newItem
+  }
+
+  /** For callers that wait for the resource: settles as the promise given to `settleWith` does, or when the listing is closed. */
+  get done(): Promise<void> {
+    return this.#over.promise
+  }
+
+  settleWith(work: Promise<void>): void {
+    work.then(this.#over.resolve, this.#over.reject)
+  }
+
+  /** Events since the list began were lost: the list begins again. */
+  lose(): void {
+    this.#isLost = true
+  }
+
+  setAside(event: Told): void {
+    this.#pendingBytes += event.item?.length ?? event.key.length
+    if (this.#pendingBytes > PENDING_BYTES_MAX) this.#isLost = true
+    if (!this.#isLost) this.#pending.push(event)
+    else if (event.item !== undefined) this.#parts.slabs.release(event.item)
+  }
+
+  /** Lists until no event was lost. `use` is called in the same turn as the last check of that, so that no event falls in between. */
+  async fill(use: (loaded: Loaded, since: readonly Told[]) => void): Promise<void> {
+    for (;;) {
+      const loaded = await this.#load()
+      if (loaded !== undefined && !this.#isLost && !this.#isClosed) {
+        use(loaded, this.#pending)
+        return
+      }
+      if (loaded !== undefined) this.#releaseTree(loaded.tree)
+      this.forget()
+      if (this.#isClosed) throw new StorageError('unavailable', 'the cache is closed')
+    }
+  }
+
+  /** Releases the events that were set aside. */
+  forget(): void {
+    this.#parts.slabs.releaseAll((release) => {
+      for (const { item } of this.#pending) if (item !== undefined) release(item)
+    })
+    this.#pending.length = 0
+    this.#pendingBytes = 0
+    this.#isLost = false
+  }
+
+  /** Waiting callers continue at once: the database may hang. */
+  close(): void {
+    this.#isClosed = true
+    this.#over.resolve()
+  }
+
+  /** The whole resource at one revision; undefined if it must be listed again. */
+  async #load(): Promise<Loaded | undefined> {
+    const tree = newTree()
+    const unreadable: Unreadable[] = []
+    let loaded: Loaded | undefined
+    try {
+      const revision = await this.#walkInto(tree, unreadable)
+      if (revision !== undefined) loaded = { tree, revision, unreadable }
+    } catch (error) {
+      // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
+      // While the KMS plugin is away every event is lost, and another list would fail like this one.
+      const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
+      if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
+    } finally {
+      if (loaded === undefined) this.#releaseTree(tree)
+    }
+    return loaded
+  }
+
+  /** Undefined if events were lost meanwhile, or the listing was closed. */
+  async #walkInto(tree: Tree, unreadable: Unreadable[]): Promise<Revision | undefined> {
+    let revision: Revision | undefined
+    const slices = new Slices(this.#parts.time, { isShared: true })
+    const { feed, store } = this.#parts
+    const { known } = feed
+    const { fromStore } = this.#counts
+    fromStore.lists++
+    let loadedBytes = 0
+    for await (const page of store.walk(this.#range, {
+      readsAhead: true,
+      setsAsideUnreadable: true,
+      isShared: true,
+    })) {
+      fromStore.fetched += page.values.length
+      fromStore.evaluated += page.values.length
+      fromStore.returned += page.values.length
+      // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
+      if (revision === undefined) feed.noteRead(page.revision, known)
+      revision = page.revision
+      for (const one of page.unreadable) unreadable.push(one)
+      for (const stored of page.values) {
+        tree.set(stored.key, this.#newItem(stored))
+        loadedBytes += stored.value.length
+        if (slices.isOver) await slices.turn()
+      }
+      if (this.#isLost || this.#isClosed) return undefined
+      this.#checkRoom(loadedBytes)
+    }
+    return this.#isLost ? undefined : revision
+  }
+
+  #releaseTree(tree: Tree): void {
+    this.#parts.slabs.releaseAll((release) => tree.forEachPair((_, item) => release(item)))
+  }
+}

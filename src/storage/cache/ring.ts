@@ -1,0 +1,80 @@
+/**
+ * The recent events of one resource, in order. Each has a position that never changes, so a watcher is a position in this ring and needs
+ * no buffer of its own. Evicted events are gone for good; every event after the revision `completeAfter` is still here.
+ */
+import { Deque } from '../../lib/deque.ts'
+import type { Key, Revision } from '../engine.ts'
+import type { ObjectChange } from './event.ts'
+
+/** Events of the last few milliseconds under load. To compare their keys costs less than to search a tree of many objects. */
+const RECENT_MAX = 32
+
+export class Ring {
+  readonly #changes = new Deque<ObjectChange>()
+  readonly #onForget: (change: ObjectChange, first: number) => void
+  #first = 0
+  #completeAfter: Revision
+
+  /** `onForget` is called for each evicted event, with the position of the oldest one that remains. */
+  constructor(completeAfter: Revision, onForget: (change: ObjectChange, first: number) => void) {
+    this.#completeAfter = completeAfter
+    this.#onForget = onForget
+  }
+
+  /** Whether a watcher that has seen everything up to this revision can resume from this ring. */
+  reachesBackTo(revision: Revision): boolean {
+    return revision >= this.#completeAfter
+  }
+
+  /** The position of the oldest event. */
+  get first(): number {
+    return this.#first
+  }
+
+  /** The position that the next event will get. */
+  get end(): number {
+    return this.#first + this.#changes.length
+  }
+
+  push(change: ObjectChange): void {
+    this.#changes.push(change)
+  }
+
+  at(position: number): ObjectChange | undefined {
+    return this.#changes.at(position - this.#first)
+  }
+
+  /**
+   * Evicts the oldest event. Others of its revision may remain, but no watch can resume before them any more: none sees half a revision.
+   */
+  evict(): void {
+    const change = this.#changes.shift()
+    if (change === undefined) return
+    this.#first++
+    this.#completeAfter = change.revision
+    this.#onForget(change, this.#first)
+  }
+
+  /** The latest event about the key since this revision, if it is one of the last few events. */
+  recent(key: Key, revision: Revision): ObjectChange | undefined {
+    const { length } = this.#changes
+    for (let at = length - 1; at >= Math.max(0, length - RECENT_MAX); at--) {
+      const change = this.#changes.at(at)
+      if (change === undefined || change.revision < revision) return undefined
+      if (change.key === key) return change
+    }
+    return undefined
+  }
+
+  /** The position of the first event after this revision. */
+  positionAfter(revision: Revision): number {
+    let low = 0
+    let high = this.#changes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#changes.at(middle)?.revision ?? 0) <= revision) low = middle + 1
+      else high = middle
+    }
+    return this.#first + low
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Snapshots of a resource in the recent past, within one ring: positions of another ring mean nothing here. The state at a revision is
+ * made from the nearest later snapshot by undoing events of the ring; it is then kept too, since the next page of the same list will
+ * request it again.
+ */
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { systemTime } from '../../lib/timers.ts'
+import type { Revision } from '../engine.ts'
+import type { Ring } from './ring.ts'
+import type { Counts, KeySet, Tree } from './tree.ts'
+
+/**
+ * Lists that are being paged through at the same time, each at a revision of its own. With more, each page has to undo the events since.
+ * A snapshot of a resource whose objects have all changed since takes 16 bytes per object.
+ */
+const SNAPSHOTS_MAX = 32
+
+/** The state when the ring ended at this position. Its tree does not change any more. */
+export type Snapshot = {
+  readonly ring: Ring
+  readonly position: number
+  readonly tree: Tree
+  readonly counts?: Counts
+  /** The keys that an index found in this state, by query: later pages need not scan. */
+  readonly found?: Map<string, KeySet>
+}
+
+/** `use`: the higher, the more recently it was requested. */
+type Kept = { readonly snapshot: Snapshot; use: number }
+
+export class Snapshots {
+  readonly #ring: Ring
+  readonly #time: SlicesTime
+  /** In the order of their positions. */
+  readonly #snapshots: Kept[] = []
+  #uses = 0
+
+  constructor(ring: Ring, time: SlicesTime = systemTime) {
+    this.#ring = ring
+    this.#time = time
+  }
+
+  /** Ignores a snapshot that was taken before the resource was listed again: it has no position in this ring. */
+  keep(snapshot: Snapshot): void {
+    if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
+    if (this.#snapshots.some((kept) => kept.snapshot.position === snapshot.position)) return
+    if (this.#snapshots.length === SNAPSHOTS_MAX) this.#forgetLeastUsed()
+    this.#snapshots.push({ snapshot, use: ++this.#uses })
+    this.#snapshots.sort((a, b) => a.snapshot.position - b.snapshot.position)
+  }
+
+  forgetBefore(position: number): void {
+    while ((this.#snapshots[0]?.snapshot.position ?? position) < position) this.#snapshots.shift()
+  }
+
+  /** Undefined if the ring does not reach back to this revision. */
+  async at(revision: Revision, current: () => Snapshot): Promise<Snapshot | undefined> {
+    const ring = this.#ring
+    if (!ring.reachesBackTo(revision)) return undefined
+    const position = ring.positionAfter(revision)
+    if (position === ring.end) return current()
+    const kept = this.#snapshots.find(({ snapshot }) => snapshot.position >= position)
+    if (kept !== undefined) kept.use = ++this.#uses
+    const nearest = kept?.snapshot
+    if (nearest?.position === position) return nearest
+    const tree = (nearest ?? current()).tree.clone()
+    const way = { from: nearest?.position ?? ring.end, to: position, ring }
+    if (!(await takeBack(tree, way, this.#time))) return undefined
+    const snapshot = { ring, position, tree }
+    this.keep(snapshot)
+    return snapshot
+  }
+
+  #forgetLeastUsed(): void {
+    // limit: a few snapshots are kept
+    const least = Math.min(...this.#snapshots.map(({ use }) => use))
+    this.#snapshots.splice(
+      this.#snapshots.findIndex(({ use }) => use === least),
+      1,
+    )
+  }
+}
+
+/** False if the ring evicted an event meanwhile. */
+async function takeBack(
+  tree: Tree,
+  { from, to, ring }: { readonly from: number; readonly to: number; readonly ring: Ring },
+  time: SlicesTime,
+): Promise<boolean> {
+  const slices = new Slices(time)
+  for (let position = from - 1; position >= to; position--) {
+    const change = ring.at(position)
+    if (change === undefined) return false
+    if (change.previous === undefined) tree.delete(change.key)
+    else tree.set(change.key, change.previous)
+    if (slices.isOver) await slices.turn()
+  }
+  return to >= ring.first
+}

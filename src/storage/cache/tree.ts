@@ -1,0 +1,239 @@
+/** The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs next to nothing. */
+import BTreeModule from 'sorted-btree'
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import type { Key } from '../engine.ts'
+import { type KeyRange, keyAfter, rangeOf } from '../keys.ts'
+import { type Item, LOOK_BYTES, type Matches } from './item.ts'
+
+// The package is CommonJS: the class is the `default` of its default import.
+const BTree = BTreeModule.default
+
+export type Tree = InstanceType<typeof BTree<Key, Item>>
+
+export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
+
+/** Sorted keys without the objects: it takes half of the memory, and need not change when an object does. */
+export type KeySet = InstanceType<typeof BTree<Key, undefined>>
+
+export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
+
+/** Keys have a character per byte, so this is the order of the database. */
+const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
+
+export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
+  const first = tree.getPairOrNextHigher(from)
+  return first !== undefined && first[0] < to
+}
+
+export type Selection = {
+  /** 0 or absent: no limit. */
+  readonly limit?: number | undefined
+  readonly matches?: Matches | undefined
+  /** All objects that match have each of these values: an index may find them. */
+  readonly by?: readonly IndexedValue[] | undefined
+  /** The keys of all objects that match end in this name. */
+  readonly name?: Key | undefined
+  /** Asked before an object is kept in memory for this list alone. False: there is no room, and the list fails with 'busy'. Absent: there is. */
+  readonly hold?: (bytes: number) => boolean
+  /** Aborted when nobody waits for the list any more. Asked for only if it is read from the database. */
+  readonly signal?: () => AbortSignal
+}
+
+/** A query to an index: the value of a selectable field, or of a label. */
+export type IndexedValue =
+  | { readonly field: string; readonly value: string }
+  | { readonly label: string; readonly value: string }
+
+/** How many keys there are between two keys of a tree that does not change: each page of a list asks for the same count. */
+export type Counts = Map<string, number>
+
+/** Counts that are kept per state; clients that page in many sizes have them made anew. */
+const COUNTS_MAX = 1000
+
+export type Selected = {
+  readonly items: readonly Item[]
+  /** Whether any key of the range follows the last item, matching or not. */
+  readonly more: boolean
+  /** How many keys follow; 0 with a filter, since a list with a selector has no remainingItemCount. */
+  readonly remaining: number
+  /** How many objects a filter has rejected. */
+  readonly refused?: number
+}
+
+/** Namespaces that are searched in one turn of the event loop: a millisecond's work. */
+const FOLDERS_MAX = 500
+
+/** The keys of one name in all namespaces; undefined if there are too many namespaces to search in one turn. */
+export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
+  const found = newKeySet()
+  let start = from
+  for (let folders = 0; folders < FOLDERS_MAX; folders++) {
+    const first = tree.getPairOrNextHigher(start)?.[0]
+    if (first === undefined || first >= to) return found
+    const folder = first.slice(0, first.lastIndexOf('/') + 1)
+    const key = folder + name
+    if (tree.has(key)) found.set(key, undefined)
+    start = rangeOf(folder).to
+  }
+  return undefined
+}
+
+type SelectParts = {
+  readonly time: SlicesTime
+  readonly counts?: Counts | undefined
+  /** The keys of the tree that can match; nobody may change this set, either. */
+  readonly among?: KeySet | undefined
+}
+
+/** Nobody may change the tree meanwhile. */
+export async function select(
+  tree: Tree,
+  range: KeyRange,
+  { limit = 0, matches }: Selection,
+  { time, counts, among }: SelectParts,
+): Promise<Selected> {
+  if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time, among })
+  if (limit === 0) return { items: await all(tree, range, time), more: false, remaining: 0 }
+  const items: Item[] = []
+  let next: Key | undefined
+  tree.forRange(range.from, range.to, false, (key, item) => {
+    if (items.length < limit) {
+      items.push(item)
+      return undefined
+    }
+    next = key
+    return { break: true }
+  })
+  if (next === undefined) return { items, more: false, remaining: 0 }
+  return { items, more: true, remaining: count(tree, next, range.to, counts) }
+}
+
+type Filtering = {
+  readonly limit: number
+  readonly matches: Matches
+  readonly time: SlicesTime
+  readonly among: KeySet | undefined
+}
+
+async function filtered(
+  tree: Tree,
+  range: KeyRange,
+  { limit, matches, time, among }: Filtering,
+): Promise<Selected> {
+  const items: Item[] = []
+  let refused = 0
+  const wantsMore = (item: Item): boolean => {
+    if (matches(item)) items.push(item)
+    else refused++
+    return items.length !== limit || limit === 0
+  }
+  const atOnce = Math.ceil((LOOKED_AT_ONCE * LOOK_BYTES) / (matches.lookBytes ?? LOOK_BYTES))
+  if (among === undefined) await walk(tree, range, time, wantsMore, atOnce)
+  else await walkAmong(among, tree, { range, time, wantsMore })
+  const last = items.at(-1)
+  const isFull = last !== undefined && items.length === limit
+  return {
+    items,
+    more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }),
+    remaining: 0,
+    refused,
+  }
+}
+
+/**
+ * Items between two checks of the clock, a microsecond's work each. One without facts is decoded, may be large, and is followed by a
+ * check.
+ */
+const LOOKED_AT_ONCE = 16
+
+/** Visits items in slices until the visitor wants no more. Nobody may change the tree meanwhile. */
+export async function walk(
+  tree: Tree,
+  { from, to }: KeyRange,
+  time: SlicesTime,
+  wantsMore: (item: Item) => boolean,
+  atOnce = LOOKED_AT_ONCE,
+): Promise<void> {
+  const slices = new Slices(time)
+  let start: Key | undefined = from
+  let left = atOnce
+  while (start !== undefined) {
+    const first: Key = start
+    start = undefined
+    tree.forRange(first, to, false, (key, item) => {
+      const isQuick = item.hasFacts
+      if (!wantsMore(item)) return leave
+      if (--left > 0 && isQuick) return undefined
+      left = atOnce
+      if (!slices.isOver) return undefined
+      start = keyAfter(key)
+      return leave
+    })
+    if (start !== undefined) await slices.turn()
+  }
+}
+
+const leave = { break: true }
+
+type Walk = {
+  readonly range: KeyRange
+  readonly time: SlicesTime
+  readonly wantsMore: (item: Item) => boolean
+}
+
+/** The same for some keys of the tree. Each lookup takes longer than a check of the clock. */
+async function walkAmong(
+  keys: KeySet,
+  tree: Tree,
+  { range, time, wantsMore }: Walk,
+): Promise<void> {
+  const slices = new Slices(time)
+  let start: Key | undefined = range.from
+  while (start !== undefined) {
+    const first: Key = start
+    start = undefined
+    keys.forRange(first, range.to, false, (key) => {
+      const item = tree.get(key)
+      if (item !== undefined && !wantsMore(item)) return leave
+      if (!slices.isOver) return undefined
+      start = keyAfter(key)
+      return leave
+    })
+    if (start !== undefined) await slices.turn()
+  }
+}
+
+function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): number {
+  const id = `${from} ${to}`
+  const known = counts?.get(id)
+  if (known !== undefined) return known
+  const counted = tree.forRange(from, to, false)
+  if ((counts?.size ?? 0) >= COUNTS_MAX) counts?.clear()
+  counts?.set(id, counted)
+  return counted
+}
+
+/** Items between two checks of the clock: a tenth of a millisecond. */
+const ITEMS_AT_ONCE = 4_096
+
+async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {
+  const items: Item[] = []
+  const slices = new Slices(time)
+  const still = tree.size >= ITEMS_AT_ONCE ? tree.clone() : tree
+  let start = from
+  let isMore = true
+  while (isMore) {
+    isMore = false
+    still.forRange(start, to, false, (key, item, taken) => {
+      items.push(item)
+      if (taken + 1 < ITEMS_AT_ONCE) return undefined
+      isMore = true
+      start = keyAfter(key)
+      return { break: true }
+    })
+    // Lists that have waited for the same proof go on together: a long one waits first, or each would have a slice of the same turn.
+    const isFirst = items.length <= ITEMS_AT_ONCE
+    if (isMore && (isFirst || slices.isOver)) await slices.turn()
+  }
+  return items
+}

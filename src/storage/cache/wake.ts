@@ -1,0 +1,74 @@
+/**
+ * Wakes the watchers of a resource when there are events: at once when it was quiet, else at a pace, so that several events
+ * reach a watcher in one write; and in slices, so that ten thousand watchers do not hold the event loop.
+ */
+import { Slices } from '../../lib/slices.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
+
+/** At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay of two milliseconds. */
+const PACE_MS = 2
+
+/** A watcher that waits for events. `place` is its index in the waker's queue, if it is there. */
+export type Sleeper = { readonly wake: () => void; place: number }
+
+export class Waker {
+  readonly #time: Time
+  #asleep: Sleeper[] = []
+  #isRunning = false
+  #isDirty = false
+  #lastMs = 0
+
+  constructor(time: Time = systemTime) {
+    this.#time = time
+  }
+
+  /** Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to sleep again. */
+  sleep(sleeper: Sleeper): void {
+    if (this.#isAsleep(sleeper)) return
+    sleeper.place = this.#asleep.length
+    this.#asleep.push(sleeper)
+  }
+
+  /** For a closed watcher, since the next event may never come. The last sleeper moves to its index. */
+  forget(sleeper: Sleeper): void {
+    if (!this.#isAsleep(sleeper)) return
+    const last = this.#asleep.pop()
+    if (last === undefined || last === sleeper) return
+    this.#asleep[sleeper.place] = last
+    last.place = sleeper.place
+  }
+
+  wake(): void {
+    // A watcher that fell asleep during the current run, before this event, needs another run.
+    this.#isDirty = this.#isRunning
+    if (this.#isRunning || this.#asleep.length === 0) return
+    this.#isRunning = true
+    const waitMs = this.#lastMs + PACE_MS - this.#time.monotonicMs()
+    if (waitMs > 0) this.#time.after(waitMs, () => this.#run())
+    else this.#time.soon(() => this.#run())
+  }
+
+  #isAsleep(sleeper: Sleeper): boolean {
+    return this.#asleep[sleeper.place] === sleeper
+  }
+
+  #run(): void {
+    const sleepers = this.#asleep
+    this.#asleep = []
+    this.#runFrom(sleepers, 0)
+  }
+
+  #runFrom(sleepers: readonly Sleeper[], start: number): void {
+    const slices = new Slices(this.#time)
+    for (let i = start; i < sleepers.length; i++) {
+      sleepers[i]?.wake()
+      if (i % 16 === 15 && slices.isOver) {
+        this.#time.soon(() => this.#runFrom(sleepers, i + 1))
+        return
+      }
+    }
+    this.#isRunning = false
+    this.#lastMs = this.#time.monotonicMs()
+    if (this.#isDirty) this.wake()
+  }
+}

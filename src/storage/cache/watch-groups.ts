@@ -1,0 +1,187 @@
+/**
+ * Groups the watchers that select objects by one value of a field or label, such as a kubelet the pods of its node: an event is noted for
+ * the groups of the value before it and after it, and wakes only their watchers. Events that are not sorted into groups yet are looked at
+ * by each watcher itself, so nobody waits for the sorting.
+ */
+import { Deque } from '../../lib/deque.ts'
+import { ownText } from '../../lib/own-text.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Time } from '../../lib/timers.ts'
+import { StorageError } from '../errors.ts'
+import type { ObjectChange } from './event.ts'
+import type { Item } from './item.ts'
+import type { Ring } from './ring.ts'
+import type { IndexedValue } from './tree.ts'
+import { indexOf } from './field-index.ts'
+import { Waker } from './wake.ts'
+
+/** The groups of one field or label. An event whose value cannot be read is noted for all groups. */
+type Field = {
+  readonly valueOf: (item: Item) => string | undefined
+  readonly groups: Map<string, WatchGroup>
+}
+
+export class WatchGroups {
+  readonly #ring: Ring
+  readonly #time: Time
+  readonly #fields = new Map<string, Field>()
+  #isSorting = false
+  /** Events of the ring before this position are sorted into groups. */
+  #sorted: number
+
+  constructor(ring: Ring, time: Time) {
+    this.#ring = ring
+    this.#time = time
+    this.#sorted = ring.end
+  }
+
+  /** The position of the first event that is not sorted yet. */
+  get sorted(): number {
+    return this.#sorted
+  }
+
+  /** Each join needs a `leave`. */
+  join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
+    const { value } = by
+    const field = indexOf(by)
+    // Nothing was sorted while there were no groups.
+    if (this.#fields.size === 0) this.#sorted = this.#ring.end
+    let known = this.#fields.get(field)
+    if (known === undefined) {
+      known = { valueOf, groups: new Map<string, WatchGroup>() }
+      this.#fields.set(ownText(field), known)
+    }
+    let group = known.groups.get(value)
+    if (group === undefined) {
+      group = new WatchGroup(this.#ring, this, new Waker(this.#time))
+      // The group may outlive the watcher whose selector this is a part of.
+      known.groups.set(ownText(value), group)
+    }
+    group.watchers++
+    return group
+  }
+
+  leave(by: IndexedValue, group: WatchGroup): void {
+    if (--group.watchers > 0) return
+    const { value } = by
+    const field = indexOf(by)
+    const known = this.#fields.get(field)
+    known?.groups.delete(value)
+    if (known?.groups.size === 0) this.#fields.delete(field)
+  }
+
+  /** At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted events. */
+  onSweep(): void {
+    for (const { groups } of this.#fields.values())
+      for (const group of groups.values()) group.trim()
+  }
+
+  /** The ring has new events. */
+  wake(): void {
+    if (this.#isSorting || this.#fields.size === 0) return
+    this.#isSorting = true
+    this.#time.soon(() => this.#sort())
+  }
+
+  #sort(): void {
+    const slices = new Slices(this.#time)
+    const ring = this.#ring
+    if (this.#sorted < ring.first) this.#miss()
+    while (this.#sorted < ring.end) {
+      const change = ring.at(this.#sorted)
+      if (change !== undefined) for (const field of this.#fields.values()) this.#note(field, change)
+      this.#sorted++
+      if (slices.isOver) {
+        this.#time.soon(() => this.#sort())
+        return
+      }
+    }
+    this.#isSorting = false
+  }
+
+  #note({ valueOf, groups }: Field, { item, previous }: ObjectChange): void {
+    try {
+      const before = previous && valueOf(previous)
+      const after = item && valueOf(item)
+      if (before !== undefined) groups.get(before)?.note(this.#sorted)
+      if (after !== undefined && after !== before) groups.get(after)?.note(this.#sorted)
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      for (const group of groups.values()) group.note(this.#sorted)
+    }
+  }
+
+  /** The ring has evicted events that were not sorted yet. */
+  #miss(): void {
+    this.#sorted = this.#ring.first
+    for (const { groups } of this.#fields.values())
+      for (const group of groups.values()) group.miss(this.#sorted)
+  }
+}
+
+/** The events that the watchers of one value must look at. */
+class WatchGroup {
+  readonly waker: Waker
+  watchers = 0
+  readonly #ring: Ring
+  readonly #all: Pick<WatchGroups, 'sorted'>
+  /** From here on, `#positions` has all events that matter to the group. */
+  #from: number
+  readonly #positions = new Deque<number>()
+
+  constructor(ring: Ring, all: Pick<WatchGroups, 'sorted'>, waker: Waker) {
+    this.#ring = ring
+    this.#all = all
+    this.#from = all.sorted
+    this.waker = waker
+  }
+
+  note(position: number): void {
+    this.#positions.push(position)
+    this.#forget()
+    this.waker.wake()
+  }
+
+  miss(before: number): void {
+    this.#from = before
+    this.waker.wake()
+  }
+
+  /** After a burst, its positions would stay in memory for as long as nothing else happens to the value. */
+  trim(): void {
+    this.#forget()
+    if (this.#positions.length === 0) this.#positions.clear()
+  }
+
+  /** The first event from a position on that a watcher must look at; undefined if it, or one before it, was evicted. */
+  next(position: number): number | undefined {
+    this.#forget()
+    const { sorted } = this.#all
+    if (position < this.#from || position >= sorted)
+      return position < this.#ring.first ? undefined : position
+    const next = this.#positionFrom(position) ?? sorted
+    // Sorted events that do not matter to the group may be evicted; the next one that matters, or is not sorted, must still be in the ring.
+    return next < this.#ring.first ? undefined : next
+  }
+
+  /** Drops the positions of evicted events: a watcher that has not passed them has missed an event. */
+  #forget(): void {
+    for (;;) {
+      const oldest = this.#positions.at(0)
+      if (oldest === undefined || oldest >= this.#ring.first) return
+      this.#positions.shift()
+      this.#from = Math.max(this.#from, oldest + 1)
+    }
+  }
+
+  #positionFrom(position: number): number | undefined {
+    let low = 0
+    let high = this.#positions.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#positions.at(middle) ?? 0) < position) low = middle + 1
+      else high = middle
+    }
+    return this.#positions.at(low)
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * A watcher is a position among the events of a resource. It has no buffer: the events that it has not taken yet are in the ring, which
+ * is bounded for all watchers together. A watcher that is too slow finds its position evicted and is closed; it never holds up the
+ * others.
+ *
+ * States: replaying (the initial objects, or events from before the ring), live, closed with a reason.
+ */
+import type { ApiError } from '../../api/errors.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { Revision } from '../engine.ts'
+import type { KeyRange } from '../keys.ts'
+import { type ObjectChange, InitialEvent, type WatchEvent } from './event.ts'
+import { type EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
+import { type Item, LOOK_BYTES, type Matches } from './item.ts'
+import type { Ring } from './ring.ts'
+
+const none: readonly ObjectChange[] = []
+const nothing = (): void => undefined
+
+/** The most that one take returns: enough to fill a socket's buffer, and no more than a millisecond or two of work. */
+const TAKE_BYTES = 256 << 10
+
+/** The cost of matching an item: one without facts is decoded; the facts of one with many labels are read through. */
+function lookCost(item: Item, { matches }: WatchFilter): number {
+  if (matches === undefined) return LOOK_BYTES
+  const { lookBytes = LOOK_BYTES } = matches
+  return item.hasFacts ? Math.max(lookBytes, item.tailBytes) : lookBytes + item.length
+}
+
+/** 'gap': events were lost on their way to the cache. */
+export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
+
+/** Where to begin. It is made in the same turn as the watcher joins the resource, so that no event is lost or duplicated in between. */
+export type WatchStart = {
+  /** Objects to send as ADDED. */
+  readonly initial: Iterator<Item> | undefined
+  /** Events from before the ring, shared with other watchers; delivered from the one at `earlierAt` on. */
+  readonly earlier: readonly ObjectChange[]
+  readonly earlierAt: number
+  /** Called when they have been delivered, or never will be. */
+  readonly onReplayed: () => void
+  /** The position in the ring to continue from. */
+  readonly position: number
+  /** The initial value of the watcher's `seen`. */
+  readonly seen: Revision
+  /**
+   * The initial objects or earlier events include everything up to this revision; the ring may get some of those events later, and they
+   * are skipped.
+   */
+  readonly told: Revision
+  /** Whether to send a bookmark after the initial objects. */
+  readonly markInitialEnd: boolean
+}
+
+export type WatchSource = {
+  readonly ring: Ring
+  readonly frames: EvictionQueue
+  readonly soon: Timers['soon']
+  /** Everything up to this revision is in the ring. */
+  readonly revision: () => Revision
+  /** The first event from a position on that the watcher must look at; undefined if it, or one before it, was evicted. */
+  readonly next: (position: number) => number | undefined
+  /** Has the watcher's `wake` called when there are events. */
+  readonly sleep: (watcher: Watcher) => void
+  /** Removes the watcher from the resource. */
+  readonly leave: (watcher: Watcher) => void
+}
+
+export type WatchFilter = {
+  readonly range: KeyRange
+  readonly matches: Matches | undefined
+}
+
+/** A watch, for the code that delivers its events. */
+export type EventSource = Pick<
+  Watcher,
+  'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'
+> & {
+  /** Why the watch was closed, if the client should know. */
+  readonly failure?: ApiError | undefined
+}
+
+export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
+  /** Managed by the Waker. */
+  place = -1
+  readonly #source: WatchSource
+  readonly #filter: WatchFilter
+  readonly #told: Revision
+  readonly #startPosition: number
+  readonly #hadEarlier: boolean
+  #initial: Iterator<Item> | undefined
+  #earlier: readonly ObjectChange[]
+  #earlierAt: number
+  #onReplayed: () => void
+  #position: number
+  #seen: Revision
+  #markInitialEnd: boolean
+  #isBookmarkDue = false
+  /** Sweeps of the cache since the last take. */
+  #idleSweeps = 0
+  /** Objects that it began with, so far. */
+  #initialCount = 0
+  #closed: CloseReason | undefined
+  #onReady: (() => void) | undefined
+
+  constructor(source: WatchSource, filter: WatchFilter, start: WatchStart) {
+    this.#source = source
+    this.#filter = filter
+    this.#initial = start.initial
+    this.#earlier = start.earlier
+    this.#earlierAt = start.earlierAt
+    this.#onReplayed = start.onReplayed
+    this.#position = start.position
+    this.#startPosition = start.position
+    this.#hadEarlier = start.earlierAt < start.earlier.length
+    this.#told = start.told
+    this.#seen = start.seen
+    this.#markInitialEnd = start.markInitialEnd
+  }
+
+  get state(): 'replaying' | 'live' | 'closed' {
+    if (this.#closed !== undefined) return 'closed'
+    return this.#initial === undefined && this.#earlierAt === this.#earlier.length
+      ? 'live'
+      : 'replaying'
+  }
+
+  get closedBecause(): CloseReason | undefined {
+    return this.#closed
+  }
+
+  get initialCount(): number {
+    return this.#initialCount
+  }
+
+  /** Everything up to this revision has been taken: a new watch can resume from here. */
+  get seen(): Revision {
+    return this.#seen
+  }
+
+  /** Whether the resource has had any event since the watch began, selected or not. */
+  get hasNews(): boolean {
+    return this.#hadEarlier || this.#source.ring.end > this.#startPosition
+  }
+
+  /** The events that are available now. None: wait for `onReady` or, if the watcher is closed, the watch has ended. */
+  take(): readonly WatchEvent[] {
+    this.#idleSweeps = 0
+    const events: WatchEvent[] = []
+    if (this.#closed === undefined) {
+      const room = this.#takeInitial(events, TAKE_BYTES)
+      if (this.#initial === undefined) this.#takeRing(events, this.#takeEarlier(events, room))
+    }
+    return events
+  }
+
+  /** Calls back once, as soon as there is something to take or the watcher is closed. */
+  onReady(ready: () => void): void {
+    this.#onReady = ready
+    const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
+    // Not synchronously: a watcher with many events to look at must not starve the others.
+    if (hasMore) this.#source.soon(() => this.wake())
+    else this.#source.sleep(this)
+  }
+
+  /** The next take ends with a bookmark, if the watcher has seen everything by then. */
+  requestBookmark(): void {
+    this.#isBookmarkDue = true
+    this.wake()
+  }
+
+  /**
+   * At each sweep of the cache. A watcher that is still being sent the initial objects or earlier events keeps them in memory; one that
+   * has not taken any for SWEEPS_KEPT sweeps is too slow, as one whose place in the ring is gone.
+   */
+  onSweep(): void {
+    if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
+  }
+
+  close(reason: CloseReason = 'caller'): void {
+    if (this.#closed !== undefined) return
+    this.#closed = reason
+    this.#initial?.return?.()
+    this.#initial = undefined
+    this.#endEarlier()
+    this.#source.leave(this)
+    this.wake()
+  }
+
+  /** Called by the source when there is something to take. */
+  wake(): void {
+    const ready = this.#onReady
+    this.#onReady = undefined
+    ready?.()
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent[], void, void> {
+    return eventsOf(this)
+  }
+
+  #hasUnseen(): boolean {
+    const { next, ring } = this.#source
+    const position = this.#position < ring.end ? next(this.#position) : ring.end
+    return position === undefined || position < ring.end
+  }
+
+  #takeInitial(events: WatchEvent[], room: number): number {
+    let left = room
+    while (this.#initial !== undefined && left > 0) {
+      const next = this.#initial.next()
+      if (next.done === true) {
+        this.#initial = undefined
+        if (this.#markInitialEnd)
+          events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
+        break
+      }
+      left -= lookCost(next.value, this.#filter)
+      if (this.#filter.matches !== undefined && !this.#filter.matches(next.value)) continue
+      left -= next.value.length
+      events.push(new InitialEvent(next.value))
+      this.#initialCount++
+    }
+    return left
+  }
+
+  #takeEarlier(events: WatchEvent[], room: number): number {
+    let left = room
+    while (left > 0 && this.#earlierAt < this.#earlier.length) {
+      const change = this.#earlier[this.#earlierAt++]
+      if (change !== undefined) left -= this.#show(change, events)
+    }
+    if (this.#earlierAt === this.#earlier.length) this.#endEarlier()
+    return left
+  }
+
+  #endEarlier(): void {
+    this.#onReplayed()
+    this.#onReplayed = nothing
+    this.#earlier = none
+    this.#earlierAt = 0
+  }
+
+  #takeRing(events: WatchEvent[], room: number): void {
+    const { ring } = this.#source
+    if (this.#earlier.length > 0) return
+    let left = room
+    const { end } = ring
+    while (left > 0 && this.#position < end) {
+      const next = this.#source.next(this.#position)
+      if (next === undefined) {
+        this.close('too-slow')
+        return
+      }
+      this.#position = next
+      if (next === end) break
+      const change = ring.at(this.#position++)
+      if (change !== undefined && change.revision > this.#told) left -= this.#show(change, events)
+    }
+    if (this.#position === end) this.#caughtUp(events)
+  }
+
+  #caughtUp(events: WatchEvent[]): void {
+    this.#seen = Math.max(this.#seen, this.#source.revision())
+    if (!this.#isBookmarkDue) return
+    this.#isBookmarkDue = false
+    events.push({ type: 'BOOKMARK', revision: this.#seen, initialEventsEnd: false })
+  }
+
+  /** Returns the cost, to be subtracted from TAKE_BYTES. */
+  #show(change: ObjectChange, events: WatchEvent[]): number {
+    this.#seen = change.revision
+    const { range, matches } = this.#filter
+    if (change.key < range.from || change.key >= range.to) return 1
+    const { item, previous } = change
+    const latest = item ?? previous
+    const cost = latest === undefined ? 0 : lookCost(latest, this.#filter)
+    const wasSelected = previous !== undefined && (matches === undefined || matches(previous))
+    const isSelected = item !== undefined && (matches === undefined || matches(item))
+    const shown = change.shown(wasSelected, isSelected, this.#source.frames)
+    if (shown === undefined) return cost
+    events.push(shown)
+    return cost + (latest?.length ?? 0)
+  }
+}
+
+/** The events of a watch until it is closed; a consumer that stops reading closes it. */
+export async function* eventsOf(
+  source: EventSource,
+): AsyncGenerator<readonly WatchEvent[], void, void> {
+  try {
+    for (;;) {
+      const events = source.take()
+      if (events.length > 0) yield events
+      else if (source.state === 'closed') return
+      else await new Promise<void>((resolve) => source.onReady(resolve))
+    }
+  } finally {
+    source.close()
+  }
+}
+
+/** Passes on the events that are there now. If the consumer fails, the watch is closed: taken events do not come again. */
+export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
+  try {
+    for (let events = source.take(); events.length > 0; events = source.take()) pass(events)
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}
+
+/** Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and being passed on. */
+export async function takeUntilClosed(
+  source: EventSource,
+  pass: (events: readonly WatchEvent[]) => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      takeAll(source, pass)
+      if (source.state === 'closed') return
+      await new Promise<void>((resolve) => source.onReady(resolve))
+    }
+  } finally {
+    source.close()
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * A thin client for etcd v3, on our own HTTP/2.
+ *
+ * client.ts       this file: options in, services out
+ * kv.ts …         one file per service of etcd: kv, watch, lease, maintenance, cluster, auth
+ * channel.ts      a call by method name: endpoint, token, deadline, retries
+ * endpoints.ts    which endpoint is taken, and when another
+ * connection.ts   one HTTP/2 session: opening, stream limit, pings, GOAWAY
+ * unary.ts        one request, one answer
+ * duplex.ts       many of both; stream-handle.ts: the same before it is connected
+ * codec/          protobuf and gRPC frames, by hand
+ * status.ts       how an answer says that it failed
+ * errors.ts       EtcdError, and which failures leave a write in doubt
+ *
+ * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases and member ids are
+ * bigints. Keys and values that come out are borrowed views of received bytes.
+ */
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { type Log, silent } from '../../lib/log.ts'
+import { Auth, type Password, UserToken } from './auth.ts'
+import { Channel } from '../../net/grpc/channel.ts'
+import { EtcdCluster } from './cluster.ts'
+import { Endpoints } from '../../net/grpc/endpoints.ts'
+import { Kv } from './kv.ts'
+import { EtcdLeases } from './lease.ts'
+import { Maintenance } from './maintenance.ts'
+import type { TlsOptions } from '../../net/grpc/tls.ts'
+import { VersionCheck } from './version.ts'
+import { Watches } from './watch.ts'
+
+export type EtcdOptions = {
+  /** http:// or https:// URLs; the first is preferred. */
+  readonly endpoints: readonly string[]
+  readonly tls?: TlsOptions | undefined
+  /** Undefined: the endpoints are connected to straight. */
+  readonly dial?: Dial | undefined
+  readonly user?: string | undefined
+  /** A function is called for each new token, so that a renewed password is used. */
+  readonly password?: Password | undefined
+  /** The deadline of a call that names none. */
+  readonly timeoutMs?: number | undefined
+  readonly clock?: Clock | undefined
+  readonly log?: Log | undefined
+  /** The first stream ID of each connection, for tests: the last one is a billion calls away. */
+  readonly firstStreamId?: number | undefined
+}
+
+/** Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's answer rather than by our timeout. */
+const CALL_TIMEOUT_MS = 10_000
+
+export class EtcdClient implements AsyncDisposable {
+  readonly kv: Kv
+  readonly watch: Watches
+  readonly lease: EtcdLeases
+  readonly maintenance: Maintenance
+  readonly cluster: EtcdCluster
+  readonly auth: Auth
+  readonly #endpoints: Endpoints
+
+  /** Connects when the first call is made. */
+  constructor(options: EtcdOptions) {
+    const {
+      clock = systemClock,
+      log = silent,
+      timeoutMs = CALL_TIMEOUT_MS,
+      tls,
+      dial,
+      firstStreamId,
+    } = options
+    this.#endpoints = new Endpoints({
+      urls: options.endpoints,
+      tls,
+      dial,
+      clock,
+      log,
+      firstStreamId,
+    })
+    const channel = new Channel({
+      endpoints: this.#endpoints,
+      clock,
+      timeoutMs,
+      connectionCheck: new VersionCheck(),
+    })
+    this.kv = new Kv(channel)
+    this.watch = new Watches(channel)
+    this.lease = new EtcdLeases(channel, { timeoutMs, clock })
+    this.maintenance = new Maintenance(channel)
+    this.cluster = new EtcdCluster(channel)
+    this.auth = new Auth(channel)
+    if (options.user !== undefined) {
+      channel.authenticateWith(new UserToken(this.auth, options.user, options.password ?? ''))
+    }
+  }
+
+  /** New calls use new connections, which read the certificate files again. Running calls and streams end on the old ones. */
+  reload(): void {
+    this.#endpoints.reload()
+  }
+
+  /** Ends all calls and streams. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#endpoints.close()
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Joins the fragments of a watch response. etcd splits anywhere between two events, so the events of one revision may be spread
+ * over several fragments; they must be delivered together.
+ */
+import type { EtcdEvent } from './codec/watch.ts'
+import { EtcdError } from '../../net/grpc/errors.ts'
+
+/**
+ * How much is held back until the response is complete. A watch that catches up gets up to 1,000 revisions in one response, so a
+ * response can be longer; then the revisions that are complete are delivered. One revision alone cannot be longer: etcd refuses
+ * such requests.
+ */
+const HELD_BYTES_MAX = 64 * 1024 * 1024
+
+export class Fragments {
+  readonly #bytesMax: number
+  #held: EtcdEvent[] = []
+  #bytes = 0
+
+  constructor(bytesMax = HELD_BYTES_MAX) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Takes the events of a response of this many bytes; returns those to be delivered now, if any. */
+  add(
+    answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
+    bytes: number,
+  ): readonly EtcdEvent[] | undefined {
+    if (!answer.fragment && this.#held.length === 0) return answer.events
+    for (const event of answer.events) this.#held.push(event)
+    this.#bytes += bytes
+    if (!answer.fragment) return this.#take(this.#held.length)
+    return this.#bytes > this.#bytesMax ? this.#take(completeCount(this.#held)) : undefined
+  }
+
+  #take(count: number): readonly EtcdEvent[] {
+    if (count <= 0) {
+      throw new EtcdError(
+        'ResourceExhausted',
+        `the events of one revision are longer than ${this.#bytesMax} bytes`,
+      )
+    }
+    const taken = this.#held
+    this.#held = taken.splice(count)
+    this.#bytes = 0
+    return taken
+  }
+}
+
+/** How many of the events belong to revisions that are certainly complete. */
+function completeCount(events: readonly EtcdEvent[]): number {
+  const last = events.at(-1)?.kv.modRevision
+  return events.findIndex((event) => event.kv.modRevision === last)
+}

@@ -1,0 +1,82 @@
+/** etcd's KV service: ranges, writes, transactions, compaction. */
+import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
+import { type Header, readClusterHeader } from './codec/header.ts'
+import {
+  type CompactRequest,
+  type DeleteRangeRequest,
+  encodeCompact,
+  encodeDeleteRange,
+  encodePut,
+  encodeRange,
+  encodeTxn,
+  type PutRequest,
+  type RangeRequest,
+  type TxnRequest,
+} from './codec/kv-request.ts'
+import {
+  type DeleteRangeResponse,
+  type PutResponse,
+  type RangeResponse,
+  readCompact,
+  readDeleteRange,
+  readPut,
+  readRange,
+  readTxn,
+  type TxnResponse,
+} from './codec/kv-response.ts'
+import type { WireReader } from '../../net/grpc/codec/reader.ts'
+
+export class Kv {
+  readonly #channel: Channel
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+  }
+
+  range(request: RangeRequest, call?: CallOptions): Promise<RangeResponse> {
+    return this.#channel.unary(
+      request.serializable === true ? rangeSerializable : range,
+      encodeRange(request),
+      call,
+    )
+  }
+
+  /** The cluster's latest revision and ID, by a linearizable range without values. The client must be allowed to read the key. */
+  head(key: Buffer, call?: CallOptions): Promise<Header> {
+    return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
+  }
+
+  put(request: PutRequest, call?: CallOptions): Promise<PutResponse> {
+    return this.#channel.unary(put, encodePut(request), call)
+  }
+
+  deleteRange(request: DeleteRangeRequest, call?: CallOptions): Promise<DeleteRangeResponse> {
+    return this.#channel.unary(deleteRange, encodeDeleteRange(request), call)
+  }
+
+  /** A txn of ranges only counts as a write, too: it is not retried when its outcome is unknown. */
+  txn(request: TxnRequest, call?: CallOptions): Promise<TxnResponse> {
+    return this.#channel.unary(txn, encodeTxn(request), call)
+  }
+
+  compact(request: CompactRequest, call?: CallOptions): Promise<{ readonly revision: number }> {
+    return this.#channel.unary(compact, encodeCompact(request), call)
+  }
+}
+
+const range = method('Range', readRange, { isRead: true })
+const head = method('Range', readClusterHeader, { isRead: true })
+/** A member answers these from its own state: it needs no leader. */
+const rangeSerializable = { ...range, requireLeader: false }
+const put = method('Put', readPut)
+const deleteRange = method('DeleteRange', readDeleteRange)
+const txn = method('Txn', readTxn)
+const compact = method('Compact', readCompact)
+
+function method<T>(
+  name: string,
+  read: (reader: WireReader) => T,
+  { isRead = false } = {},
+): Method<T> {
+  return { path: `/etcdserverpb.KV/${name}`, read, isRead, requireLeader: true }
+}

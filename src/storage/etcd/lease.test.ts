@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { EtcdError } from '../../net/grpc/errors.ts'
+import { EtcdLeases } from './lease.ts'
+import { StreamHandle, type StreamOptions } from '../../net/grpc/stream-handle.ts'
+
+/** Leases of an etcd that answers so, whatever it is asked. */
+const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock): EtcdLeases =>
+  new EtcdLeases(
+    {
+      stream: (options) => {
+        setImmediate(answer, options)
+        return new StreamHandle(options, () => new Promise<never>(() => undefined))
+      },
+      unary: () => Promise.reject(new Error('nobody calls it')),
+    },
+    { timeoutMs: 60_000, clock },
+  )
+
+/** A field of bytes that is longer than the message. */
+const unreadable = Buffer.from([0x0a, 0x7f])
+
+test('an answer that cannot be read is an error of the renewal', async () => {
+  const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
+  await assert.rejects(
+    leases.keepAliveOnce(1n),
+    (error) => error instanceof EtcdError && error.code === 'Internal',
+  )
+})
+
+test('an error that nobody foresaw does not end the process, but the lease', async () => {
+  const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
+  const lost = await new Promise<EtcdError>((onLost) => {
+    leases.keepAlive({ id: 1n, ttlSeconds: 0.05 }, { onLost })
+  })
+  assert.equal(lost.code, 'Internal')
+})
+
+test('a handler that fails is no reason to end the process', async () => {
+  // Id 1, and 1 second.
+  const renewed = Buffer.from([0x10, 1, 0x18, 1])
+  let renewals = 0
+  // Time stands still: the lease does not end, however busy the machine is.
+  const leases = leasesOn(({ onMessage }) => onMessage(renewed), {
+    ...systemClock,
+    monotonicMs: () => 0,
+  })
+  const again = Promise.withResolvers<void>()
+  const kept = leases.keepAlive(
+    { id: 1n, ttlSeconds: 0.05 },
+    {
+      onRenewed: () => {
+        if (++renewals === 1) throw new TypeError('of the handler')
+        again.resolve()
+      },
+      onLost: (error) => again.reject(error),
+    },
+  )
+  await again.promise
+  kept.stop()
+})

@@ -1,0 +1,185 @@
+/** etcd's Lease service: when a lease expires, etcd deletes the keys attached to it. */
+import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
+import { readHeaderOnly } from './codec/header.ts'
+import {
+  encodeLeaseGrant,
+  encodeLeaseId,
+  encodeLeaseTimeToLive,
+  type Lease,
+  type LeaseStatus,
+  readLease,
+  readLeaseStatus,
+} from './codec/lease.ts'
+import { WireReader } from '../../net/grpc/codec/reader.ts'
+import { EtcdError } from '../../net/grpc/errors.ts'
+
+export type KeepAliveHandler = {
+  readonly onRenewed?: (ttlSeconds: number) => void
+  /** The lease is gone, or could not be renewed before its time ran out. Called at most once, and not after stop(). */
+  readonly onLost: (error: EtcdError) => void
+}
+
+export type KeepAlive = { readonly stop: () => void }
+
+/** A lease is renewed when a third of its time has passed, so that two failed attempts do no harm. */
+const RENEWALS_PER_TTL = 3
+
+export class EtcdLeases {
+  readonly #channel: Pick<Channel, 'stream' | 'unary'>
+  readonly #timeoutMs: number
+  readonly #clock: Clock
+
+  constructor(
+    channel: Pick<Channel, 'stream' | 'unary'>,
+    options: { readonly timeoutMs: number; readonly clock: Clock },
+  ) {
+    this.#channel = channel
+    this.#timeoutMs = options.timeoutMs
+    this.#clock = options.clock
+  }
+
+  /** etcd chooses the id unless one is given. */
+  grant(
+    request: { readonly ttlSeconds: number; readonly id?: bigint },
+    call?: CallOptions,
+  ): Promise<Lease> {
+    return this.#channel.unary(grant, encodeLeaseGrant(request.ttlSeconds, request.id), call)
+  }
+
+  revoke(id: bigint, call?: CallOptions): Promise<{ readonly revision: number }> {
+    return this.#channel.unary(revoke, encodeLeaseId(id), call)
+  }
+
+  timeToLive(
+    id: bigint,
+    options: { readonly keys?: boolean } = {},
+    call?: CallOptions,
+  ): Promise<LeaseStatus> {
+    return this.#channel.unary(timeToLive, encodeLeaseTimeToLive(id, options.keys ?? false), call)
+  }
+
+  /** Renews a lease once. Fails with NotFound if it is gone. */
+  keepAliveOnce(id: bigint, call: CallOptions = {}): Promise<Lease> {
+    const { signal, timeoutMs = this.#timeoutMs } = call
+    return new Promise((resolve, reject) => {
+      const stream = this.#channel.stream({
+        path: '/etcdserverpb.Lease/LeaseKeepAlive',
+        requireLeader: true,
+        onMessage: (message) => settle(() => answer(message)),
+        onEnd: (error) =>
+          settle(() =>
+            reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered')),
+          ),
+      })
+      const answer = (message: Buffer): void => {
+        try {
+          const lease = readLease(new WireReader(message))
+          if (lease.ttlSeconds > 0) resolve(lease)
+          else reject(new EtcdError('NotFound', 'etcdserver: requested lease not found'))
+        } catch (cause) {
+          reject(
+            new EtcdError('Internal', `unreadable answer: ${messageOf(cause)}`, {
+              ambiguous: true,
+              cause,
+            }),
+          )
+        }
+      }
+      let isSettled = false
+      const settle = (act: () => void): void => {
+        if (isSettled) return
+        isSettled = true
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        stream.close()
+        act()
+      }
+      const onAbort = (): void =>
+        settle(() =>
+          reject(new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })),
+        )
+      const timer = setTimeout(() => {
+        settle(() =>
+          reject(
+            new EtcdError('DeadlineExceeded', `no answer within ${timeoutMs} ms`, {
+              ambiguous: true,
+            }),
+          ),
+        )
+      }, timeoutMs)
+      if (signal?.aborted === true) return onAbort()
+      signal?.addEventListener('abort', onAbort)
+      stream.send(encodeLeaseId(id))
+    })
+  }
+
+  /** Keeps a lease alive until stopped or lost. */
+  keepAlive(lease: Lease, handler: KeepAliveHandler): KeepAlive {
+    return new KeepAliveLoop(this, this.#clock, lease, handler)
+  }
+}
+
+class KeepAliveLoop implements KeepAlive {
+  readonly #leases: EtcdLeases
+  readonly #clock: Clock
+  readonly #id: bigint
+  readonly #handler: KeepAliveHandler
+  readonly #stopped = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #ttlMs: number
+  #renewedMs: number
+
+  constructor(leases: EtcdLeases, clock: Clock, lease: Lease, handler: KeepAliveHandler) {
+    this.#leases = leases
+    this.#clock = clock
+    this.#renewedMs = clock.monotonicMs()
+    this.#id = lease.id
+    this.#handler = handler
+    this.#ttlMs = lease.ttlSeconds * 1000
+    this.#schedule()
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    clearTimeout(this.#timer)
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => void this.#renew(), this.#ttlMs / RENEWALS_PER_TTL)
+  }
+
+  async #renew(): Promise<void> {
+    // Counted from when the request was sent: the answer may have taken long.
+    const sentMs = this.#clock.monotonicMs()
+    try {
+      const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL
+      const lease = await this.#leases.keepAliveOnce(this.#id, {
+        signal: this.#stopped.signal,
+        timeoutMs,
+      })
+      this.#ttlMs = lease.ttlSeconds * 1000
+      this.#renewedMs = sentMs
+      this.#handler.onRenewed?.(lease.ttlSeconds)
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return
+      // Whatever it is: nobody waits for this promise, and the lease may still be renewed.
+      const reason =
+        error instanceof EtcdError
+          ? error
+          : new EtcdError('Unknown', messageOf(error), { cause: error })
+      const isOver = this.#clock.monotonicMs() - this.#renewedMs >= this.#ttlMs
+      if (reason.code === 'NotFound' || isOver) return this.#handler.onLost(reason)
+    }
+    if (!this.#stopped.signal.aborted) this.#schedule()
+  }
+}
+
+const grant = method('LeaseGrant', readLease)
+const revoke = method('LeaseRevoke', readHeaderOnly)
+const timeToLive = { ...method('LeaseTimeToLive', readLeaseStatus), isRead: true }
+
+function method<T>(name: string, read: (reader: WireReader) => T): Method<T> {
+  return { path: `/etcdserverpb.Lease/${name}`, read, isRead: false, requireLeader: true }
+}

@@ -1,0 +1,114 @@
+/** etcd's Maintenance service. These calls are about the member that answers, not about the cluster. */
+import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
+import { emptyRequest, readHeaderOnly } from './codec/header.ts'
+import {
+  type Alarm,
+  encodeAlarm,
+  readAlarms,
+  readSnapshotChunk,
+  readStatus,
+  type MemberStatus,
+} from './codec/maintenance.ts'
+import { WireReader } from '../../net/grpc/codec/reader.ts'
+import { EtcdError } from '../../net/grpc/errors.ts'
+
+/** A member rewrites its whole file before it answers: seconds per gigabyte. */
+const DEFRAGMENT_TIMEOUT_MS = 300_000
+/** Chunks of a snapshot that are queued for the reader before etcd is paused; a chunk has 32 KB. */
+const SNAPSHOT_CHUNKS_MAX = 64
+
+export class Maintenance {
+  readonly #channel: Channel
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+  }
+
+  status(call?: CallOptions): Promise<MemberStatus> {
+    return this.#channel.unary(status, emptyRequest(), call)
+  }
+
+  async defragment(call: CallOptions = {}): Promise<void> {
+    await this.#channel.unary(defragment, emptyRequest(), {
+      timeoutMs: DEFRAGMENT_TIMEOUT_MS,
+      ...call,
+    })
+  }
+
+  alarms(call?: CallOptions): Promise<readonly Alarm[]> {
+    return this.#channel.unary(alarm, encodeAlarm('get', { memberId: 0n, alarm: 'none' }), call)
+  }
+
+  /** With member ID 0n and 'none': all alarms of all members. Returns those that were deactivated. */
+  deactivateAlarm(which: Alarm, call?: CallOptions): Promise<readonly Alarm[]> {
+    return this.#channel.unary(alarm, encodeAlarm('deactivate', which), call)
+  }
+
+  /**
+   * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the next one is requested. The reader
+   * sets the pace; leaving the loop ends the call.
+   */
+  async *snapshot(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Buffer, void, void> {
+    const chunks: Buffer[] = []
+    let end: { readonly error: EtcdError | undefined } | undefined
+    let wake: (() => void) | undefined
+    const stream = this.#channel.stream({
+      path: '/etcdserverpb.Maintenance/Snapshot',
+      requireLeader: false,
+      onMessage: (message) => {
+        chunks.push(readSnapshotChunk(new WireReader(message)).blob)
+        if (chunks.length >= SNAPSHOT_CHUNKS_MAX) stream.pause()
+        wake?.()
+      },
+      onEnd: (error) => {
+        end = { error }
+        wake?.()
+      },
+    })
+    const onAbort = (): void => {
+      end = {
+        error: new EtcdError('Cancelled', 'the caller cancelled', {
+          cause: options.signal?.reason,
+        }),
+      }
+      wake?.()
+    }
+    options.signal?.addEventListener('abort', onAbort)
+    try {
+      if (options.signal?.aborted === true) onAbort()
+      else {
+        stream.send(emptyRequest())
+        stream.finish()
+      }
+      for (;;) {
+        const chunk = chunks.shift()
+        if (chunk !== undefined) yield chunk
+        else if (end?.error !== undefined) throw end.error
+        else if (end !== undefined) return
+        else {
+          stream.resume()
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+      }
+    } finally {
+      options.signal?.removeEventListener('abort', onAbort)
+      stream.close()
+    }
+  }
+}
+
+const status = method('Status', readStatus, { isRead: true })
+const defragment = method('Defragment', readHeaderOnly)
+const alarm = method('Alarm', readAlarms)
+
+function method<T>(
+  name: string,
+  read: (reader: WireReader) => T,
+  { isRead = false } = {},
+): Method<T> {
+  return { path: `/etcdserverpb.Maintenance/${name}`, read, isRead, requireLeader: false }
+}

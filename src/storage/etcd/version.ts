@@ -1,0 +1,62 @@
+/**
+ * Which versions of etcd send the progress notifications of a watch stream in order with its events. In older ones a notification
+ * can overtake events that it covers (etcd's issue 15220, fixed in 3.4.25 and 3.5.8) or be that of another stream behind a proxy
+ * (17507, fixed in 3.4.31 and 3.5.13): a client that trusts it misses changes without noticing. kube-apiserver requires the same
+ * versions.
+ */
+import type { ConnectionCheck } from '../../net/grpc/channel.ts'
+import { emptyRequest } from './codec/header.ts'
+import { readStatus } from './codec/maintenance.ts'
+import type { EtcdConnection } from '../../net/grpc/connection.ts'
+import { EtcdError } from '../../net/grpc/errors.ts'
+import { callUnary } from '../../net/grpc/unary.ts'
+import { acquire } from '../../net/grpc/within.ts'
+
+export const statusMethod = { path: '/etcdserverpb.Maintenance/Status', requireLeader: false }
+
+/** False for a version that cannot be parsed. */
+export function isProgressReliable(version: string): boolean {
+  const parts = /^(\d+)\.(\d+)\.(\d+)/.exec(version)
+  if (parts === null) return false
+  const [, major, minor, patch] = parts.map(Number)
+  if (major !== 3) return Number(major) > 3
+  if (minor === 4) return Number(patch) >= 31
+  if (minor === 5) return Number(patch) >= 13
+  return Number(minor) > 5
+}
+
+export const unreliable = (endpoint: string, version: string): string =>
+  `etcd at ${endpoint} is of version ${version || 'unknown'}, which tells the progress of watches wrongly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
+
+/** Checks each connection once: if a member is replaced by an older one, there is a new connection. */
+export class VersionCheck implements ConnectionCheck {
+  readonly method = statusMethod
+  readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
+
+  /** Fails, not ambiguously, if the progress notifications of this connection cannot be trusted; another endpoint may do. */
+  readonly check = (
+    connection: EtcdConnection,
+    headers: readonly string[],
+    timeoutMs: number,
+  ): Promise<void> => {
+    const known = this.#checks.get(connection)
+    if (known !== undefined) return known
+    const checking = ask(connection, headers, timeoutMs)
+    this.#checks.set(connection, checking)
+    checking.catch(() => this.#checks.delete(connection))
+    return checking
+  }
+}
+
+async function ask(
+  connection: EtcdConnection,
+  headers: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
+  if (!connection.tryAcquire()) await acquire(connection, timeoutMs, undefined)
+  const call = { headers, frame: emptyRequest(), read: readStatus, timeoutMs, signal: undefined }
+  const { version } = await callUnary(connection, call)
+  const { endpoint } = connection
+  if (!isProgressReliable(version))
+    throw new EtcdError('Unavailable', unreliable(endpoint, version), { endpoint })
+}
