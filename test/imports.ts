@@ -1,181 +1,26 @@
 /**
- * Checks who imports whom in src/: folders only along the table below (docs/ARCHITECTURE.md has the picture), files never in
- * a circle, type imports included. Prints every fault and exits 1 if there is one.
+ * Checks the imports of src/: a folder imports only folders further down in the list, and no file imports itself through others.
+ * Type imports count. Prints every fault and exits with 1 if there is one.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
+/** From top to bottom. Folders that are separated by `|` do not import each other. */
+const layers =
+  'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
+
+/** The same for the folders inside of a folder. The files beside them are not restricted. */
+const innerLayers: { readonly [folder: string]: string } = {
+  entry: 'commands > dev | envtest | testing',
+  request:
+    'aggregation > audit | debug | discovery | filters | flow | tracing | verbs > allocators',
+  access: 'authorization > rbac | authentication',
+  storage: 'cache | transfer > encryption | memory | sqlite > etcd',
+  objects: 'apply | patch > codec > schema > cel',
+  net: 'egress > grpc | http | outbound > http2',
+}
+
 const src = join(import.meta.dirname, '..', 'src')
-
-/** What each part may import besides itself, `api` and `lib`. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  lib: [],
-  api: [],
-  etcd: ['http2'],
-  cel: [],
-  schema: ['cel'],
-  codec: ['schema'],
-  apply: ['codec', 'schema'],
-  patch: ['codec', 'schema'],
-  config: ['codec', 'schema', 'cel', 'egress', 'webhooks'],
-  registry: ['codec', 'schema', 'cel'],
-  storage: ['codec', 'etcd'],
-  cache: ['codec', 'storage'],
-  flow: ['cache', 'storage'],
-  rbac: ['codec', 'schema', 'cache', 'storage'],
-  authentication: ['codec', 'cel', 'config', 'webhooks', 'etcd'],
-  authorization: ['cel', 'config', 'rbac', 'registry', 'cache', 'storage', 'webhooks'],
-  gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
-  audit: ['codec', 'config', 'webhooks'],
-  discovery: ['codec', 'registry', 'schema'],
-  admission: [
-    'codec',
-    'config',
-    'cel',
-    'schema',
-    'apply',
-    'patch',
-    'registry',
-    'cache',
-    'storage',
-    'authorization',
-    'webhooks',
-  ],
-  allocators: ['codec', 'schema', 'registry', 'storage'],
-  aggregation: ['cache', 'controllers', 'http2', 'storage', 'webhooks'],
-  controllers: ['codec', 'schema', 'rbac', 'registry', 'admission', 'cache'],
-  webhooks: ['codec', 'schema', 'http2'],
-  verbs: [
-    'codec',
-    'schema',
-    'apply',
-    'patch',
-    'registry',
-    'admission',
-    'cache',
-    'storage',
-    'webhooks',
-  ],
-  http2: [],
-  http: ['codec', 'http2'],
-  tracing: ['codec', 'config', 'etcd', 'storage'],
-  egress: ['etcd', 'http2'],
-  profiles: ['codec'],
-  'slow-requests.ts': [],
-  'error-response.ts': ['discovery'],
-  'until-known.ts': ['error-response.ts', 'gate'],
-  'handle.ts': [
-    'aggregation',
-    'error-response.ts',
-    'slow-requests.ts',
-    'audit',
-    'flow',
-    'tracing',
-    'gate',
-    'discovery',
-    'dispatch.ts',
-  ],
-  'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
-  'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
-  'authenticators.ts': [
-    'accounts.ts',
-    'admission',
-    'authentication',
-    'config',
-    'jwt-issuers.ts',
-    'webhooks',
-  ],
-  'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
-  'reload-metrics.ts': ['config'],
-  'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
-  'open-storage.ts': [
-    'cache',
-    'config',
-    'controllers',
-    'encryption.ts',
-    'overrides.ts',
-    'storage',
-    'tracing',
-  ],
-  'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
-  'issuance-metrics.ts': [],
-  'remote-documents.ts': ['aggregation', 'discovery'],
-  'resource-access.ts': [
-    'admission',
-    'cache',
-    'cel',
-    'codec',
-    'config',
-    'gate',
-    'registry',
-    'storage',
-    'verbs',
-    'webhooks',
-  ],
-  'reload.ts': ['aggregation', 'authentication', 'config', 'http'],
-  'dispatch.ts': ['cache', 'registry', 'verbs', 'resource-access.ts'],
-  'stop-all.ts': ['http'],
-  'admission-chain.ts': ['admission', 'authorization', 'config', 'registry', 'webhooks'],
-  'allocation.ts': ['allocators', 'cache', 'config', 'registry', 'resource-access.ts', 'storage'],
-  'authorizers.ts': [
-    'authorization',
-    'config',
-    'rbac',
-    'registry',
-    'reload-metrics.ts',
-    'resource-access.ts',
-  ],
-  'followed-writes.ts': ['admission', 'rbac', 'registry', 'resource-access.ts', 'storage', 'verbs'],
-  'policies.ts': ['admission', 'config', 'registry', 'resource-access.ts'],
-  'write-permissions.ts': ['authorization', 'rbac', 'verbs'],
-  'control-plane.ts': ['*'],
-  'account-issuer.ts': ['authentication', 'config', 'discovery'],
-  'cluster-objects.ts': ['config', 'control-plane.ts', 'controllers', 'rbac'],
-  'loops.ts': ['aggregation', 'cluster-objects.ts', 'config', 'control-plane.ts', 'controllers'],
-  'server.ts': ['*'],
-  dev: ['codec', 'config', 'server.ts', 'storage'],
-  testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
-  assets: [],
-  commands: [
-    'assets',
-    'config',
-    'dev',
-    'encryption.ts',
-    'server.ts',
-    'storage',
-    'testing',
-    'webhooks',
-  ],
-  'main.ts': ['commands'],
-  'packaged-main.ts': [],
-  'packaged-testing.ts': ['testing'],
-  'sea-main.ts': ['assets'],
-}
-/** These do not get `api` and `lib` for free. */
-const closed: Readonly<Record<string, readonly string[]>> = {
-  lib: [],
-  etcd: ['lib'],
-  http2: ['lib'],
-  api: ['lib'],
-}
-
-const partOf = (file: string): string => file.split('/')[0] ?? file
-
-function mayImport(from: string, to: string): boolean {
-  if (from === to) return true
-  const own = allowed[from]
-  if (own === undefined) return false
-  if (own.includes('*'))
-    return (
-      to !== 'main.ts' &&
-      to !== 'dev' &&
-      to !== 'testing' &&
-      !(from === 'control-plane.ts' && to === 'server.ts')
-    )
-  const free = closed[from] ?? ['api', 'lib']
-  return own.includes(to) || free.includes(to)
-}
-
 const specifier =
   /^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
 
@@ -187,38 +32,75 @@ function importsOf(file: string): string[] {
     .map((to) => relative(src, join(src, dirname(file), to)))
 }
 
+/** The position of each folder in a list. */
+function ranksOf(list: string): ReadonlyMap<string, number> {
+  const groups = list.split(' > ').map((group) => group.split(' | '))
+  return new Map(groups.flatMap((group, rank) => group.map((folder) => [folder, rank] as const)))
+}
+
+const ranks = ranksOf(layers)
+const innerRanks = new Map(
+  Object.entries(innerLayers).map(([folder, list]) => [folder, ranksOf(list)]),
+)
+
+function faultOf(from: string, to: string): string | undefined {
+  const [folder = '', inner = ''] = from.split('/')
+  const [toFolder = '', toInner = ''] = to.split('/')
+  if (folder !== toFolder) {
+    const [rank, toRank] = [ranks.get(folder), ranks.get(toFolder)]
+    if (rank === undefined) return `src/${folder} is not in the list of folders`
+    return toRank !== undefined && rank < toRank
+      ? undefined
+      : `${folder} may not import ${toFolder}`
+  }
+  const inside = innerRanks.get(folder)
+  const isInFolder = from.split('/').length > 2 && to.split('/').length > 2
+  if (inside === undefined || !isInFolder || inner === toInner) return undefined
+  const [rank, toRank] = [inside.get(inner), inside.get(toInner)]
+  if (rank === undefined) return `src/${folder}/${inner} is not in the list of folders of ${folder}`
+  return toRank !== undefined && rank < toRank
+    ? undefined
+    : `${folder}/${inner} may not import ${folder}/${toInner}`
+}
+
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.ts'),
 )
 const graph = new Map(files.map((file) => [file, importsOf(file)]))
 const faults: string[] = []
+const edges = new Set<string>()
 
 for (const [file, imports] of graph) {
   if (file.endsWith('.test.ts')) continue
   for (const to of imports) {
     if (to.startsWith('..')) faults.push(`${file} imports ${to}, which is outside of src`)
-    else if (!graph.has(to)) faults.push(`${file} imports ${to}, which is not there`)
-    else if (!mayImport(partOf(file), partOf(to))) {
-      faults.push(
-        `${file} imports ${to}: ${partOf(file)} may not import ${partOf(to)} (test/imports.ts has the table)`,
-      )
+    else if (!graph.has(to)) faults.push(`${file} imports ${to}, which does not exist`)
+    else {
+      const [folder, toFolder] = [file.split('/')[0], to.split('/')[0]]
+      if (folder !== toFolder) edges.add(`${folder} > ${toFolder}`)
+      const fault = faultOf(file, to)
+      if (fault !== undefined)
+        faults.push(`${file} imports ${to}: ${fault} (test/imports.ts has the order)`)
     }
   }
 }
 
 const state = new Map<string, 'open' | 'done'>()
-function visit(file: string, way: readonly string[]): void {
+
+function findCycles(file: string, way: readonly string[]): void {
   if (state.get(file) === 'done') return
   if (state.get(file) === 'open') {
-    faults.push(`a circle: ${[...way.slice(way.indexOf(file)), file].join(' > ')}`)
+    faults.push(`import cycle: ${[...way.slice(way.indexOf(file)), file].join(' > ')}`)
     return
   }
   state.set(file, 'open')
-  for (const to of graph.get(file) ?? []) visit(to, [...way, file])
+  for (const to of graph.get(file) ?? []) findCycles(to, [...way, file])
   state.set(file, 'done')
 }
-for (const file of files) visit(file, [])
+for (const file of files) findCycles(file, [])
 
 for (const fault of faults) console.error(fault)
-console.log(`imports: ${files.length} files, ${faults.length} faults`)
+console.log(
+  `imports: ${files.length} files, ${edges.size} imports between folders, ${faults.length} faults`,
+)
 process.exitCode = faults.length > 0 ? 1 : 0
