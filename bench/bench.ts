@@ -4,16 +4,16 @@
  *   --check         fail when a figure misses its target
  *   --only a,b      client, feed, latest, serve, memory, registry, chain (admission with nothing configured), cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), proxied (requests to an aggregated server; needs h2load), features (what audit, roles, flow control and traces cost; needs h2load); all but the last eleven when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
- *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
+ *                   test/support/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
- *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
+ *                   test/support/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
  *   --against C     instead: this checkout beside commit C, in turns. Only the server comes from C, the load
  *                   does not. Prints the CPU of a request as a ratio; --only get,create,… and --runs N (new
  *                   processes each). --check fails if a load is more than 3 % worse and the difference
  *                   exceeds the spread (needs h2load)
  *   --json F        write the figures to F, with the day, the command, the commit and the machine
- *   --plot          measure nothing: draw docs/pictures/bench.svg from what bench/reference-run.json has of a run beside the reference
+ *   --plot          measure nothing: draw docs/pictures/bench.svg from what bench/report/reference-run.json has of a run beside the reference
  *
  * Load on any API servers, side by side: bench/server/main.ts.
  */
@@ -22,20 +22,20 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchChain } from './admission/chain.ts'
-import { benchAdmission } from './admission/creates.ts'
-import { benchRules } from './cel/rules.ts'
+import { benchChain } from './parts/admission/chain.ts'
+import { benchAdmission } from './parts/admission/creates.ts'
+import { benchRules } from './parts/cel/rules.ts'
 import { benchEncryption } from './engine/encryption.ts'
 import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
-import { benchFlow } from './flow/seats.ts'
+import { benchFlow } from './parts/flow/seats.ts'
 import { benchServe } from './engine/serve.ts'
-import { benchNodes } from './nodes/graph.ts'
-import { benchRoles } from './rbac/decisions.ts'
-import { benchRegistry } from './registry/validate.ts'
+import { benchNodes } from './parts/nodes/graph.ts'
+import { benchRoles } from './parts/rbac/decisions.ts'
+import { benchRegistry } from './parts/registry/validate.ts'
 import { benchAccess } from './server/access.ts'
 import { benchAgainst } from './server/against.ts'
 import { benchBully } from './server/bully.ts'
@@ -46,9 +46,9 @@ import { benchFeatures } from './server/features.ts'
 import { benchProxied } from './server/proxied.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
-import { benchTesting } from './testing/clusters.ts'
-import { describeFigure, type Figure, isMet, type KeptRun } from './figure.ts'
-import { plot } from './plot.ts'
+import { benchTesting } from './parts/testing/clusters.ts'
+import { describeFigure, type Figure, isMet, type KeptRun } from './report/figure.ts'
+import { plot } from './report/plot.ts'
 
 type Bench = (options: { readonly seconds: number }) => Promise<readonly Figure[]>
 
@@ -116,7 +116,7 @@ function draw(): void {
   const picture = join(root, 'docs', 'pictures', 'bench.svg')
   writeFileSync(
     picture,
-    plot(JSON.parse(readFileSync(join(root, 'bench', 'reference-run.json'), 'utf8'))),
+    plot(JSON.parse(readFileSync(join(root, 'bench', 'report', 'reference-run.json'), 'utf8'))),
   )
   console.log(`drawn: ${picture}`)
 }

@@ -2,7 +2,7 @@
  * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins with, as the reference kube-apiserver shows them.
  * Run by hand when the pin changes, never at build; what it writes is reviewed and kept.
  *
- *   node scripts/bootstrap-policy.ts     writes (needs test/tools/install kube-apiserver)
+ *   node scripts/bootstrap-policy.ts     writes (needs test/support/tools/install kube-apiserver)
  */
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -16,9 +16,9 @@ import {
   textOf,
   textsOf,
 } from '../src/api/object.ts'
-import type { ApiServerProcess } from '../test/harness/api-server.ts'
-import { startEtcd } from '../test/harness/etcd.ts'
-import { startReference } from '../test/harness/reference.ts'
+import type { ApiServerProcess } from '../test/support/harness/api-server.ts'
+import { startEtcd } from '../test/support/harness/etcd.ts'
+import { startReference } from '../test/support/harness/reference.ts'
 
 const file = join(import.meta.dirname, '..', 'src', 'access', 'rbac', 'bootstrap-policy.ts')
 

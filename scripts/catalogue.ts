@@ -1,6 +1,6 @@
 /**
- * Writes src/registry/catalogue/: the types from facts about the pinned version of Kubernetes (test/tools/kubernetes), the table of
- * resources from what the reference answered (test/golden). Run by hand when the pin changes, never at build; what it writes is reviewed
+ * Writes src/registry/catalogue/: the types from facts about the pinned version of Kubernetes (test/support/tools/kubernetes), the table of
+ * resources from what the reference answered (test/recorded/golden). Run by hand when the pin changes, never at build; what it writes is reviewed
  * and kept. The form is explained in src/objects/schema/read-types.ts. By hand are apidiscovery.ts, unserved.ts and, in all files, the marks of gates.
  *
  * It also says where src/api/gate-rows.ts is not what that version has; the table itself is written by hand.

@@ -1,7 +1,7 @@
 /**
  * Writes docs/dashboards/keelson.json, a dashboard for Grafana, from the panels below.
  *
- *   node scripts/dashboard.ts            writes (then npm run format); test/docs/dashboards.test.ts compares
+ *   node scripts/dashboard.ts            writes (then npm run format); test/integration/docs/dashboards.test.ts compares
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { toBytes } from '../../src/storage/keys.ts'
-import { encode, root } from '../../test/harness/plain-cache.ts'
+import { encode, root } from '../../test/support/harness/plain-cache.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
 /** Below etcd's limit of 128 operations. */

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { systemTime } from '../../src/lib/timers.ts'
 import { OpenedEvents } from '../../src/storage/opened-events.ts'
 import { identity, type Transformer } from '../../src/storage/transform.ts'
-import { root } from '../../test/harness/plain-cache.ts'
+import { root } from '../../test/support/harness/plain-cache.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
 export const VALUE_BYTES = 1_000

@@ -4,8 +4,8 @@
  * Run: npm run bench -- --only client
  */
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import type { Figure } from '../report/figure.ts'
 import { openOracle } from './grpc-oracle.ts'
 
 type Ratio = {

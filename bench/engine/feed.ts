@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../../src/storage/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { PlainCache } from '../../test/harness/plain-cache.ts'
-import { startProxy } from '../../test/harness/proxy.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { PlainCache } from '../../test/support/harness/plain-cache.ts'
+import { startProxy } from '../../test/support/harness/proxy.ts'
+import type { Figure } from '../report/figure.ts'
 import { startWriter, writeMany } from './writer.ts'
 
 const RESOURCES = 32

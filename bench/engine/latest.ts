@@ -2,9 +2,9 @@
  * Latest reads of a cached object, 256 at once, against one linearizable etcd range each; and whether they are linearizable:
  * every read must see all writes acknowledged before it began.
  */
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { encode, PlainCache, root } from '../../test/harness/plain-cache.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
+import type { Figure } from '../report/figure.ts'
 
 const CONCURRENCY = 256
 const OBJECTS = 100

@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { PlainCache } from '../../test/harness/plain-cache.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { PlainCache } from '../../test/support/harness/plain-cache.ts'
+import type { Figure } from '../report/figure.ts'
 import { startWriter, writeMany } from './writer.ts'
 
 const OBJECTS = 100_000

@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util'
 import { rangeOf } from '../../src/storage/keys.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/database.ts'
 import { SqliteEngine } from '../../src/storage/sqlite/sqlite-engine.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { startKeelson } from '../../test/support/harness/keelson.ts'
 import { residentMiB } from '../server/process-usage.ts'
 
 const VALUE_BYTES = 1_024

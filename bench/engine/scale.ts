@@ -1,9 +1,9 @@
 /** How far one process goes: a large resource, many resources, many watchers. Figures for docs/scale.md; no targets. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { encode, PlainCache, root } from '../../test/harness/plain-cache.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
+import type { Figure } from '../report/figure.ts'
 import { writeMany } from './writer.ts'
 
 const OBJECTS = 300_000

@@ -1,9 +1,9 @@
 /** What a list and a watch cost before their bytes reach the socket. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { PlainCache, root } from '../../test/harness/plain-cache.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { PlainCache, root } from '../../test/support/harness/plain-cache.ts'
+import type { Figure } from '../report/figure.ts'
 import { startWriter, writeMany } from './writer.ts'
 
 const OBJECTS = 10_000

@@ -8,7 +8,7 @@ import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { keyAfter } from '../../src/storage/keys.ts'
 import { MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
 import { SqliteEngine } from '../../src/storage/sqlite/sqlite-engine.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
 
 const ROUNDS = 3
 const ROUND_MS = 2_000

@@ -10,7 +10,7 @@ import { Encryption } from '../../src/storage/encryption/encryption.ts'
 import { KmsMetrics } from '../../src/storage/encryption/kms/metrics.ts'
 import { TransformationMetrics } from '../../src/storage/encryption/metrics.ts'
 import type { Transformer } from '../../src/storage/transform.ts'
-import { root } from '../../test/harness/plain-cache.ts'
+import { root } from '../../test/support/harness/plain-cache.ts'
 
 export const kmsConfig = (path: string): ProviderConfig => ({
   kind: 'kms',

@@ -12,11 +12,11 @@ import {
   type ApiServerOptions,
   type ApiServerProcess,
   startApiServer,
-} from '../../test/harness/api-server.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import type { Figure } from '../figure.ts'
-import { watchOthers } from '../host.ts'
-import { median } from '../interval.ts'
+} from '../../test/support/harness/api-server.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import type { Figure } from '../report/figure.ts'
+import { watchOthers } from '../report/host.ts'
+import { median } from '../report/interval.ts'
 import { buildCommit, commitOf, commitOfCheckout } from './built-commit.ts'
 import { chooseLoads } from './main.ts'
 import { cpuSeconds, endedChildrenSeconds } from './process-usage.ts'

@@ -3,7 +3,7 @@
  * the median of the differences within a round, with its confidence interval. Two processes are not compared: each has compiled itself and
  * grown its heap in its own way, which may be more than what is looked for.
  */
-import { type Interval, median, medianInterval } from '../interval.ts'
+import { type Interval, median, medianInterval } from '../report/interval.ts'
 import { cpuSeconds } from './process-usage.ts'
 import { h2load } from './h2load.ts'
 import { Http2Client, type Sent } from './http2-client.ts'

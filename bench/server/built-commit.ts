@@ -16,7 +16,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../test/compat/json.ts'
+import { isRecord } from '../../test/recorded/compat/json.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, '.cache', 'against')

@@ -2,9 +2,9 @@
  * `npm run bench -- --reference`: Keelson beside the reference kube-apiserver, each on an etcd of its own, and bare etcd, in one
  * run. What counts are the ratios: rate against rate, processor time against processor time.
  */
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { startReference } from '../../test/harness/reference.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { startReference } from '../../test/support/harness/reference.ts'
+import type { Figure } from '../report/figure.ts'
 import { benchServers, type LoadReport } from './main.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { targetOf } from './targets.ts'

@@ -3,16 +3,16 @@
  * in reviews of limited size, and what is kept takes about the room of the objects.
  * Run by itself: node bench/server/conversion.ts [objects] [watchers]
  */
-import { isRecord } from '../../test/compat/json.ts'
+import { isRecord } from '../../test/recorded/compat/json.ts'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ADMIN_TOKEN } from '../../test/harness/api-server.ts'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
-import { SoakClient } from '../../test/soak/client.ts'
-import { ConversionHook } from '../../test/soak/conversion-hook.ts'
-import { bodyOf, definitionOf, definitions, pathOf } from '../../test/soak/custom-kind.ts'
-import { describeFigure, type Figure, isMet } from '../figure.ts'
+import { ADMIN_TOKEN } from '../../test/support/harness/api-server.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { startKeelson } from '../../test/support/harness/keelson.ts'
+import { SoakClient } from '../../test/chaos/soak/client.ts'
+import { ConversionHook } from '../../test/chaos/soak/conversion-hook.ts'
+import { bodyOf, definitionOf, definitions, pathOf } from '../../test/chaos/soak/custom-kind.ts'
+import { describeFigure, type Figure, isMet } from '../report/figure.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 
 const OBJECTS = 50_000

@@ -1,7 +1,7 @@
 /** A client that makes CustomResourceDefinitions by the thousand, and asks for what they define. */
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ADMIN_TOKEN } from '../../test/harness/api-server.ts'
+import { ADMIN_TOKEN } from '../../test/support/harness/api-server.ts'
 
 const PER_GROUP = 10
 const FIELDS = 60

@@ -2,10 +2,10 @@
  * Events in an etcd of their own beside all in one: `npm run bench -- --only etcds`. A server on each, in turn, with the same load: Events
  * as fast as some clients can create them, and a ConfigMap now and then, whose wait is what the Events cost everybody else.
  */
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
-import { SteadyClient } from '../../test/soak/steady-client.ts'
-import type { Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { startKeelson } from '../../test/support/harness/keelson.ts'
+import { SteadyClient } from '../../test/chaos/soak/steady-client.ts'
+import type { Figure } from '../report/figure.ts'
 
 const SECONDS = 15
 const EVENT_LANES = 16

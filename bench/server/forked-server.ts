@@ -2,8 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import { Authority } from '../../test/harness/issued-certificate.ts'
-import { portOf } from '../../test/harness/port-of.ts'
+import { Authority } from '../../test/support/harness/issued-certificate.ts'
+import { portOf } from '../../test/support/harness/port-of.ts'
 
 /** Beyond Node's own limit of 10 it would refuse streams while long answers are sent on others. */
 const SESSION_MEGABYTES_MAX = 1000

@@ -4,9 +4,9 @@
  * Run by itself: node bench/server/many-crds.ts [count]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
-import { describeFigure, type Figure } from '../figure.ts'
+import { startEtcd } from '../../test/support/harness/etcd.ts'
+import { startKeelson } from '../../test/support/harness/keelson.ts'
+import { describeFigure, type Figure } from '../report/figure.ts'
 import { definition, DefinitionsClient, groupOf } from './definitions.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
-import { isRecord } from '../../test/compat/json.ts'
+import { isRecord } from '../../test/recorded/compat/json.ts'
 import { Http2Client } from './http2-client.ts'
 import { inLanes } from './lanes.ts'
 import type { Target } from './targets.ts'

@@ -9,8 +9,8 @@ import {
   type ApiServerOptions,
   type ApiServerProcess,
   startApiServer,
-} from '../../test/harness/api-server.ts'
-import { installPackage } from '../../test/harness/package.ts'
+} from '../../test/support/harness/api-server.ts'
+import { installPackage } from '../../test/support/harness/package.ts'
 
 export class PackagedKeelson implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'keelson-package-'))

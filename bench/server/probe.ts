@@ -1,6 +1,6 @@
 /** A client beside a load that asks for one small thing at a time: how long it waits is what the load does to others. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from '../../test/compat/client.ts'
+import { createClient } from '../../test/recorded/compat/client.ts'
 import type { Target } from './targets.ts'
 
 /** Between two requests: some hundred a minute, which no server feels. */

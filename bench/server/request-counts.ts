@@ -1,5 +1,5 @@
 /** Which requests a server has answered, by its own metrics. */
-import type { Client } from '../../test/compat/client.ts'
+import type { Client } from '../../test/recorded/compat/client.ts'
 
 /** By verb and resource, such as `PATCH pods/status`. */
 export type RequestCounts = ReadonlyMap<string, number>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Disturbance } from '../host.ts'
+import type { Disturbance } from '../report/host.ts'
 import { describeRounds, judge, type Round, roundOf, roundsThatCount } from './rounds.ts'
 
 const quiet = (before: number, after: number): Round => ({

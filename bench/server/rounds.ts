@@ -1,6 +1,6 @@
 /** What the rounds of a comparison say: which count, the ratio, how sure it is, and whether it is a regression. */
-import type { Disturbance } from '../host.ts'
-import { type Interval, medianInterval } from '../interval.ts'
+import type { Disturbance } from '../report/host.ts'
+import { type Interval, medianInterval } from '../report/interval.ts'
 
 /** One run of a load on one server: CPU time of a request in µs, and how much the machine did besides. */
 export type Turn = Disturbance & { readonly cpuMicros: number }

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildBinary } from '../../scripts/binary.ts'
-import { freePorts, startEtcd } from '../../test/harness/etcd.ts'
-import { installPacked, npmEnvironment, packPackage } from '../../test/harness/packed.ts'
-import type { Figure } from '../figure.ts'
-import { calmest, watchHost } from '../host.ts'
+import { freePorts, startEtcd } from '../../test/support/harness/etcd.ts'
+import { installPacked, npmEnvironment, packPackage } from '../../test/support/harness/packed.ts'
+import type { Figure } from '../report/figure.ts'
+import { calmest, watchHost } from '../report/host.ts'
 
 /** Long enough that what was needed for the start alone has been collected. */
 const IDLE_MS = 3_000

@@ -1,5 +1,5 @@
 /** Who is put under load: named servers, each with the process whose time and memory count. */
-import type { ApiServerProcess } from '../../test/harness/api-server.ts'
+import type { ApiServerProcess } from '../../test/support/harness/api-server.ts'
 
 export type Target = {
   readonly name: string

@@ -1,7 +1,7 @@
 /** The loads: what each does to a server, and the objects it needs there first. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, createClient } from '../../test/compat/client.ts'
-import { isRecord } from '../../test/compat/json.ts'
+import { type Client, createClient } from '../../test/recorded/compat/client.ts'
+import { isRecord } from '../../test/recorded/compat/json.ts'
 import { customObject, customPath, definition, definitionsPath } from './custom-kind.ts'
 import { frame, rangeRequest, putRequest } from './etcd-frames.ts'
 import { type Figures, h2load, type Load } from './h2load.ts'

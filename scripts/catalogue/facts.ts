@@ -1,6 +1,6 @@
 /**
- * Facts about Kubernetes, read from the source of its published modules by test/tools/kubernetes/facts. The version is the one that
- * test/tools/kubernetes pins; another one can be named.
+ * Facts about Kubernetes, read from the source of its published modules by test/support/tools/kubernetes/facts. The version is the one that
+ * test/support/tools/kubernetes pins; another one can be named.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -67,7 +67,7 @@ export type Facts = {
 /** The facts of all types take less than 1 MB. */
 const OUTPUT_BYTES_MAX = 16 << 20
 
-const pin = join(import.meta.dirname, '..', '..', 'test', 'tools', 'kubernetes')
+const pin = join(import.meta.dirname, '..', '..', 'test', 'support', 'tools', 'kubernetes')
 const staging = [
   'api',
   'apiextensions-apiserver',

@@ -2,8 +2,8 @@
  * The table of resources, from what the reference answered: its aggregated discovery with every version on, and, of an object of each, the
  * version it was stored in.
  */
-import { isRecord, type Json } from '../../test/compat/json.ts'
-import { readDocuments, readStored, type StoredRow } from '../../test/golden/read.ts'
+import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
+import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'
 
 type Kind = { readonly group: string; readonly version: string; readonly kind: string }
 type Served = { readonly verbs: readonly string[]; readonly responseKind?: Kind }

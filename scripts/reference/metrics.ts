@@ -14,8 +14,8 @@ import { addReloadMetrics } from '../../src/server/reload-metrics.ts'
 import { realSurroundings, startServer } from '../../src/server/server.ts'
 import { KmsMetrics } from '../../src/storage/encryption/kms/metrics.ts'
 import { TransformationMetrics } from '../../src/storage/encryption/metrics.ts'
-import { freePorts } from '../../test/harness/etcd.ts'
-import recorded from '../../test/metrics/recorded.json' with { type: 'json' }
+import { freePorts } from '../../test/support/harness/etcd.ts'
+import recorded from '../../test/recorded/metrics/recorded.json' with { type: 'json' }
 import { reasonOf } from './absent-metrics.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
@@ -44,7 +44,7 @@ export async function metricsPage(): Promise<Page> {
     `\`GET /metrics\` in the Prometheus text format, for who may \`get\` that path. Names are kube-apiserver's where it has such a metric. A metric with labels is printed once it has a value. ${rows.length} of them:`,
     table(['metric', 'type', 'stability', 'labels', 'what it tells'], rows),
     '## What kube-apiserver has besides',
-    'Of the metrics that a kube-apiserver v1.33 showed after some requests (recorded by `node test/metrics/record.ts`), these are not here. All others have the same type, stability level, labels and buckets: `test/integration/metrics-recorded.test.ts`.',
+    'Of the metrics that a kube-apiserver v1.33 showed after some requests (recorded by `node test/recorded/metrics/record.ts`), these are not here. All others have the same type, stability level, labels and buckets: `test/integration/metrics-recorded.test.ts`.',
     table(['metric', 'why not'], absentRows(new Set(byName.keys()))),
   )
 }

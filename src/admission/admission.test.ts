@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attributes, pod } from '../../test/harness/admission.ts'
+import { attributes, pod } from '../../test/support/harness/admission.ts'
 import { Admission, type Plugin } from './admission.ts'
 import { deleteOptions, writeOptions } from './operation-options.ts'
 

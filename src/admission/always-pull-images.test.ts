@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, attributes, pod, specOf } from '../../test/harness/admission.ts'
+import { admit, attributes, pod, specOf } from '../../test/support/harness/admission.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { alwaysPullImages } from './always-pull-images.ts'

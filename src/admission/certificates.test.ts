@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes } from '../../test/harness/admission.ts'
+import { admit, anObject, attributes } from '../../test/support/harness/admission.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import {
   certificateSubjectRestriction,
@@ -10,7 +10,7 @@ import {
   type MayDo,
 } from './certificates.ts'
 
-const kit = new URL('../../test/compat/scenarios/kit/csr.mjs', import.meta.url).href
+const kit = new URL('../../test/recorded/compat/scenarios/kit/csr.mjs', import.meta.url).href
 const { mastersRequest, personRequest }: { mastersRequest: string; personRequest: string } =
   await import(kit)
 

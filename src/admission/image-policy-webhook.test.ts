@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, attributes, pod } from '../../test/harness/admission.ts'
+import { admit, attributes, pod } from '../../test/support/harness/admission.ts'
 import type { Fields } from '../api/object.ts'
 import { silent } from '../lib/log.ts'
 import { systemTime } from '../lib/timers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attributes } from '../../test/harness/admission.ts'
+import { attributes } from '../../test/support/harness/admission.ts'
 import { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { builtInResources } from '../registry/built-in.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects } from '../../test/harness/admission.ts'
+import { admit, anObject, attributes, MemoryObjects } from '../../test/support/harness/admission.ts'
 import { type ApiError, forbidden, internalError } from '../api/errors.ts'
 import { createNamespaceAutoProvision } from './namespace-auto-provision.ts'
 import { createNamespaceExists } from './namespace-exists.ts'

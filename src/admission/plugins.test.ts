@@ -7,7 +7,7 @@ import {
   MemoryObjects,
   pod,
   specOf,
-} from '../../test/harness/admission.ts'
+} from '../../test/support/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { alwaysAdmit } from './always-admit.ts'

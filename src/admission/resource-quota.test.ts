@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+  pod,
+} from '../../test/support/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { Attributes, Plugin } from './admission.ts'

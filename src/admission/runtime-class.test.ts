@@ -7,7 +7,7 @@ import {
   MemoryObjects,
   pod,
   specOf,
-} from '../../test/harness/admission.ts'
+} from '../../test/support/harness/admission.ts'
 import type { Fields } from '../api/object.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 

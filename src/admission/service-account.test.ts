@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects, specOf } from '../../test/harness/admission.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+  specOf,
+} from '../../test/support/harness/admission.ts'
 import type { Fields } from '../api/object.ts'
 import { createServiceAccount } from './service-account.ts'
 

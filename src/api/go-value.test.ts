@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../test/harness/turns.ts'
+import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { goPlain, goStrings, goSyntax } from './go-value.ts'
 import type { Json } from './object.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { allSteps, cpuMsOf } from '../../test/harness/turns.ts'
+import { allSteps, cpuMsOf } from '../../test/support/harness/turns.ts'
 import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
 import { hasEscapedKey, parseInSteps, parseJson, parseText, readAny } from './json-value.ts'
 

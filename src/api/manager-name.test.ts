@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../test/harness/turns.ts'
+import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { FAULTS_CHARACTERS_MAX } from './field-fault.ts'
 import { managerFaults } from './manager-name.ts'
 

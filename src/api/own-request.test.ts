@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnsDuring } from '../../test/harness/turns.ts'
+import { turnsDuring } from '../../test/support/harness/turns.ts'
 import { objectInSlices, objectOf } from './own-request.ts'
 
 test('a large response is parsed in several turns of the event loop', async () => {

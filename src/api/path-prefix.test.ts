@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../test/harness/turns.ts'
+import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { pathPrefix } from './path-prefix.ts'
 
 test('stars at the end are no part of the prefix, others are', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bestLongestTurnMs } from '../../test/harness/turns.ts'
+import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
 import { inParts } from '../lib/parts.ts'
 import { Slices } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { HandleAs } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { type Log, silent } from '../lib/log.ts'
-import { SteppedTime } from '../../test/harness/stepped-time.ts'
+import { SteppedTime } from '../../test/support/harness/stepped-time.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 
 const answer = (status: number, body: object): ApiResponse => ({

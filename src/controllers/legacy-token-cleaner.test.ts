@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import { silent } from '../lib/log.ts'
-import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
+import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
 import { cleanOnce } from './legacy-token-cleaner.ts'
 import type { ReadAccess, ReadAccessOf } from './read-access.ts'
 

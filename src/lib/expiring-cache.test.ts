@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes, partOfMegabyte } from '../../test/harness/held-bytes.ts'
+import { heldBytes, partOfMegabyte } from '../../test/support/harness/held-bytes.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
 function started(sizeMax: number): { cache: ExpiringCache<number>; pass: (ms: number) => void } {

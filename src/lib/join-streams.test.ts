@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { portOf } from '../../test/harness/port-of.ts'
-import { until } from '../../test/harness/until.ts'
+import { portOf } from '../../test/support/harness/port-of.ts'
+import { until } from '../../test/support/harness/until.ts'
 import { join } from './join-streams.ts'
 
 /** Two ends of a connection. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../test/harness/turns.ts'
+import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { repeatsIn } from './long-lists.ts'
 
 test('items that occur earlier in the list are found by their index', () => {

@@ -20,7 +20,7 @@ export type MemoryGiven = {
 const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
-/** The program, its heap, connections, and buffers that wait for the collector: under hostile loads some 200 MB beyond the two budgets (test/hostile/memory.ts). */
+/** The program, its heap, connections, and buffers that wait for the collector: under hostile loads some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts). */
 const OWN_BYTES = 192 << 20
 const CACHE_SHARE = 2 / 5
 const CACHE_BYTES_MIN = 16 << 20

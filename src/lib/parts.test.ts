@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { allSteps, turnsDuring } from '../../test/harness/turns.ts'
+import { allSteps, turnsDuring } from '../../test/support/harness/turns.ts'
 import {
   eachItem,
   eachKey,

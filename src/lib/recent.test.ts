@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes, partOfMegabyte } from '../../test/harness/held-bytes.ts'
+import { heldBytes, partOfMegabyte } from '../../test/support/harness/held-bytes.ts'
 import { Recent } from './recent.ts'
 
 test('the last ones are there, and never more than the size', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allSteps } from '../../test/harness/turns.ts'
+import { allSteps } from '../../test/support/harness/turns.ts'
 import { parts } from './parts.ts'
 import { sortInParts } from './sort-in-parts.ts'
 

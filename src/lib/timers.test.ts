@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { measureFootprint } from '../../test/harness/leaks.ts'
+import { measureFootprint } from '../../test/support/harness/leaks.ts'
 import { inTime, ownInTime, systemTimers, type Timers } from './timers.ts'
 
 /** Its timers fire when they are told to. */

@@ -1,9 +1,9 @@
 /** A list in which every item is wrong makes a limited number of faults, whatever its kind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { itemOf, objectText } from '../../test/hostile/sweep/bodies.ts'
-import { fieldsOf, loadTargets, type SweptField } from '../../test/hostile/sweep/fields.ts'
-import { builtIns } from '../../test/harness/memory-control-plane.ts'
+import { itemOf, objectText } from '../../test/chaos/hostile/sweep/bodies.ts'
+import { fieldsOf, loadTargets, type SweptField } from '../../test/chaos/hostile/sweep/fields.ts'
+import { builtIns } from '../../test/support/harness/memory-control-plane.ts'
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { KubeObject } from '../api/object.ts'
 import { decodeBody } from '../objects/codec/decode-body.ts'

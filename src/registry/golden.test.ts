@@ -1,8 +1,12 @@
-/** Objects that kube-apiserver wrote, and objects with every field set (test/golden), read and written again. */
+/** Objects that kube-apiserver wrote, and objects with every field set (test/recorded/golden), read and written again. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { readFilled, readStored, type StoredRow as GoldenRow } from '../../test/golden/read.ts'
+import {
+  readFilled,
+  readStored,
+  type StoredRow as GoldenRow,
+} from '../../test/recorded/golden/read.ts'
 import type { KubeObject } from '../api/object.ts'
 import { decodeStruct } from '../objects/codec/decode.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError } from '../objects/codec/object.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRegistry } from '../../test/properties/registry.ts'
-import { loadSeeds } from '../../test/properties/seeds.ts'
+import { checkRegistry } from '../../test/chaos/properties/registry.ts'
+import { loadSeeds } from '../../test/chaos/properties/seeds.ts'
 
-/** A second of it; test/properties/main.ts does more. */
+/** A second of it; test/chaos/properties/main.ts does more. */
 const RUNS = 2_000
 
 test('rules hold for whatever is sent', async () => {

@@ -34,15 +34,15 @@ import { Slices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../objects/patch/patches.ts'
 import { restoreStruct } from '../objects/patch/restore.ts'
 import { decide } from '../request/verbs/write/decide.ts'
-import { allSteps } from '../../test/harness/turns.ts'
+import { allSteps } from '../../test/support/harness/turns.ts'
 import {
   itemText,
   type Kind,
   kinds,
   objectText,
   Texts,
-} from '../../test/properties/random-objects.ts'
-import { Random } from '../../test/simulation/random.ts'
+} from '../../test/chaos/properties/random-objects.ts'
+import { Random } from '../../test/chaos/simulation/random.ts'
 import { apiVersionOf } from './resource.ts'
 
 /** Ends a part after each step, or after some of them. */

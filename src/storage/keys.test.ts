@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readKeys } from '../../test/golden/read.ts'
+import { readKeys } from '../../test/recorded/golden/read.ts'
 import {
   ResourceKeys,
   rangeOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BusyLoop } from '../../test/harness/turns.ts'
+import { BusyLoop } from '../../test/support/harness/turns.ts'
 import type { FeedEvent } from './engine.ts'
 import { OpenedEvents } from './opened-events.ts'
 

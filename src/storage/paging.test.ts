@@ -135,7 +135,10 @@ test('a token that nests deeper than any stack', () => {
   assert.match(faultOf(tokenOf('['.repeat(200_000))) ?? '', /unexpected end of JSON input/)
 })
 
-const recordings = join(import.meta.dirname, '../../test/compat/recordings/listwatch-paging.json')
+const recordings = join(
+  import.meta.dirname,
+  '../../test/recorded/compat/recordings/listwatch-paging.json',
+)
 
 test('refused tokens recorded from the reference', () => {
   const scenarios: Record<string, { step: string; body?: { message?: string } }[]> = JSON.parse(

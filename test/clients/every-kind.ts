@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord } from '../compat/json.ts'
-import type { Answer, SoakClient } from '../soak/client.ts'
+import { isRecord } from '../recorded/compat/json.ts'
+import type { Answer, SoakClient } from '../chaos/soak/client.ts'
 
 /** `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are off by default. */
 const files = {

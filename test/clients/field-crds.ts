@@ -7,10 +7,10 @@
  *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */
 import { parseArgs } from 'node:util'
-import type { ApiServerOptions, ApiServerProcess } from '../harness/api-server.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { startReference } from '../harness/reference.ts'
+import type { ApiServerOptions, ApiServerProcess } from '../support/harness/api-server.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { startReference } from '../support/harness/reference.ts'
 import { installCharts } from './field/charts.ts'
 import { compareRecords } from './field/compare.ts'
 import { type FieldDefinition, readPackage } from './field/fetch.ts'

@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { startReference } from '../harness/reference.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { startReference } from '../support/harness/reference.ts'
 
 /** A build downloads hundreds of files and compiles on a busy machine. */
 const BUILD_MAX_MS = 20 * 60_000

@@ -8,9 +8,9 @@
  *   node test/clients/kubectl-commands.ts --show            prints what Keelson's say, without the reference
  */
 import { parseArgs } from 'node:util'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { startReference } from '../harness/reference.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { startReference } from '../support/harness/reference.ts'
 import { type KubectlCommand, sections } from './kubectl/commands.ts'
 import { inAnyOrder, masked, withoutProse } from './kubectl/mask.ts'
 import { proxyAnswers } from './kubectl/proxy.ts'

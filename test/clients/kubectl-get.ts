@@ -4,11 +4,11 @@
  *
  *   node test/clients/kubectl-get.ts
  */
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
-import { startReference } from '../harness/reference.ts'
-import { SoakClient } from '../soak/client.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { type Kubectl, kubectlFor } from '../support/harness/kubectl.ts'
+import { startReference } from '../support/harness/reference.ts'
+import { SoakClient } from '../chaos/soak/client.ts'
 import { createSet, listables } from './every-kind.ts'
 
 /** Shown at different moments. */

@@ -3,8 +3,8 @@
  * a Job that they are done), and takes away the Pods that are to end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord } from '../compat/json.ts'
-import { SoakClient } from '../soak/client.ts'
+import { isRecord } from '../recorded/compat/json.ts'
+import { SoakClient } from '../chaos/soak/client.ts'
 
 /** The controller of nodes takes one that is not heard of for 40 s for dead. */
 const BEAT_MS = 10_000

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { isRecord } from '../compat/json.ts'
+import { isRecord } from '../recorded/compat/json.ts'
 
 /** How often, by `user verb resource`. */
 export type Refusals = ReadonlyMap<string, number>

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { Companions } from '../compat/companions.ts'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { startEtcd, toolPath } from '../harness/etcd.ts'
-import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
+import { Companions } from '../recorded/compat/companions.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
+import { startEtcd, toolPath } from '../support/harness/etcd.ts'
+import { keelsonProgram, startKeelson } from '../support/harness/keelson.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
 

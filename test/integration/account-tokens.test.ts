@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const servers: TestServer[] = []

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { kubectlFor } from '../harness/kubectl.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { kubectlFor } from '../support/harness/kubectl.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'admission.md'), 'utf8')
 const blocks = (page.match(/(?:^ {4}.*\n|^\n(?= {4}))+/gm) ?? []).map((block) =>

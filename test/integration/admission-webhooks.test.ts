@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:https'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())

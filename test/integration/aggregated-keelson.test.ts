@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { Authority } from '../harness/issued-certificate.ts'
-import { until } from '../harness/until.ts'
+import { Authority } from '../support/harness/issued-certificate.ts'
+import { until } from '../support/harness/until.ts'
 import {
   type Answer,
   type Call,

@@ -19,8 +19,8 @@ import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { Authority } from '../harness/issued-certificate.ts'
-import { until, WATCHED_MS } from '../harness/until.ts'
+import { Authority } from '../support/harness/issued-certificate.ts'
+import { until, WATCHED_MS } from '../support/harness/until.ts'
 import {
   adminToken,
   type Call,

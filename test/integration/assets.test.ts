@@ -13,9 +13,9 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { readIfThere } from '../../src/lib/read-if-there.ts'
 import { createAuthority, issue } from '../../src/lib/x509/certificates.ts'
-import { freePorts, startEtcd } from '../harness/etcd.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
-import { until } from '../harness/until.ts'
+import { freePorts, startEtcd } from '../support/harness/etcd.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
+import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 let dir = ''

@@ -1,7 +1,7 @@
 /** Clients cannot make the metrics grow (CVE-2020-8552): what they choose freely is no label. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClient } from '../compat/client.ts'
+import { createClient } from '../recorded/compat/client.ts'
 import { adminToken, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { parseBody, createClient, type HttpAnswer } from '../compat/client.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import type { ApiServerProcess } from '../harness/api-server.ts'
+import { parseBody, createClient, type HttpAnswer } from '../recorded/compat/client.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
 
 const parts = new AsyncDisposableStack()
 let server: ApiServerProcess

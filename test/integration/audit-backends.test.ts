@@ -9,7 +9,7 @@ import { createServer as createPlainServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { portOf } from '../harness/port-of.ts'
+import { portOf } from '../support/harness/port-of.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const maps = '/api/v1/namespaces/default/configmaps'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Fields, fieldsOf, textOf } from '../../src/api/object.ts'
 import { parseText } from '../../src/api/json-value.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const policy = `apiVersion: audit.k8s.io/v1

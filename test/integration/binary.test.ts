@@ -20,9 +20,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { buildBinary } from '../../scripts/binary.ts'
 import { fillImage } from '../../scripts/image.ts'
-import { freePorts } from '../harness/etcd.ts'
-import { findOnPath } from '../harness/packed.ts'
-import { until } from '../harness/until.ts'
+import { freePorts } from '../support/harness/etcd.ts'
+import { findOnPath } from '../support/harness/packed.ts'
+import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 const COMMAND_MS_MAX = 300_000

@@ -1,7 +1,7 @@
 /** Bootstrap tokens: Secrets of kube-system with which nodes join, and which end with their Secret. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import {
   adminToken,
   type Answer,

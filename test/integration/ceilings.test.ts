@@ -23,8 +23,8 @@ import {
   SETTING,
   settings,
   uint32,
-} from '../harness/raw-http2.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until } from '../support/harness/until.ts'
 import { adminToken, type Client, clients, startTestServer } from './support.ts'
 
 const CANCEL = 8

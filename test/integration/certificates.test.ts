@@ -15,8 +15,8 @@ import { tlsOptions } from '../../src/net/http/tls-options.ts'
 import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { realSurroundings, type Server, startServer } from '../../src/server/server.ts'
-import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
-import { until, WATCHED_MS } from '../harness/until.ts'
+import { type EtcdProcess, startEtcd } from '../support/harness/etcd.ts'
+import { until, WATCHED_MS } from '../support/harness/until.ts'
 
 const nowMs = Date.now()
 const authority = createAuthority('test-ca', nowMs)

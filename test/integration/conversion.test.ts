@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { fieldsOf, itemsOf, textOf } from '../../src/api/object.ts'
-import { HookServer } from '../compat/hooks.ts'
-import type { HookAnswer } from '../compat/steps.ts'
+import { HookServer } from '../recorded/compat/hooks.ts'
+import type { HookAnswer } from '../recorded/compat/steps.ts'
 import { clients, startTestServer } from './support.ts'
 
 /** All but those named `bad`. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-debug-'))

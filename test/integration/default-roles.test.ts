@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { put } from '../harness/gateway.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { put } from '../support/harness/gateway.ts'
 import { clients, startOn, startReplica, startTestServer } from './support.ts'
 
 const options = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { clients, type Client, startReplica, startTestServer } from './support.ts'
 
 const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'

@@ -10,9 +10,9 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { lockFolder } from '../../src/storage/sqlite/folder-lock.ts'
-import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
-import { until } from '../harness/until.ts'
+import { freePorts, startEtcd, toolPath } from '../support/harness/etcd.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
+import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 let dir: string

@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
-import { freePorts, toolPath } from '../harness/etcd.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
-import { type Block, readBlocks, runBlocks } from '../harness/markdown-commands.ts'
+import { freePorts, toolPath } from '../support/harness/etcd.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
+import { type Block, readBlocks, runBlocks } from '../support/harness/markdown-commands.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 /** What `test/clients/field.ts` built. */
@@ -94,7 +94,7 @@ function environment(folder: string): NodeJS.ProcessEnv {
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
     XDG_CACHE_HOME: cache,
-    // Built as test/tools/install does it, so that what it built need not be built again.
+    // Built as test/support/tools/install does it, so that what it built need not be built again.
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=mod -trimpath',
     // What test/clients/field.ts built need not be downloaded or built again.
@@ -118,7 +118,7 @@ function lacks(need: string, folder: string): string | undefined {
       if (!isThere('go version')) return 'no Go on the PATH'
       // Stands for the reader's own module.
       for (const file of ['go.mod', 'go.sum'])
-        copyFileSync(join(root, 'test/tools/controller-runtime', file), join(folder, file))
+        copyFileSync(join(root, 'test/support/tools/controller-runtime', file), join(folder, file))
       return undefined
     case 'java':
       if (!isThere('java --version')) return 'no Java on the PATH'

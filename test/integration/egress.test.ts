@@ -15,10 +15,10 @@ import {
   type EgressProxyServer,
   startConnectProxy,
   startGrpcProxy,
-} from '../harness/egress-proxies.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
-import { portOf } from '../harness/port-of.ts'
+} from '../support/harness/egress-proxies.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { type Kubelet, startKubelet } from '../support/harness/kubelet.ts'
+import { portOf } from '../support/harness/port-of.ts'
 import {
   adminToken,
   type Answer,

@@ -1,4 +1,4 @@
-/** What is served with an older `--emulated-version`, as test/emulation recorded it from the reference. */
+/** What is served with an older `--emulated-version`, as test/recorded/emulation recorded it from the reference. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
 import { realSurroundings, startServer } from '../../src/server/server.ts'
-import { runs } from '../emulation/runs.ts'
-import { type Served, servedOf } from '../emulation/served.ts'
+import { runs } from '../recorded/emulation/runs.ts'
+import { type Served, servedOf } from '../recorded/emulation/served.ts'
 import { adminToken, clients } from './support.ts'
 
-const recording = join(import.meta.dirname, '../emulation/recorded.json')
+const recording = join(import.meta.dirname, '../recorded/emulation/recorded.json')
 const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(recording, 'utf8'))
 
 /** Versions that ended before 1.33: they are not in the catalogue. */

@@ -1,4 +1,4 @@
-/** The sequences of test/encryption, step by step with the answers of the reference. */
+/** The sequences of test/integration/encryption, step by step with the answers of the reference. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,11 +8,11 @@ import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
-import { type Ask, configOf, namespace, phases, play, type Shown } from '../encryption/sequences.ts'
-import { startEtcd } from '../harness/etcd.ts'
+import { type Ask, configOf, namespace, phases, play, type Shown } from './encryption/sequences.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
 import { clients, startOn } from './support.ts'
 
-const recordedPath = join(import.meta.dirname, '../encryption/recorded.json')
+const recordedPath = join(import.meta.dirname, './encryption/recorded.json')
 const recorded: { readonly [phase: string]: readonly Shown[] } = JSON.parse(
   readFileSync(recordedPath, 'utf8'),
 )
@@ -48,7 +48,7 @@ test('keys are rotated and unreadable values answered as by the reference', asyn
     assert.deepEqual(
       shown.map(({ step }) => step),
       expected.map(({ step }) => step),
-      'record the sequences again: node test/encryption/record.ts --reference',
+      'record the sequences again: node test/integration/encryption/record.ts --reference',
     )
     for (const [at, one] of expected.entries())
       if (!isOfMoment(one)) assert.deepEqual(shown[at], one, phase.name)

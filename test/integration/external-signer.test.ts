@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { checkArgs } from '../../src/config/config.ts'
-import { ExternalSignerServer } from '../harness/external-signer.ts'
+import { ExternalSignerServer } from '../support/harness/external-signer.ts'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts'

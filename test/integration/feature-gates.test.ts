@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseText } from '../../src/api/json-value.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../src/api/object.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer

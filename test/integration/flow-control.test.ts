@@ -14,8 +14,8 @@ import {
   headersFrame,
   RawHttp2,
   requestFields,
-} from '../harness/raw-http2.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const flow = '/apis/flowcontrol.apiserver.k8s.io/v1'

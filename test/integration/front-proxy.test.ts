@@ -6,8 +6,8 @@ import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
-import { until, WATCHED_MS } from '../harness/until.ts'
+import { Authority, type IssuedCertificate } from '../support/harness/issued-certificate.ts'
+import { until, WATCHED_MS } from '../support/harness/until.ts'
 import { adminToken, startTestServer, type TestServer } from './support.ts'
 
 const clients = new Authority('clients')

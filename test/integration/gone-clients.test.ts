@@ -25,8 +25,8 @@ import {
   SETTING,
   settings,
   uint32,
-} from '../harness/raw-http2.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until } from '../support/harness/until.ts'
 
 const CANCEL = 8
 

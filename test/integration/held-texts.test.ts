@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
-import { heldBytes } from '../harness/held-bytes.ts'
+import { heldBytes } from '../support/harness/held-bytes.ts'
 
 let cluster: Cluster
 

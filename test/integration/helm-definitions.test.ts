@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startEtcd } from '../harness/etcd.ts'
-import { helmFor } from '../harness/helm.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { kubectlFor } from '../harness/kubectl.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { helmFor } from '../support/harness/helm.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { kubectlFor } from '../support/harness/kubectl.ts'
 
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
-import { type Helm, helmFor } from '../harness/helm.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
+import { type EtcdProcess, startEtcd } from '../support/harness/etcd.ts'
+import { type Helm, helmFor } from '../support/harness/helm.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { type Kubectl, kubectlFor } from '../support/harness/kubectl.ts'
 
 const chart = join(import.meta.dirname, 'chart')
 

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AttackedServer } from '../harness/attacked-server.ts'
+import { AttackedServer } from '../support/harness/attacked-server.ts'
 import {
   ACK,
   END_HEADERS,
@@ -25,8 +25,8 @@ import {
   SETTING,
   settings,
   uint32,
-} from '../harness/raw-http2.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until } from '../support/harness/until.ts'
 
 const CANCEL = 8
 const ENHANCE_YOUR_CALM = 11

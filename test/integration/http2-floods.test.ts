@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Handler } from '../../src/api/request.ts'
-import { measureFootprint } from '../harness/leaks.ts'
+import { measureFootprint } from '../support/harness/leaks.ts'
 import {
   ACK,
   END_HEADERS,
@@ -18,8 +18,8 @@ import {
   SETTING,
   settings,
   uint32,
-} from '../harness/raw-http2.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until } from '../support/harness/until.ts'
 import { startListener } from './listener-under-attack.ts'
 import { startTestServer } from './support.ts'
 

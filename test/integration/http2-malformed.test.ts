@@ -14,7 +14,7 @@ import {
   headersFrame,
   RawHttp2,
   requestFields,
-} from '../harness/raw-http2.ts'
+} from '../support/harness/raw-http2.ts'
 import { type AttackedListener, startListener } from './listener-under-attack.ts'
 
 const PROTOCOL_ERROR = 1

@@ -11,7 +11,7 @@ import { ApiError } from '../../src/api/errors.ts'
 import type { ApiResponse, Handler } from '../../src/api/request.ts'
 import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { toolPath } from '../harness/etcd.ts'
+import { toolPath } from '../support/harness/etcd.ts'
 
 const certificate = createSelfSigned('http2', ['127.0.0.1'], Date.now())
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { serverName } from '../../src/controllers/identity-lease.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'

@@ -10,9 +10,9 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEtcd, toolPath } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { kubectlFor } from '../harness/kubectl.ts'
+import { startEtcd, toolPath } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { kubectlFor } from '../support/harness/kubectl.ts'
 
 /** Several pages of a list. */
 const OBJECTS = 1500

@@ -8,10 +8,10 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { EtcdProcess, freePorts } from '../harness/etcd.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
-import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
-import { until } from '../harness/until.ts'
+import { EtcdProcess, freePorts } from '../support/harness/etcd.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
+import { Authority, type IssuedCertificate } from '../support/harness/issued-certificate.ts'
+import { until } from '../support/harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 /** Each takes a second; minutes on a machine that is busy with other tests. */

@@ -1,10 +1,10 @@
 /** The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
+import { type EtcdProcess, startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { type Kubectl, kubectlFor } from '../support/harness/kubectl.ts'
 
 let etcd: EtcdProcess
 let server: ApiServerProcess

@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAuthority } from '../../src/lib/x509/certificates.ts'
 import { createFindHost } from '../../src/request/verbs/subresources/find-host.ts'
-import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
+import { type Kubelet, startKubelet } from '../support/harness/kubelet.ts'
 import {
   adminToken,
   type Answer,

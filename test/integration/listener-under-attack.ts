@@ -4,7 +4,7 @@ import type { Handler } from '../../src/api/request.ts'
 import type { Limits } from '../../src/net/http/limits.ts'
 import { Listener } from '../../src/net/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 
 const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
 

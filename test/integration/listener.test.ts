@@ -31,8 +31,8 @@ import {
   SETTING,
   settings,
   uint32,
-} from '../harness/raw-http2.ts'
-import { PATIENCE_MS, until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { PATIENCE_MS, until } from '../support/harness/until.ts'
 
 const certificate = createSelfSigned('listener', ['127.0.0.1'], Date.now())
 const authority = createAuthority('test authority', Date.now())

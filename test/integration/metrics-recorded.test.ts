@@ -1,14 +1,14 @@
-/** What the reference's metrics are like, and what it counts, as recorded by test/metrics/record.ts. */
+/** What the reference's metrics are like, and what it counts, as recorded by test/recorded/metrics/record.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reasonOf } from '../../scripts/reference/absent-metrics.ts'
 import { registeredMetrics } from '../../scripts/reference/metrics.ts'
-import { createClient } from '../compat/client.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { countedOf, exercise } from '../metrics/exercise.ts'
-import { describeMetrics, type Described } from '../metrics/exposition.ts'
-import recorded from '../metrics/recorded.json' with { type: 'json' }
+import { createClient } from '../recorded/compat/client.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { countedOf, exercise } from '../recorded/metrics/exercise.ts'
+import { describeMetrics, type Described } from '../recorded/metrics/exposition.ts'
+import recorded from '../recorded/metrics/recorded.json' with { type: 'json' }
 
 test('metrics have the type, stability level, labels and buckets of the reference, or a reason why they are not there', async () => {
   const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))

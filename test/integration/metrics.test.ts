@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, before, test } from 'node:test'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
 import { type Cluster, startCluster, type TestRequest } from '../../src/entry/testing/index.ts'
-import { HoldingWebhook, webhookConfigurations } from '../harness/holding-webhook.ts'
-import { PATIENCE_MS } from '../harness/until.ts'
+import { HoldingWebhook, webhookConfigurations } from '../support/harness/holding-webhook.ts'
+import { PATIENCE_MS } from '../support/harness/until.ts'
 
 const namespaces = '/api/v1/namespaces'
 const configMaps = `${namespaces}/n/configmaps`

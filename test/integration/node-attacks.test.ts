@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import {
   adminToken,
   type Client,

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OpenIdProvider } from '../harness/openid-provider.ts'
-import { StaticIssuer } from '../harness/static-issuer.ts'
-import { until } from '../harness/until.ts'
+import { OpenIdProvider } from '../support/harness/openid-provider.ts'
+import { StaticIssuer } from '../support/harness/static-issuer.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const FOUND_MS_MAX = 30_000

@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { startEtcd, toolPath } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
-import { kubectlFor } from '../harness/kubectl.ts'
+import { startEtcd, toolPath } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
+import { kubectlFor } from '../support/harness/kubectl.ts'
 
 const OBJECTS = 20
 

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { type ApiServerProcess, startApiServer } from '../harness/api-server.ts'
-import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
-import { installPackage } from '../harness/package.ts'
+import { type ApiServerProcess, startApiServer } from '../support/harness/api-server.ts'
+import { freePorts, startEtcd, toolPath } from '../support/harness/etcd.ts'
+import { installPackage } from '../support/harness/package.ts'
 import { clients, type Client } from './support.ts'
 
 const run = promisify(execFile)

@@ -5,9 +5,9 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { startEtcd } from '../harness/etcd.ts'
-import { startApiServer } from '../harness/api-server.ts'
-import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startApiServer } from '../support/harness/api-server.ts'
+import { keelsonProgram, startKeelson } from '../support/harness/keelson.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 let dir: string

@@ -1,7 +1,7 @@
 /** Roles on whole servers: what a client wrote counts for its next request, through restarts and on replicas; and attacks that must fail. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import {
   adminToken,
   type Client,

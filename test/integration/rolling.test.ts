@@ -1,7 +1,7 @@
-/** A small rolling restart; test/soak/rolling.ts is the whole one. */
+/** A small rolling restart; test/chaos/soak/rolling.ts is the whole one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { restartInTurn } from '../soak/rolling-restart.ts'
+import { restartInTurn } from '../chaos/soak/rolling-restart.ts'
 
 /** Three starts of a server on a busy machine; a request that is never answered ends it. */
 const TEST_MS_MAX = 600_000

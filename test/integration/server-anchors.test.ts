@@ -19,7 +19,7 @@ import {
   authorityExtensions,
   CertificateTree,
   type TreeCertificate,
-} from '../harness/certificate-tree.ts'
+} from '../support/harness/certificate-tree.ts'
 
 const tree = new CertificateTree()
 after(() => tree[Symbol.dispose]())

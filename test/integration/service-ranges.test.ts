@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const services = '/api/v1/namespaces/default/services'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { isFlagName } from '../../src/config/flags.ts'
-import { findOnPath } from '../harness/packed.ts'
+import { findOnPath } from '../support/harness/packed.ts'
 
 /** Ten times systemd's figure of what a service could do, from 0 to 10: 1.3 is what network, sockets and V8's compiler need. */
 const EXPOSURE_MAX = 15

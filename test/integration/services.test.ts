@@ -1,7 +1,7 @@
 /** Services on two replicas of one etcd: addresses and node ports are given once, and come back. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import {
   type Answer,
   type Client,

@@ -19,8 +19,8 @@ import {
   headersFrame,
   RawHttp2,
   requestFields,
-} from '../harness/raw-http2.ts'
-import { until, WATCHED_MS } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { until, WATCHED_MS } from '../support/harness/until.ts'
 import { adminToken, type Client, clients } from './support.ts'
 
 type Started = AsyncDisposable & {

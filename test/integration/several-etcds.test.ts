@@ -9,9 +9,9 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { compactionMarker, rangeOf, rangeOfKey } from '../../src/storage/keys.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { until } from '../harness/until.ts'
-import { startReceiver } from '../observe/receiver.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { until } from '../support/harness/until.ts'
+import { startReceiver } from './observe/receiver.ts'
 import { type Client, clients, startOn } from './support.ts'
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>

@@ -13,7 +13,7 @@ import {
   set,
   text as derText,
 } from '../../src/lib/x509/der.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer

@@ -15,8 +15,8 @@ import {
   reset,
   SETTING,
   settings,
-} from '../harness/raw-http2.ts'
-import { PATIENCE_MS, until } from '../harness/until.ts'
+} from '../support/harness/raw-http2.ts'
+import { PATIENCE_MS, until } from '../support/harness/until.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
 /** So long that a slow machine can do all of it meanwhile. */

@@ -21,10 +21,10 @@ import {
   listAll,
   type Listed,
 } from '../clients/every-kind.ts'
-import { isRecord } from '../compat/json.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
-import { SoakClient } from '../soak/client.ts'
+import { isRecord } from '../recorded/compat/json.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { keelsonProgram, startKeelson } from '../support/harness/keelson.ts'
+import { SoakClient } from '../chaos/soak/client.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'keelson-transfer-'))

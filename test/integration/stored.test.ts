@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 
 test('only the built-in events expire, not custom objects of a kind with the same name', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { freePorts, toolPath } from '../harness/etcd.ts'
+import { freePorts, toolPath } from '../support/harness/etcd.ts'
 import {
   findOnPath,
   installPacked,
@@ -14,8 +14,8 @@ import {
   type Packed,
   packPackage,
   pathWithNodeAlone,
-} from '../harness/packed.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/packed.ts'
+import { until } from '../support/harness/until.ts'
 
 const PACKED_BYTES_MAX = 4 << 20
 const COMMAND_MS_MAX = 120_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEtcd } from '../harness/etcd.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
 import { startOn } from './support.ts'
 
 test('a server that cannot start ends what it owns', async () => {

@@ -13,7 +13,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { realSurroundings, startServer } from '../../src/server/server.ts'
 import type { FindHost } from '../../src/request/verbs/subresources/find-host.ts'
-import { startEtcd } from '../harness/etcd.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
 
 export type Answer = {
   readonly status: number

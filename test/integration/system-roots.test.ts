@@ -25,7 +25,7 @@ import {
   authorityExtensions,
   CertificateTree,
   type TreeCertificate,
-} from '../harness/certificate-tree.ts'
+} from '../support/harness/certificate-tree.ts'
 
 const tree = new CertificateTree()
 const dir = mkdtempSync(join(tmpdir(), 'keelson-roots-'))

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { type Cluster, type Kubeconfig, startCluster } from '../../src/entry/testing/index.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')

@@ -16,8 +16,8 @@ import {
   HoldingWebhook,
   type HeldRequests,
   webhookConfigurations,
-} from '../harness/holding-webhook.ts'
-import { until } from '../harness/until.ts'
+} from '../support/harness/holding-webhook.ts'
+import { until } from '../support/harness/until.ts'
 
 const namespaces = '/api/v1/namespaces'
 const configMaps = `${namespaces}/default/configmaps`

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Authority } from '../harness/issued-certificate.ts'
-import { until } from '../harness/until.ts'
+import { Authority } from '../support/harness/issued-certificate.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 /** The webhook's cache, and then that of all tokens. */

@@ -1,10 +1,10 @@
-/** Spans of requests, compared with those of the reference as recorded by test/traces/record.ts. */
+/** Spans of requests, compared with those of the reference as recorded by test/recorded/traces/record.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createClient } from '../compat/client.ts'
-import { startReceiver } from '../observe/receiver.ts'
-import { exercise, type SpanShape, tracingFlag } from '../traces/exercise.ts'
-import recorded from '../traces/recorded.json' with { type: 'json' }
+import { createClient } from '../recorded/compat/client.ts'
+import { startReceiver } from './observe/receiver.ts'
+import { exercise, type SpanShape, tracingFlag } from '../recorded/traces/exercise.ts'
+import recorded from '../recorded/traces/recorded.json' with { type: 'json' }
 import { adminToken, startTestServer } from './support.ts'
 
 /** What is missing here, or may be, and why. */

@@ -1,4 +1,4 @@
-/** Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one; test/observe/receiver.ts. */
+/** Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one; test/integration/observe/receiver.ts. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { freePorts } from '../harness/etcd.ts'
-import { until } from '../harness/until.ts'
-import { type ReceivedSpan, type Receiver, startReceiver } from '../observe/receiver.ts'
+import { freePorts } from '../support/harness/etcd.ts'
+import { until } from '../support/harness/until.ts'
+import { type ReceivedSpan, type Receiver, startReceiver } from './observe/receiver.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-traces-'))

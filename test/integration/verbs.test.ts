@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { jsonToYaml } from '../../src/objects/codec/yaml-print.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../support/harness/until.ts'
 import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer

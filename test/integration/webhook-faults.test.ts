@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
+import type { ApiServerProcess } from '../support/harness/api-server.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
+import { startKeelson } from '../support/harness/keelson.ts'
 import {
   badPatchNames,
   faultNames,
@@ -15,9 +15,9 @@ import {
   type HostilePorts,
   oddityNames,
   pathOf,
-} from '../hostile/hostile-webhook.ts'
-import { type Inspector, inspect, residentBytes } from '../hostile/inspect.ts'
-import { until } from '../harness/until.ts'
+} from '../chaos/hostile/hostile-webhook.ts'
+import { type Inspector, inspect, residentBytes } from '../chaos/hostile/inspect.ts'
+import { until } from '../support/harness/until.ts'
 import { type Client, clients } from './support.ts'
 
 /** In seconds: of webhooks that do not answer in time, and of those whose answer is to be seen. */

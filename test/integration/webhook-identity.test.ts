@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { after, before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
+import { Authority, type IssuedCertificate } from '../support/harness/issued-certificate.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
 const NAME = 'hook.example.test'

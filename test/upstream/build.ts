@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { isRecord } from '../compat/json.ts'
+import { isRecord } from '../recorded/compat/json.ts'
 import {
   argv0Of,
   mainFile,
@@ -46,7 +46,7 @@ const replaced: Readonly<Record<string, string>> = {
 const listed = join(here, 'packages.txt')
 const binary = join(cache, 'bin', 'all.test')
 
-/** What test/tools/install builds kube-apiserver with, and what `go test` tells package testing. */
+/** What test/support/tools/install builds kube-apiserver with, and what `go test` tells package testing. */
 const linkerFlags =
   '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
 
@@ -160,10 +160,10 @@ async function linkModules(): Promise<void> {
   }
 }
 
-/** Source files under the names that they have in upstream's own build, as test/tools/install has them. */
+/** Source files under the names that they have in upstream's own build, as test/support/tools/install has them. */
 async function sourceNames(): Promise<string> {
   const folder = (await go('env', 'GOMODCACHE')).trim()
-  const pins = readFileSync(join(here, '..', 'tools', 'kubernetes', 'go.mod'), 'utf8')
+  const pins = readFileSync(join(here, '..', 'support', 'tools', 'kubernetes', 'go.mod'), 'utf8')
   const names = [...pins.matchAll(/^\tk8s\.io\/([a-z-]*) => (.*) (v.*)$/gm)].map(
     ([, name, path, version]) => `${folder}/${path}@${version}=>/src/k8s.io/${name};`,
   )

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Upstream's integration tests against a server outside: `npm run integration -- --help` says what it can do, README.md how. */
-import { startEtcd } from '../harness/etcd.ts'
+import { startEtcd } from '../support/harness/etcd.ts'
 import { buildProgram, readPackages, type TestProgram, testProgram } from './build.ts'
 import { keepOutcome } from './kept.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { CallError } from '../../net/outbound/call-error.ts'
 import type { TokenResult } from './token-authenticator.ts'

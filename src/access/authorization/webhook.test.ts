@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import type { AccessAttributes } from '../../api/access.ts'
 import { parseFieldSelector } from '../../api/field-selector.ts'
 import { parseLabelSelector } from '../../api/label-selector.ts'

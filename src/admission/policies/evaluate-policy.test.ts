@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnsDuring } from '../../../test/harness/turns.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
 import type { Fields } from '../../api/object.ts'
 import { valueOf } from '../../objects/cel/json-values.ts'
 import { atOnce, inTurns } from '../../objects/cel/turns.ts'

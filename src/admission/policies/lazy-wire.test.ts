@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anObject } from '../../../test/harness/admission.ts'
+import { anObject } from '../../../test/support/harness/admission.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeWire } from '../../objects/apply/wire.ts'
 import { LazyFields, LazyItems } from '../../objects/cel/json-values.ts'

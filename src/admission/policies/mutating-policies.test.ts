@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects, pod } from '../../../test/harness/admission.ts'
-import { turnsDuring } from '../../../test/harness/turns.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+  pod,
+} from '../../../test/support/harness/admission.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'

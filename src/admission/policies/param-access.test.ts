@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+} from '../../../test/support/harness/admission.ts'
 import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'

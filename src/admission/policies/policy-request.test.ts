@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import { anObject, attributes, MemoryObjects } from '../../../test/support/harness/admission.ts'
 import { ApiError, unclassified } from '../../api/errors.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { nowOrLater } from '../../lib/waits.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { turnsDuring } from '../../../test/harness/turns.ts'
-import { cases, definition, policyOf } from '../../../test/type-checking/cases.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
+import { cases, definition, policyOf } from '../../../test/recorded/type-checking/cases.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
@@ -24,9 +24,12 @@ const resources = [
   ),
 ]
 
-/** What the real kube-controller-manager wrote (test/type-checking/record.ts). */
+/** What the real kube-controller-manager wrote (test/recorded/type-checking/record.ts). */
 const file: Json = JSON.parse(
-  readFileSync(new URL('../../../test/type-checking/recorded.json', import.meta.url), 'utf8'),
+  readFileSync(
+    new URL('../../../test/recorded/type-checking/recorded.json', import.meta.url),
+    'utf8',
+  ),
 )
 const recorded = isFields(file) ? file : {}
 

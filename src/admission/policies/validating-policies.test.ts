@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
-import { turnsDuring } from '../../../test/harness/turns.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+} from '../../../test/support/harness/admission.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
 import { RequestContext } from '../../api/context.ts'
 import { internalError } from '../../api/errors.ts'
 import type { Fields } from '../../api/object.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anObject, attributes } from '../../../test/harness/admission.ts'
+import { anObject, attributes } from '../../../test/support/harness/admission.ts'
 import { RequestContext } from '../../api/context.ts'
 import type { ApiError } from '../../api/errors.ts'
 import { Metrics } from '../../lib/metrics.ts'

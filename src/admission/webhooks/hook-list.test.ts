@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anObject, attributes } from '../../../test/harness/admission.ts'
+import { anObject, attributes } from '../../../test/support/harness/admission.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import { ReceivedAnswers } from '../../net/outbound/received.ts'

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { caseSets } from '../../../test/config-files/all-cases.ts'
-import { differences } from '../../../test/config-files/differences.ts'
-import { CaseFiles } from '../../../test/config-files/files.ts'
+import { caseSets } from '../../../test/recorded/config-files/all-cases.ts'
+import { differences } from '../../../test/recorded/config-files/differences.ts'
+import { CaseFiles } from '../../../test/recorded/config-files/files.ts'
 import {
   baseFlags,
   judge,
   judgeServer,
   type RawFlags,
   type Verdict,
-} from '../../../test/config-files/judge.ts'
+} from '../../../test/recorded/config-files/judge.ts'
 
 const files = new CaseFiles()
 after(() => files[Symbol.dispose]())
@@ -27,12 +27,16 @@ const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
 for (const [name, cases] of Object.entries(caseSets)) {
   const judgeAs = judges[name] ?? judge
   test(`${name}: verdicts and messages are those of the reference`, () => {
-    const path = join(import.meta.dirname, '../../../test/config-files/recorded', `${name}.json`)
+    const path = join(
+      import.meta.dirname,
+      '../../../test/recorded/config-files/recorded',
+      `${name}.json`,
+    )
     const recorded: { readonly [id: string]: Verdict } = JSON.parse(readFileSync(path, 'utf8'))
     assert.deepEqual(
       cases.map(({ id }) => id),
       Object.keys(recorded),
-      'record the cases again: node test/config-files/record.ts --reference',
+      'record the cases again: node test/recorded/config-files/record.ts --reference',
     )
     for (const one of cases) {
       const { flags, hide } = files.place(one)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes, partOfMegabyte } from '../../../test/harness/held-bytes.ts'
+import { heldBytes, partOfMegabyte } from '../../../test/support/harness/held-bytes.ts'
 import type { Fields } from '../../api/object.ts'
 import { type Candidate, candidateOf, type ElectionPlace, placeOf } from './candidate.ts'
 import { microTime } from '../../api/timestamps.ts'

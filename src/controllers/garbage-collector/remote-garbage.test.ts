@@ -7,14 +7,14 @@ import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
 import {
   answering,
   notFound,
   RemoteApiServer,
   things,
-} from '../../../test/harness/remote-api-server.ts'
-import { until as untilWhat } from '../../../test/harness/until.ts'
+} from '../../../test/support/harness/remote-api-server.ts'
+import { until as untilWhat } from '../../../test/support/harness/until.ts'
 import { QueueMetrics } from '../../lib/queue-metrics.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 

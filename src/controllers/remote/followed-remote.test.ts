@@ -4,8 +4,12 @@ import type { HandleAs } from '../../api/own-request.ts'
 import type { ApiResponse, FrameSource } from '../../api/request.ts'
 import { type Log, silent } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
-import { answering, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
-import { until } from '../../../test/harness/until.ts'
+import {
+  answering,
+  RemoteApiServer,
+  things,
+} from '../../../test/support/harness/remote-api-server.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import { FollowedRemote } from './followed-remote.ts'
 import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 

@@ -7,7 +7,7 @@ import { printResourceList } from '../../api/resource-list.ts'
 import { printWire } from '../../objects/codec/object.ts'
 import { Item } from '../../storage/cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
 import { isSameUse, limitsOf, usageOf } from './usage.ts'
 

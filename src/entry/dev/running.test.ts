@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { until } from '../../../test/harness/until.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import { listRunning, noteRunning, type Running } from './running.ts'
 
 let dir = ''

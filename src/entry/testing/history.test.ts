@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import { History } from './history.ts'
 

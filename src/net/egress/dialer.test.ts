@@ -15,9 +15,9 @@ import {
   startConnectProxy,
   startGrpcProxy,
   type EgressProxyServer,
-} from '../../../test/harness/egress-proxies.ts'
-import { portOf } from '../../../test/harness/port-of.ts'
-import { until } from '../../../test/harness/until.ts'
+} from '../../../test/support/harness/egress-proxies.ts'
+import { portOf } from '../../../test/support/harness/port-of.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import type { EgressProxy } from './egress-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/dial.ts'

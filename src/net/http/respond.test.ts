@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { ApiResponse, FrameSource, Headers } from '../../api/request.ts'
-import { until } from '../../../test/harness/until.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import type { BodyForm, Outgoing } from './outgoing.ts'
 import { Responder } from './respond.ts'
 

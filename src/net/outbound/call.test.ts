@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSelfSigned } from '../../lib/x509/certificates.ts'
-import { until } from '../../../test/harness/until.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import { type GetService, Webhook, WebhookError, type WebhookParts } from './call.ts'
 import { ReceivedAnswers } from './received.ts'
 

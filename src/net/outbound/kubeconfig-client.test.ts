@@ -18,7 +18,7 @@ import { systemTime } from '../../lib/timers.ts'
 import { createSelfSigned } from '../../lib/x509/certificates.ts'
 import { type Dial, dialDirect } from '../../lib/dial.ts'
 import { CallError } from './call-error.ts'
-import { portOf } from '../../../test/harness/port-of.ts'
+import { portOf } from '../../../test/support/harness/port-of.ts'
 import { KubeconfigClient } from './kubeconfig-client.ts'
 
 const server = createSelfSigned('reviewer', ['127.0.0.1', 'localhost'], Date.now())

@@ -3,7 +3,7 @@ import { getEventListeners, once } from 'node:events'
 import { Agent, createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
-import { until } from '../../../test/harness/until.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import { ReceivedAnswers } from './received.ts'
 import { BrokenAnswer, send } from './send.ts'
 

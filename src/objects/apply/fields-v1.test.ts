@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { parts as inSteps } from '../../lib/parts.ts'
 import {
   difference,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { ApiError, noMemory } from '../../api/errors.ts'
 import { type Fields, fieldsOf } from '../../api/object.ts'
 import { parts } from '../../lib/parts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allSteps, cpuMsOf } from '../../../test/harness/turns.ts'
+import { allSteps, cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { parts } from '../../lib/parts.ts'
 import { duplicateFields, duplicateSteps } from './duplicates.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fuzzCodecs } from '../../../test/hostile/codecs.ts'
+import { fuzzCodecs } from '../../../test/chaos/hostile/codecs.ts'
 
-/** Some seconds of it; test/hostile/codecs.ts does more. */
+/** Some seconds of it; test/chaos/hostile/codecs.ts does more. */
 const RUNS = 3_000
 
 test('broken protobuf and CBOR of any kind is refused or decoded', () => {

@@ -7,7 +7,7 @@ import { fieldsOf, type Json } from '../../api/object.ts'
 import { inParts } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'
-import { bestLongestTurnMs } from '../../../test/harness/turns.ts'
+import { bestLongestTurnMs } from '../../../test/support/harness/turns.ts'
 import { printString } from './json.ts'
 
 const BYTES = 3 << 20

@@ -204,7 +204,7 @@ describe('what is no YAML', () => {
 })
 
 describe('how YAML is printed', () => {
-  const recordings = new URL('../../../test/compat/recordings/', import.meta.url)
+  const recordings = new URL('../../../test/recorded/compat/recordings/', import.meta.url)
 
   test('as in the recordings of the reference', () => {
     const recorded = JSON.parse(readFileSync(new URL('media-content.json', recordings), 'utf8'))

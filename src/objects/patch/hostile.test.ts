@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { applyPatch, type Patch, type Patched } from './patches.ts'
 
 /** Slow machines take their time; what is not bounded takes minutes. */

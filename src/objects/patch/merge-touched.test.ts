@@ -7,7 +7,7 @@ import { objectText } from '../codec/object.ts'
 import { typeOf } from '../../registry/types.ts'
 import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeTouched } from './merge-touched.ts'
 import { Work } from './work.ts'
 

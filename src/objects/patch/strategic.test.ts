@@ -7,7 +7,7 @@ import type { Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printSorted } from '../codec/json.ts'
 import { typeOf } from '../../registry/types.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 
 const tree = (value: unknown): JsonMap => {

@@ -9,7 +9,7 @@ import { readAny } from '../../api/json-value.ts'
 import { printFields } from '../codec/print.ts'
 import { typeOf } from '../../registry/types.ts'
 import { type Restored, restoreStruct } from './restore.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 import { touchedTree } from './touched.ts'
 

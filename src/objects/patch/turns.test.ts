@@ -6,7 +6,7 @@ import { inParts } from '../../lib/parts.ts'
 import { inSlices, Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { builtInResources } from '../../registry/built-in.ts'
-import { bestLongestTurnMs } from '../../../test/harness/turns.ts'
+import { bestLongestTurnMs } from '../../../test/support/harness/turns.ts'
 import { goPrint } from './go-print.ts'
 import { applyPatch } from './patches.ts'
 

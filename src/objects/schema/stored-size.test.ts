@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeBody } from '../codec/decode-body.ts'
 import { parts } from '../../lib/parts.ts'
 import { builtInResources } from '../../registry/built-in.ts'
-import { allSteps } from '../../../test/harness/turns.ts'
+import { allSteps } from '../../../test/support/harness/turns.ts'
 
 const resources = builtInResources()
 const never = { isOver: false, begin: (): void => undefined }

@@ -1,6 +1,6 @@
 /**
  * Kinds that no path serves: versions of long ago, which may still lie in a database, and what goes to others than us. They are written by
- * hand, since most are other names for types of today; test/golden has an object of each. Two types of admissionregistration/v1alpha1 are
+ * hand, since most are other names for types of today; test/recorded/golden has an object of each. Two types of admissionregistration/v1alpha1 are
  * here because Go declares them by those of v1.
  */
 export const unservedTypes = `

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnsDuring } from '../../../test/harness/turns.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { decodeBody, type FieldValidation } from '../../objects/codec/decode-body.ts'
 import { decodeStored } from '../../objects/codec/object.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allSteps, bestLongestTurnMs } from '../../../test/harness/turns.ts'
+import { allSteps, bestLongestTurnMs } from '../../../test/support/harness/turns.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { Cell } from '../../api/table.ts'
 import { inParts, parts } from '../../lib/parts.ts'

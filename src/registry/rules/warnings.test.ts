@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGates } from '../../api/gates.ts'
-import { allSteps, longestTurnMs } from '../../../test/harness/turns.ts'
+import { allSteps, longestTurnMs } from '../../../test/support/harness/turns.ts'
 import { inParts, parts } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { podWarnings } from '../kinds/core/pod/warnings.ts'

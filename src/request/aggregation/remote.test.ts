@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { KubeObject } from '../../api/object.ts'
 import { type Dial, dialDirect } from '../../lib/dial.ts'
 import { createSelfSigned } from '../../lib/x509/certificates.ts'
-import { until } from '../../../test/harness/until.ts'
+import { until } from '../../../test/support/harness/until.ts'
 import { RemoteConnections } from './connections.ts'
 import { Remote, UnresolvedService } from './remote.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../../test/harness/turns.ts'
+import { cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { NumberSet } from './number-set.ts'
 
 /** The addresses of a /12: a record of 128 KB. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { KnownTexts } from './known-texts.ts'
 
 /** What is held of so many requests, each of which has texts of 1 MB. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeServers, remoteService } from '../../../test/harness/fake-remote-servers.ts'
+import { FakeServers, remoteService } from '../../../test/support/harness/fake-remote-servers.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import { ListedGroups } from './listed-groups.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes, partOfMegabyte } from '../../../test/harness/held-bytes.ts'
+import { heldBytes, partOfMegabyte } from '../../../test/support/harness/held-bytes.ts'
 import { HeldRefusals } from './held-refusals.ts'
 
 const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SteppedTime } from '../../../test/harness/stepped-time.ts'
+import { SteppedTime } from '../../../test/support/harness/stepped-time.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { FlowRequest, oneSeat } from './flow-request.ts'
 import type { Level } from './level.ts'

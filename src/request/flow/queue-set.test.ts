@@ -6,8 +6,8 @@ import { FlowMetrics } from './metrics.ts'
 import { QueueSet, type QueueSetConfig } from './queue-set.ts'
 import { SeatDemand } from './seat-demand.ts'
 import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
-import { SteppedTime } from '../../../test/harness/stepped-time.ts'
-import { Random } from '../../../test/simulation/random.ts'
+import { SteppedTime } from '../../../test/support/harness/stepped-time.ts'
+import { Random } from '../../../test/chaos/simulation/random.ts'
 
 const info = { kind: 'path', verb: 'get', path: '/' } as const
 

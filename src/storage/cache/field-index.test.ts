@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { textOf } from '../../api/object.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { StorageError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ScriptedEngine } from '../../../test/harness/scripted-engine.ts'
-import { BusyLoop } from '../../../test/harness/turns.ts'
+import { ScriptedEngine } from '../../../test/support/harness/scripted-engine.ts'
+import { BusyLoop } from '../../../test/support/harness/turns.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { systemTime } from '../../lib/timers.ts'
@@ -10,7 +10,7 @@ import { Leases } from '../leases.ts'
 import { Store } from '../store.ts'
 import { identity } from '../transform.ts'
 import { Cache } from './cache.ts'
-import { form, root } from '../../../test/harness/plain-cache.ts'
+import { form, root } from '../../../test/support/harness/plain-cache.ts'
 
 const OBJECTS = 400
 

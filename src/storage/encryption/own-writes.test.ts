@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { OpenedEvents } from '../opened-events.ts'
 import { Encryption, type ProvidersByResource } from './encryption.ts'

@@ -1,8 +1,8 @@
 /** The charts of the field, installed and taken away by the real Helm. */
 import { join } from 'node:path'
-import type { ApiServerProcess } from '../../harness/api-server.ts'
-import { helmFor } from '../../harness/helm.ts'
-import { kubectlFor } from '../../harness/kubectl.ts'
+import type { ApiServerProcess } from '../../support/harness/api-server.ts'
+import { helmFor } from '../../support/harness/helm.ts'
+import { kubectlFor } from '../../support/harness/kubectl.ts'
 import { fetchModule } from './fetch.ts'
 import type { FieldPackage } from './packages.ts'
 

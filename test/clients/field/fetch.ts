@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CORE_SCHEMA, load } from 'js-yaml'
-import { isRecord } from '../../compat/json.ts'
+import { isRecord } from '../../recorded/compat/json.ts'
 import type { Fields } from '../every-kind.ts'
 import type { FieldPackage } from './packages.ts'
 

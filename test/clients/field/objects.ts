@@ -1,5 +1,5 @@
 /** The sample objects of a kind, and where they are. */
-import { isRecord } from '../../compat/json.ts'
+import { isRecord } from '../../recorded/compat/json.ts'
 import type { Fields } from '../every-kind.ts'
 import { type FieldDefinition, fields, type FieldVersion } from './fetch.ts'
 import { given } from './given.ts'

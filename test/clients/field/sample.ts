@@ -3,7 +3,7 @@
  * enough for most; what only a rule in another language could tell stands in given.ts.
  */
 import type { Fields } from '../every-kind.ts'
-import { isRecord } from '../../compat/json.ts'
+import { isRecord } from '../../recorded/compat/json.ts'
 import { fields } from './fetch.ts'
 import { sampleText } from './sample-text.ts'
 

@@ -6,9 +6,9 @@ import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Item } from '../../../src/storage/cache/item.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
-import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
-import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
-import { until } from '../../harness/until.ts'
+import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
+import { encode, form, PlainCache, root } from '../../support/harness/plain-cache.ts'
+import { until } from '../../support/harness/until.ts'
 
 const key = (resource: string, name: string): string => `${root}${resource}/${name}`
 

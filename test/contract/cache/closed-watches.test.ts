@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { SWEEPS_KEPT } from '../../../src/storage/cache/eviction-queue.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const WATCHES = 100_000
 /** What the cache itself does meanwhile moves the heap by less than a megabyte. */

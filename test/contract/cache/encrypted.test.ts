@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { Plain, Transformer } from '../../../src/storage/transform.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 /** Knows a value at once after it has been asked for it. */
 class AskingTransformer implements Transformer {

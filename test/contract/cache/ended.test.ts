@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 test('who waits for objects while the database hangs does not outlive the cache', {
   timeout: 120_000,

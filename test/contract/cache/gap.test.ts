@@ -6,9 +6,9 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { silent } from '../../../src/lib/log.ts'
 import type { Engine } from '../../../src/storage/engine.ts'
 import { identity } from '../../../src/storage/transform.ts'
-import { startEtcd } from '../../harness/etcd.ts'
-import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
-import { startProxy } from '../../harness/proxy.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
+import { encode, form, PlainCache, root } from '../../support/harness/plain-cache.ts'
+import { startProxy } from '../../support/harness/proxy.ts'
 
 const key = (name: string): string => `${root}gap/${name}`
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
-import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
-import { encode, PlainCache, root } from '../../harness/plain-cache.ts'
+import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
+import { encode, PlainCache, root } from '../../support/harness/plain-cache.ts'
 
 const HISTORY_BYTES = 2 << 20
 const OBJECT_BYTES = 100_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { At } from '../../../src/storage/cache/reader.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 test('a list shows the state of its revision, whatever happens while it is waited for', async () => {
   await using scripted = new ScriptedCache()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const OBJECTS = 60
 const nameOf = (i: number): string => `n${String(i).padStart(3, '0')}`

@@ -3,9 +3,9 @@ import { cp, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEtcd } from '../../harness/etcd.ts'
-import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
+import { encode, form, PlainCache, root } from '../../support/harness/plain-cache.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const key = (name: string): string => `${root}plain/${name}`
 

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { At } from '../../../src/storage/cache/reader.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
-import { form } from '../../harness/plain-cache.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
-import { turnsDuring } from '../../harness/turns.ts'
+import { form } from '../../support/harness/plain-cache.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
+import { turnsDuring } from '../../support/harness/turns.ts'
 
 const decodeAs =
   (value: string): typeof form.decode =>

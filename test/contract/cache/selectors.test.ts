@@ -8,9 +8,9 @@ import type { Item, Matches } from '../../../src/storage/cache/item.ts'
 import type { At, Listed } from '../../../src/storage/cache/reader.ts'
 import { selects } from '../../../src/storage/cache/selector.ts'
 import { keyAfter } from '../../../src/storage/keys.ts'
-import { startEtcd } from '../../harness/etcd.ts'
-import { form, PlainCache, root } from '../../harness/plain-cache.ts'
-import { until } from '../../harness/until.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
+import { form, PlainCache, root } from '../../support/harness/plain-cache.ts'
+import { until } from '../../support/harness/until.ts'
 
 const NAME = 'selected'
 const key = (name: string): string => `${root}${NAME}/${name}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CacheMemory } from '../../../src/storage/cache/cache-memory.ts'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 /** Objects have half of it at least. */
 const BYTES_MAX = 8 << 20

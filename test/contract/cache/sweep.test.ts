@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ScriptedCache } from '../../harness/scripted-engine.ts'
-import { until } from '../../harness/until.ts'
+import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
+import { until } from '../../support/harness/until.ts'
 
 test('an error that nobody foresaw while a resource is compared is told, and ends nothing', async () => {
   const told: string[] = []

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 import { failure, until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { EtcdError } from '../../../src/net/grpc/errors.ts'
-import { EtcdProcess, freePorts } from '../../harness/etcd.ts'
+import { EtcdProcess, freePorts } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
 const key = Buffer.from('key')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import type { EtcdError } from '../../../src/net/grpc/errors.ts'
-import { freePorts, startEtcd } from '../../harness/etcd.ts'
+import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { startProxy } from './proxy.ts'
 import { failure, until } from './wait.ts'
 

@@ -1,7 +1,7 @@
 /** The harness of these tests: many of them look for ports at the same time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 
 test('an etcd whose port another one has taken is not taken for that', async () => {
   await using first = await startEtcd()

@@ -4,7 +4,7 @@ import { createServer, type ServerHttp2Session } from 'node:http2'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 import { startProxy } from './proxy.ts'
 import { until } from './wait.ts'
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { failure } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)

@@ -20,7 +20,7 @@ import {
   readRange,
 } from '../../../src/storage/etcd/codec/kv-response.ts'
 import { WireReader } from '../../../src/net/grpc/codec/reader.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 
 const service = loadSync(
   join(import.meta.dirname, '..', '..', '..', 'bench', 'engine', 'etcd.proto'),

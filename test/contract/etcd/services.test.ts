@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { after, before, test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import type { EtcdError } from '../../../src/net/grpc/errors.ts'
-import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { failure, until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import { EtcdProcess, freePorts } from '../../harness/etcd.ts'
+import { EtcdProcess, freePorts } from '../../support/harness/etcd.ts'
 import { makeAuthority } from './certificates.ts'
 import { failure } from './wait.ts'
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { silent } from '../../../src/lib/log.ts'
 import { checkVersions } from '../../../src/storage/etcd-versions.ts'
-import { freePorts, startEtcd } from '../../harness/etcd.ts'
+import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
 /** A member that answers nothing but its status. */

@@ -2,7 +2,7 @@
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdError } from '../../../src/net/grpc/errors.ts'
-import { PATIENCE_MS } from '../../harness/until.ts'
+import { PATIENCE_MS } from '../../support/harness/until.ts'
 
 export async function until(
   condition: () => boolean | Promise<boolean>,

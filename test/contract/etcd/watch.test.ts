@@ -5,7 +5,7 @@ import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import type { WatchCreate, EtcdEvent } from '../../../src/storage/etcd/codec/watch.ts'
 import type { EtcdError } from '../../../src/net/grpc/errors.ts'
 import type { WatchHandle, WatchStream } from '../../../src/storage/etcd/watch.ts'
-import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)

@@ -8,7 +8,7 @@ import { Compactor } from '../../../src/storage/compactor.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { compactionMarker, toBytes } from '../../../src/storage/keys.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 import { bytes, newStore, until } from './subject.ts'
 
 const INTERVAL_MS = 1_000

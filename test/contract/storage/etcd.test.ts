@@ -5,7 +5,7 @@ import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 import { storeContract } from './store-contract.ts'
 import { bytes, newStore, Recorder, type Subject, until } from './subject.ts'
 

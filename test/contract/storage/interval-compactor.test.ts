@@ -8,7 +8,7 @@ import { silent } from '../../../src/lib/log.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { IntervalCompactor } from '../../../src/storage/interval-compactor.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
-import { SteppedTime } from '../../harness/stepped-time.ts'
+import { SteppedTime } from '../../support/harness/stepped-time.ts'
 import { bytes, failsWith } from './subject.ts'
 
 const MINUTE_MS = 60_000

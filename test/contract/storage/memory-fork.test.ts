@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Key, Revision } from '../../../src/storage/engine.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
-import { until } from '../../harness/until.ts'
+import { until } from '../../support/harness/until.ts'
 
 const put = async (engine: MemoryEngine, key: Key, text: string): Promise<Revision> => {
   const { values } = await engine.range({ from: key, to: `${key}\0` })

@@ -16,7 +16,7 @@ import { LONG_LOG_BYTES } from '../../../src/storage/sqlite/log-growth.ts'
 import type { Calls } from '../../../src/storage/sqlite/messages.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { KEYS_OF_REVISION_MAX, REVISION_MAX, setUp } from '../../../src/storage/sqlite/tables.ts'
-import { PATIENCE_MS, until } from '../../harness/until.ts'
+import { PATIENCE_MS, until } from '../../support/harness/until.ts'
 import { bytes, failsWith, Recorder } from './subject.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-edges-'))

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PATIENCE_MS } from '../../harness/until.ts'
+import { PATIENCE_MS } from '../../support/harness/until.ts'
 import { canPreload } from './preload.ts'
 import type { Answered, Told } from './sqlite-subject.ts'
 

@@ -8,7 +8,7 @@ import { systemTime } from '../../../src/lib/timers.ts'
 import { MemoryDatabase } from '../../../src/storage/memory/database.ts'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
 import type { StoredVersion } from '../../../src/storage/sqlite/stored.ts'
-import { Random } from '../../simulation/random.ts'
+import { Random } from '../../chaos/simulation/random.ts'
 
 const STEPS = 1_500
 const KEYS = 40

@@ -19,7 +19,7 @@ import type {
 } from '../../../src/storage/engine.ts'
 import { isCode } from '../../../src/storage/errors.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
-import { Random } from '../../simulation/random.ts'
+import { Random } from '../../chaos/simulation/random.ts'
 import { until } from './subject.ts'
 
 const SECONDS = Number(process.env['STRESS_SECONDS'] ?? 3)

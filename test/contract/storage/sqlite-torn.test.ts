@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
-import { Random } from '../../simulation/random.ts'
+import { Random } from '../../chaos/simulation/random.ts'
 
 const COMMITS = 60
 const TEARS_OF_EACH = 2

@@ -9,7 +9,7 @@ import { systemTime } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { storeContract } from './store-contract.ts'
-import { PATIENCE_MS, until } from '../../harness/until.ts'
+import { PATIENCE_MS, until } from '../../support/harness/until.ts'
 import { bytes, decode, failsWith, newStore, Recorder, type Subject } from './subject.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-sqlite-'))

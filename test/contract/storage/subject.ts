@@ -14,7 +14,7 @@ import { StorageError, type StorageErrorCode } from '../../../src/storage/errors
 import { Leases } from '../../../src/storage/leases.ts'
 import { Store, type Stored } from '../../../src/storage/store.ts'
 import { identity, type Transformer } from '../../../src/storage/transform.ts'
-import { PATIENCE_MS } from '../../harness/until.ts'
+import { PATIENCE_MS } from '../../support/harness/until.ts'
 
 export type Subject = AsyncDisposable & {
   readonly engine: Engine

@@ -23,7 +23,7 @@ import { importMarker } from '../../../src/storage/keys.ts'
 import { openEngine } from '../../../src/storage/open-engine.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { Digest } from '../../../src/storage/transfer/entry.ts'
-import { startEtcd } from '../../harness/etcd.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-move-'))
 after(() => rmSync(root, { recursive: true }))

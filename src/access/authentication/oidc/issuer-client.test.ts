@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createServer } from 'node:tls'
 import { systemTime } from '../../../lib/timers.ts'
 import { createSelfSigned } from '../../../lib/x509/certificates.ts'
-import { portOf } from '../../../../test/harness/port-of.ts'
+import { portOf } from '../../../../test/support/harness/port-of.ts'
 import { IssuerClient } from './issuer-client.ts'
 
 const urls: readonly [string, string, RegExp][] = [

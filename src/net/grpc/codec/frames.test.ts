@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cpuMsOf } from '../../../../test/harness/turns.ts'
+import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import { MessageFrames, MESSAGE_BYTES_MAX } from './frames.ts'
 
 function framed(message: Uint8Array): Buffer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtIn } from '../../../../test/harness/memory-control-plane.ts'
+import { builtIn } from '../../../../test/support/harness/memory-control-plane.ts'
 import { parts } from '../../../lib/parts.ts'
 import { atOnce } from '../../../lib/slices.ts'
 import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from './envelope.ts'

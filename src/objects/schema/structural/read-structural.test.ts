@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../../../test/harness/turns.ts'
+import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import type { Json } from '../../../api/object.ts'
 import { readInTurns, readStructural } from './read-structural.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bestLongestTurnMs } from '../../../../test/harness/turns.ts'
+import { bestLongestTurnMs } from '../../../../test/support/harness/turns.ts'
 import { inTurns } from '../../../objects/cel/turns.ts'
 import { hasDefaults } from './default-rules.ts'
 

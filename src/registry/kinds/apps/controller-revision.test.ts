@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { longestTurnMs, turnsDuring } from '../../../../test/harness/turns.ts'
+import { longestTurnMs, turnsDuring } from '../../../../test/support/harness/turns.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { controllerRevisionRules } from './controller-revision.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnsDuring } from '../../../../test/harness/turns.ts'
+import { turnsDuring } from '../../../../test/support/harness/turns.ts'
 import { clusterTrustBundleRules } from './cluster-trust-bundle.ts'
 
 test('others get their turns while a bundle of thousands of certificates is read', async () => {

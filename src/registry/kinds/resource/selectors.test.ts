@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bestLongestTurnMs, turnsDuring } from '../../../../test/harness/turns.ts'
+import { bestLongestTurnMs, turnsDuring } from '../../../../test/support/harness/turns.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { resourceClaimRules } from './resource-claim.ts'
 

@@ -1,8 +1,8 @@
-/** All documents against those of kube-apiserver (test/golden), which have no descriptions. There are no known differences. */
+/** All documents against those of kube-apiserver (test/recorded/golden), which have no descriptions. There are no known differences. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { undescribed } from '../../../../test/golden/described.ts'
-import { readDocuments } from '../../../../test/golden/read.ts'
+import { undescribed } from '../../../../test/recorded/golden/described.ts'
+import { readDocuments } from '../../../../test/recorded/golden/read.ts'
 import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { builtInResources } from '../../../registry/built-in.ts'

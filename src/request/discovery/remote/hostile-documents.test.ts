@@ -1,9 +1,9 @@
 /** Documents of remote servers that are made to cost much: each is refused, and holds up the event loop for no longer than any request. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heldBytes } from '../../../../test/harness/held-bytes.ts'
+import { heldBytes } from '../../../../test/support/harness/held-bytes.ts'
 import { Slices } from '../../../lib/slices.ts'
-import { longestTurnMs } from '../../../../test/harness/turns.ts'
+import { longestTurnMs } from '../../../../test/support/harness/turns.ts'
 import { mergeOlder } from './merge-older.ts'
 import { readOlderSpec } from './older-spec.ts'
 import { readAggregated, readPlain } from './remote-resources.ts'

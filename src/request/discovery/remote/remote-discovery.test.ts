@@ -4,9 +4,9 @@ import {
   FakeServers,
   jsonAnswer,
   remoteService,
-} from '../../../../test/harness/fake-remote-servers.ts'
-import { SteppedTime } from '../../../../test/harness/stepped-time.ts'
-import { until } from '../../../../test/harness/until.ts'
+} from '../../../../test/support/harness/fake-remote-servers.ts'
+import { SteppedTime } from '../../../../test/support/harness/stepped-time.ts'
+import { until } from '../../../../test/support/harness/until.ts'
 import { silent } from '../../../lib/log.ts'
 import { RemoteDiscovery, type RemoteVersion } from './remote-discovery.ts'
 

@@ -4,8 +4,8 @@ import {
   FakeServers,
   jsonAnswer,
   remoteService,
-} from '../../../../test/harness/fake-remote-servers.ts'
-import { until } from '../../../../test/harness/until.ts'
+} from '../../../../test/support/harness/fake-remote-servers.ts'
+import { until } from '../../../../test/support/harness/until.ts'
 import { defaultGates } from '../../../api/gates.ts'
 import { parseJson } from '../../../api/json-value.ts'
 import { fieldsOf } from '../../../api/object.ts'

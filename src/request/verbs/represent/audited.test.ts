@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtIn } from '../../../../test/harness/memory-control-plane.ts'
+import { builtIn } from '../../../../test/support/harness/memory-control-plane.ts'
 import type { Audited } from '../../../api/audited.ts'
 import { noMemory } from '../../../api/errors.ts'
 import { parts, repeat } from '../../../lib/parts.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bestLongestTurnMs, turnsDuring } from '../../../../test/harness/turns.ts'
+import { bestLongestTurnMs, turnsDuring } from '../../../../test/support/harness/turns.ts'
 import { parseJson } from '../../../api/json-value.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import type { Form } from '../../../objects/codec/negotiate.ts'

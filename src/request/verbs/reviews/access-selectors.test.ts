@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMsOf } from '../../../../test/harness/turns.ts'
+import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import { FAULTS_MAX } from '../../../api/field-fault.ts'
 import type { Json } from '../../../api/object.ts'
 import { validateLabelRequirements, validateSelectorSizes } from './access-selectors.ts'

@@ -1,7 +1,7 @@
 /** Warnings about long lists of Pods. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bestLongestTurnMs, cpuMsOf } from '../../../../../test/harness/turns.ts'
+import { bestLongestTurnMs, cpuMsOf } from '../../../../../test/support/harness/turns.ts'
 import { inParts } from '../../../../lib/parts.ts'
 import { Slices } from '../../../../lib/slices.ts'
 import { systemTime } from '../../../../lib/timers.ts'

@@ -1,0 +1,188 @@
+/**
+ * Lists the files of src/ that one request passes through. For a reader who follows a request it counts the files to open, the
+ * top-level folders, the changes of folder, and the returns: entries into a file that the request had left before. `api/` and
+ * `lib/`, which every part uses, are left out, and so are getters and constructors, which a reader does not follow.
+ *
+ * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process, each after a few of its kind, so
+ * that caches are filled. A breakpoint at the first statement of each function records the file and never stops. Files that only
+ * some of the runs enter belong to background work (the feed, timers) and do not count.
+ *
+ *   node bench/report/files-entered.ts [--route create]   prints the route of one request
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Session } from 'node:inspector/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type Call, type Client, clients, startTestServer } from '../../test/integration/support.ts'
+
+/** Runs of each request that are compared. The last one is counted. */
+const RUNS = 3
+/** Requests of each kind before functions are marked. */
+const WARM_UPS = 3
+/** Time for the events of a write to arrive, which are not part of the request. */
+const QUIET_MS = 100
+
+const src = `file://${join(import.meta.dirname, '..', '..', 'src')}/`
+const { values: options } = parseArgs({ options: { route: { type: 'string' } } })
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const configMap = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { a: 'b' },
+})
+
+type Send = (client: Client, run: number) => Promise<unknown>
+
+const send = (client: Client, call: Call): Promise<unknown> => client.call(call)
+
+const requests: Readonly<Record<string, Send>> = {
+  get: (client) => send(client, { path: `${configMaps}/a` }),
+  list: (client) => send(client, { path: configMaps }),
+  watch: async (client) => {
+    for await (const line of client.lines({ path: `${configMaps}?watch=true&timeoutSeconds=5` })) {
+      if (line !== '') return
+    }
+  },
+  create: (client, run) =>
+    send(client, { method: 'POST', path: configMaps, body: configMap(`c${run}`) }),
+  apply: (client, run) =>
+    send(client, {
+      method: 'PATCH',
+      path: `${configMaps}/applied?fieldManager=bench`,
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: { ...configMap('applied'), data: { run: `${run}` } },
+    }),
+}
+
+type Entry = { readonly file: string; readonly name: string }
+
+/** Functions in the order in which they were entered. */
+const entered: Entry[] = []
+/** Set for work that began with data from a socket. The server's own controllers also write. */
+const isOfClient = new AsyncLocalStorage<true>()
+
+const listens = /(^|\/)http\//
+
+const note = (file: string, name: string): void => {
+  if (listens.test(file)) isOfClient.enterWith(true)
+  if (isOfClient.getStore() === true) entered.push({ file, name })
+}
+
+Object.assign(globalThis, { keelsonEntered: note })
+
+const session = new Session()
+session.connect()
+
+const marked = new Set<string>()
+
+/** Sets a breakpoint in each function that has run. Its condition records the file and is false. */
+async function markFunctions(): Promise<void> {
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  for (const { scriptId, url, functions } of result) {
+    if (!url.startsWith(src)) continue
+    const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId })
+    const place = (offset: number) => {
+      const before = scriptSource.slice(0, offset)
+      return {
+        scriptId,
+        lineNumber: before.split('\n').length - 1,
+        columnNumber: offset - before.lastIndexOf('\n') - 1,
+      }
+    }
+    for (const { functionName, ranges } of functions) {
+      const [range] = ranges
+      // The module itself is a function without a name.
+      if (
+        range === undefined ||
+        range.count === 0 ||
+        (functionName === '' && range.startOffset === 0)
+      )
+        continue
+      const span = {
+        start: place(range.startOffset),
+        end: place(range.endOffset),
+        restrictToFunction: true,
+      }
+      const { locations } = await session.post('Debugger.getPossibleBreakpoints', span)
+      const [location] = locations
+      const id = JSON.stringify(location)
+      if (location === undefined || marked.has(id)) continue
+      marked.add(id)
+      const [file, name] = [url.slice(src.length), functionName].map((text) => JSON.stringify(text))
+      await session.post('Debugger.setBreakpoint', {
+        location,
+        condition: `keelsonEntered(${file}, ${name}), false`,
+      })
+    }
+  }
+}
+
+/** The top-level folder, or the file itself if it is in none. */
+const folderOf = ({ file }: Entry): string => file.split('/')[0] ?? file
+
+const isFollowed = (entry: Entry): boolean =>
+  !['api', 'lib'].includes(folderOf(entry)) && !/^(get |[A-Z]|<)/.test(entry.name)
+
+/** Consecutive entries into one file are one step. */
+function routeOf(entries: readonly Entry[]): Entry[] {
+  const counted = entries.filter((entry) => isFollowed(entry))
+  return counted.filter(({ file }, at) => at === 0 || file !== counted[at - 1]?.file)
+}
+
+const isReturn = (route: readonly Entry[], at: number): boolean =>
+  route.slice(0, at).some((earlier) => earlier.file === route[at]?.file)
+
+const changesFolder = (route: readonly Entry[], at: number): boolean => {
+  const [before, here] = [route[at - 1], route[at]]
+  return before !== undefined && here !== undefined && folderOf(before) !== folderOf(here)
+}
+
+await session.post('Profiler.enable')
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+await session.post('Debugger.enable')
+await using server = await startTestServer()
+const connect = clients['HTTP/2']
+if (connect === undefined) throw new Error('no HTTP/2 client')
+await using warming = connect(server.url)
+await send(warming, { method: 'POST', path: configMaps, body: configMap('a') })
+let sent = 0
+const runOnce = async (request: Send, client: Client): Promise<Entry[]> => {
+  await sleep(QUIET_MS)
+  entered.length = 0
+  await request(client, sent++)
+  return [...entered]
+}
+for (const request of Object.values(requests))
+  for (let run = 0; run < WARM_UPS; run++) await runOnce(request, warming)
+await markFunctions()
+// The server stood still meanwhile, and may refuse streams on a connection that it considers dead.
+await using client = connect(server.url)
+for (const request of Object.values(requests)) await runOnce(request, client)
+
+const idOf = ({ file, name }: Entry): string => `${file} ${name}`
+
+console.log('request   files   folders   folder changes   returns')
+for (const [name, request] of Object.entries(requests)) {
+  const runs: Entry[][] = []
+  for (let run = 0; run < RUNS; run++) runs.push(await runOnce(request, client))
+  const [first = new Set<string>(), ...others] = runs.map((run) => new Set(run.map(idOf)))
+  const common = new Set([...first].filter((id) => others.every((run) => run.has(id))))
+  const route = routeOf((runs.at(-1) ?? []).filter((entry) => common.has(idOf(entry))))
+  const columns = [
+    name.padEnd(7),
+    new Set(route.map(({ file }) => file)).size,
+    new Set(route.map(folderOf)).size,
+    route.filter((_, at) => changesFolder(route, at)).length,
+    route.filter((_, at) => isReturn(route, at)).length,
+  ]
+  console.log(columns.join('   '))
+  if (options.route !== name) continue
+  for (const [at, entry] of route.entries()) {
+    const mark = isReturn(route, at) ? 'return' : changesFolder(route, at) ? 'folder' : ''
+    console.log(`  ${mark.padEnd(6)} ${idOf(entry)}`)
+  }
+}
+session.disconnect()

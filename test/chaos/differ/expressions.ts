@@ -1,0 +1,130 @@
+/**
+ * Random CEL expressions, typed so that most compile: over the standard library and those of Kubernetes 1.33. Their forms are
+ * data (data/expressions.json): `int` is an expression of that type, `int double` one of either, `=same` one of a type that is
+ * chosen once for the whole form, `bool k:string` one that may name the variable k; «a;b» is one of these texts; ‹x› is there
+ * or not; $v is a variable of the form's own.
+ */
+import { isRecord } from '../../recorded/compat/json.ts'
+import type { Choices } from './choices.ts'
+import { Lists, readObject } from './data.ts'
+
+/** What may be named: an expression and its type. */
+export type Scope = readonly (readonly [expression: string, type: string])[]
+
+export class Grammar {
+  readonly sets: Lists
+  readonly leaves: Lists
+  readonly forms: Lists
+
+  constructor() {
+    const file = 'expressions.json'
+    const whole = readObject(file)
+    const lists = (key: string): Lists => {
+      const part = whole[key]
+      if (!isRecord(part)) throw new Error(`data/${file} has no ${key}`)
+      return new Lists(file, part)
+    }
+    this.sets = lists('sets')
+    this.leaves = lists('leaves')
+    this.forms = lists('forms')
+  }
+}
+
+const WRONG = 0.015
+const VARIABLES = 4
+
+export class Expressions {
+  readonly #choices: Choices
+  readonly #grammar: Grammar
+  readonly #scope: Scope
+  /** How often a type is wrong on purpose. */
+  readonly #wrong: number
+  #variables = 0
+
+  constructor(choices: Choices, grammar: Grammar, scope: Scope, { wrong = WRONG } = {}) {
+    this.#choices = choices
+    this.#grammar = grammar
+    this.#scope = scope
+    this.#wrong = wrong
+  }
+
+  make(type: string, depth: number, scope: Scope = this.#scope): string {
+    const choices = this.#choices
+    if (choices.chance(this.#wrong)) return this.make(this.ofSet('any'), depth - 1, scope)
+    const named = scope.filter(([, of]) => of === type)
+    if (named.length > 0 && choices.chance(depth <= 0 ? 0.8 : 0.35)) return choices.pick(named)[0]
+    if (depth <= 0 || !this.#grammar.forms.has(type)) return this.#leaf(type)
+    return this.#expand(choices.pick(this.#grammar.forms.texts(type)), depth - 1, scope)
+  }
+
+  /** One type of a set, such as those that can be ordered. */
+  ofSet(name: string): string {
+    return this.#choices.pick(this.#grammar.sets.texts(name))
+  }
+
+  #leaf(type: string): string {
+    const choices = this.#choices
+    if (type !== 'string') return choices.pick(this.#grammar.leaves.texts(type))
+    const text = choices.pick(this.#grammar.leaves.texts('texts'))
+    return choices.chance(0.1) ? JSON.stringify(text) : `'${text}'`
+  }
+
+  #expand(form: string, depth: number, scope: Scope): string {
+    const choices = this.#choices
+    const variable = choices.chance(0.1)
+      ? choices.pick(['i', 'e', 'self'])
+      : `v${this.#variables++ % VARIABLES}`
+    const chosen = new Map<string, string>()
+    const typeOf = (word: string): string => {
+      if (!word.startsWith('=')) return word
+      const type = chosen.get(word) ?? this.ofSet(word.slice(1))
+      chosen.set(word, type)
+      return type
+    }
+    return form
+      .replaceAll('$v', variable)
+      .replace(/‹([^›]*)›/g, (_, part: string) => (choices.chance(0.35) ? part : ''))
+      .replace(/«([^»]*)»/g, (_, words: string) => choices.pick(words.split(';')))
+      .replace(/`([^`]*)`/g, (_, hole: string) => {
+        const words = hole.split(' ')
+        const bound = words.filter((word) => word.includes(':')).map((word) => word.split(':'))
+        const inner = [...scope, ...bound.map(([name = '', type = '']) => [name, type] as const)]
+        const type = typeOf(choices.pick(words.filter((word) => !word.includes(':'))))
+        return type === 'field' ? this.#field(scope) : this.make(type, depth, inner)
+      })
+  }
+
+  /** What `has` can be asked about. */
+  #field(scope: Scope): string {
+    const fields = scope.filter(([text]) => /^self\.\w+(\.\w+)*$/.test(text))
+    return fields.length === 0 ? 'self.x' : this.#choices.pick(fields)[0]
+  }
+}
+
+/** Text that is no expression, or hardly one. */
+export function broken(choices: Choices, text: string): string {
+  const at = choices.int(text.length)
+  const insert = choices.pick(['(', ')', '"', '.', ',', ' ', '!', '#', 'ü', '\\', '@', '0'])
+  return choices.pick([
+    text.slice(0, at),
+    text + choices.pick([')', ' &&', ' 1', '.x', '[', ' ? 1', "'", '//', ';', ' in', '.']),
+    text.slice(0, at) + insert + text.slice(at),
+    text.replace(
+      /self\.\w+/,
+      choices.pick([
+        'self.nope',
+        'other',
+        'self',
+        'oldSelf',
+        'self.i.j',
+        'object',
+        'namespace',
+        'self.if',
+      ]),
+    ),
+    text.replace(
+      /\b(size|contains|matches|all|map)\b/,
+      choices.pick(['sizes', 'has', 'exists', 'filter', 'nope']),
+    ),
+  ])
+}

@@ -1,0 +1,95 @@
+/** Runs a case on both servers, step by step, and looks for answers that differ. */
+import { diff } from '../../recorded/compat/diff.ts'
+import type { Json } from '../../recorded/compat/json.ts'
+import { orderOf } from './compare.ts'
+import { isKnown } from './known.ts'
+import { namespaces, Session } from './session.ts'
+import { changesOutcome, signatureOf } from './signature.ts'
+import type { Case, Received, Step } from './step.ts'
+import type { Target } from './target.ts'
+
+export type Difference = {
+  /** Of its step among those of the case. */
+  readonly index: number
+  readonly want: Json
+  readonly got: Json
+  readonly lines: readonly string[]
+  readonly signature: string
+  readonly changesOutcome: boolean
+}
+
+export type Outcome = {
+  readonly steps: readonly Step[]
+  readonly compared: number
+  /** Refusals with the same causes in another order. */
+  readonly reordered: number
+  readonly differences: readonly Difference[]
+  /** What the reference answered to each compared step, normalised. */
+  readonly answers: readonly Json[]
+}
+
+export class Runner {
+  readonly #reference: Target
+  readonly #keelson: Target
+  readonly #namespaces = namespaces()
+
+  constructor(reference: Target, keelson: Target) {
+    this.#reference = reference
+    this.#keelson = keelson
+  }
+
+  /** Runs the steps in a fresh namespace, until a difference after which the servers' states are not the same. */
+  async run(steps: Case | readonly Step[]): Promise<Outcome> {
+    const namespace = this.#namespaces.next().value
+    const [reference, keelson] = [
+      new Session(this.#reference, namespace),
+      new Session(this.#keelson, namespace),
+    ]
+    await Promise.all([reference.begin(), keelson.begin()])
+    const taken: Step[] = []
+    const differences: Difference[] = []
+    const answers: Json[] = []
+    let reordered = 0
+    const next = iterate(steps)
+    for (let step = next(undefined); step !== undefined; ) {
+      taken.push(step)
+      const [answer, own] = await Promise.all([reference.send(step), keelson.send(step)])
+      // What was waited for does not come: its definition was left out, or refused.
+      if (step.wait && answer.status !== 200 && own.status !== 200) break
+      if (!step.wait) {
+        const [want, got] = [reference.normalise(answer), keelson.normalise(own)]
+        answers.push(want)
+        const lines = diff(want, got)
+        if (lines.length === 0 && orderOf(answer) !== orderOf(own)) reordered++
+        if (lines.length > 0) {
+          const compared = { want, got, lines }
+          if (!isKnown({ step, want, got }))
+            differences.push({
+              index: taken.length - 1,
+              ...compared,
+              signature: signatureOf(step, compared),
+              changesOutcome: changesOutcome(compared),
+            })
+          // Where both refuse, their states are still the same.
+          if (answer.status < 400 || own.status < 400) break
+        }
+      }
+      step = next({ ...answer, keelson: own })
+    }
+    await Promise.all([reference.end(taken), keelson.end(taken)])
+    return { steps: taken, compared: answers.length, reordered, differences, answers }
+  }
+}
+
+function iterate(
+  steps: Case | readonly Step[],
+): (received: Received | undefined) => Step | undefined {
+  if (!('next' in steps)) {
+    let index = 0
+    return () => steps[index++]
+  }
+  return (received) => {
+    const { value } = received === undefined ? steps.next() : steps.next(received)
+    return value ?? undefined
+  }
+}

@@ -1,0 +1,88 @@
+/** What a case is made of: requests as data, so that they can be stored, sent again and made smaller. */
+import { isRecord, type Json } from '../../recorded/compat/json.ts'
+import { deleteAt, type Path, setAt, valueAt } from './places.ts'
+
+/**
+ * In all texts `$ns` stands for the case's namespace and `${id.path}` for a value of an earlier answer of the same server.
+ * A body of the form {$base: id, $edits: […]} is an earlier answer with changes.
+ */
+export type Step = {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly query?: { readonly [name: string]: string }
+  readonly type?: string
+  readonly accept?: string
+  readonly body?: Json
+  /** Sent in the place of a body, as it is but for `$ns` and `${…}`. */
+  readonly raw?: string
+  /** Repeated until it answers 200 (target.ts has for how long); not compared. */
+  readonly wait?: boolean
+}
+
+export type Edit = ['set', Path, Json] | ['del', Path]
+
+export type Answer = {
+  readonly status: number
+  readonly contentType: string
+  readonly warnings: readonly string[]
+  readonly body: Json
+}
+
+export type Received = Answer & { readonly keelson: Answer }
+
+/** Gets the reference's answer to each step that it yields, and Keelson's. */
+export type Case = Generator<Step, void, Received>
+
+export type Variables = { readonly ns: string; readonly answers: Map<string, Json> }
+
+export const fillText = (text: string, { ns, answers }: Variables): string =>
+  text.replaceAll('$ns', ns).replace(/\$\{(\w+)\.([\w.]+)\}/g, (_, id: string, path: string) => {
+    const value = valueAt(answers.get(id), path.split('.'))
+    if (value === undefined || value === null) return ''
+    return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  })
+
+export function fill(value: Json, variables: Variables): Json {
+  if (typeof value === 'string') return fillText(value, variables)
+  if (Array.isArray(value)) return value.map((entry) => fill(entry, variables))
+  if (!isRecord(value)) return value
+  const { $base: base, $edits: edits } = value
+  if (typeof base === 'string' && Array.isArray(edits)) return edited(base, edits, variables)
+  const entries = Object.entries(value).map(([key, entry]) => [
+    fillText(key, variables),
+    fill(entry, variables),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function edited(base: string, edits: readonly Json[], variables: Variables): Json {
+  const answer = variables.answers.get(base)
+  const body: Json = isRecord(answer) ? structuredClone(answer) : {}
+  for (const edit of edits) {
+    if (!isEdit(edit))
+      throw new Error(`${JSON.stringify(edit)} is neither ['set', path, value] nor ['del', path]`)
+    if (edit[0] === 'set') setAt(body, edit[1], fill(edit[2], variables))
+    else deleteAt(body, edit[1])
+  }
+  return body
+}
+
+const isEdit = (value: Json): value is Edit =>
+  Array.isArray(value) &&
+  Array.isArray(value[1]) &&
+  (value[0] === 'del' || (value[0] === 'set' && value.length === 3))
+
+/** The path with its query, filled. */
+export function fillTarget({ path, query = {} }: Step, variables: Variables): string {
+  const pairs = Object.entries(query).map(
+    ([name, value]) =>
+      `${encodeURIComponent(name)}=${encodeURIComponent(fillText(value, variables))}`,
+  )
+  const target = encodeURI(fillText(path, variables)).replaceAll('%25', '%')
+  return pairs.length === 0 ? target : `${target}?${pairs.join('&')}`
+}
+
+/** A step read from a file. */
+export const isStep = (value: unknown): value is Step =>
+  isRecord(value) && ['id', 'method', 'path'].every((key) => typeof value[key] === 'string')

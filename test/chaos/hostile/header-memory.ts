@@ -1,0 +1,254 @@
+/**
+ * What connections hold that have sent the worst headers and have not shown who they are. A listener in a process of its own
+ * gets thousands of them; each sends about a megabyte of headers in one of several ways, and stays: the listener's limits of
+ * time, which would end them, are off. Then it is asked what it holds, and a client in good faith is answered.
+ *
+ *   --connections N   how many (9,700: the server takes 10,000)
+ *   --short           200, for CI
+ *
+ * The last line is `N passed, N failed`.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Handler } from '../../../src/api/request.ts'
+import { Listener } from '../../../src/net/http/listener.ts'
+import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
+import { measureFootprint } from '../../support/harness/leaks.ts'
+import {
+  field,
+  FRAME,
+  headersFrame,
+  indexedField,
+  integer,
+  longHeaders,
+  preface,
+  RawHttp2,
+  type ReceivedFrame,
+  requestFields,
+  SETTING,
+  settings,
+} from '../../support/harness/raw-http2.ts'
+import { residentBytes } from './inspect.ts'
+import { Witness } from './witness.ts'
+
+const CONNECTIONS = 9_700
+const CONNECTIONS_SHORT = 200
+/**
+ * Connections that send at the same time. Each has its answer before the next begins: all together stay below the budget for
+ * large headers, which would cut off whoever comes when it is used up, however slow the machine is.
+ */
+const LANES = 16
+const ANSWER_MS_MAX = 60_000
+/** What one may hold, in resident memory: TLS alone takes half of that. */
+const EACH_BYTES_MAX = 100 * 1024
+/** What all together may hold besides: the budget for large headers, and code and buffers that were used for the first time. */
+const SHARED_BYTES_MAX = 128 * 1024 * 1024
+/** Of that, objects and buffers of JavaScript: a table of headers that is full is most of it. */
+const EACH_LIVE_BYTES_MAX = 24 * 1024
+const SHARED_LIVE_BYTES_MAX = 16 * 1024 * 1024
+const LATENCY_MS_MAX = 20_000
+const HOUR_MS = 3_600_000
+const WITNESS_PATH = '/witness'
+
+/** `a` 960,000 times as a Huffman code: eight of them are five bytes. */
+const coded = Buffer.alloc(600_000, Buffer.from([0x18, 0xc6, 0x31, 0x8c, 0x63]))
+const longField = (name: string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    integer(coded.length, 0x7f, 0x80),
+    coded,
+  ])
+const long = longField('x')
+const hundredths = Array.from({ length: 100 }, (_, at) => field(`x-${at}`, 'y'.repeat(9_000)))
+const filled = Array.from({ length: 100 }, (_, at) => indexedField(`${at}`, ''))
+
+const first = (...entries: readonly (readonly [number, number])[]): Buffer =>
+  Buffer.concat([preface, settings(...entries)])
+
+/** Nobody answers it: the rest is awaited. */
+const STOPPED_SHORT = 'headers that stop short of being large'
+
+/** All that a connection sends, by name. */
+const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
+  [
+    'a header of 960 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long))]),
+  ],
+  [
+    '100 headers of 9 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', ...hundredths))]),
+  ],
+  [
+    'a header of 960 KB, and a window of 0',
+    Buffer.concat([
+      first([SETTING.INITIAL_WINDOW_SIZE, 0]),
+      longHeaders(1, requestFields('GET', '/api', long)),
+    ]),
+  ],
+  [
+    'a malformed header of 960 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', longField('X')))]),
+  ],
+  [
+    STOPPED_SHORT,
+    Buffer.concat([
+      first(),
+      longHeaders(1, Buffer.alloc(16_000), { frameBytes: 1_000, isEnd: false }),
+    ]),
+  ],
+  [
+    'a table of headers that is full',
+    Buffer.concat([first(), headersFrame(1, requestFields('GET', '/', ...filled))]),
+  ],
+  [
+    'a path of 900 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', `/${'x'.repeat(900_000)}`))]),
+  ],
+]
+
+/** They have a budget in common, and whoever comes when it is used up is cut off, with any large header. So they come last. */
+const unfinished = Buffer.concat([
+  first(),
+  longHeaders(1, requestFields('GET', '/api', long), { isEnd: false }),
+])
+const UNFINISHED = 200
+/** Twice the budget: memory grows by doubling. */
+const UNFINISHED_BYTES_MAX = 2 * 32 * 1024 * 1024 + UNFINISHED * EACH_BYTES_MAX
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { connections: { type: 'string' }, short: { type: 'boolean', default: false } },
+  })
+  const count = Number(values.connections ?? (values.short ? CONNECTIONS_SHORT : CONNECTIONS))
+  using server = await startTarget()
+  const { port } = server
+  const witness = new Witness(`https://127.0.0.1:${port}`)
+  await witness.get(WITNESS_PATH)
+  const before = await server.measure()
+
+  const open: RawHttp2[] = []
+  const faults = new Map<string, number>()
+  const startMs = performance.now()
+  let begun = 0
+  const lane = async (): Promise<void> => {
+    while (begun < count) {
+      const [name, bytes] = worst[begun++ % worst.length] ?? ['', preface]
+      try {
+        const client = await RawHttp2.open(port, bytes)
+        open.push(client)
+        if (name !== STOPPED_SHORT) await client.until(({ stream }) => stream === 1, ANSWER_MS_MAX)
+      } catch (error) {
+        countOne(faults, `${name}: ${String(error)}`)
+      }
+    }
+  }
+  const witnessing = witness.run([WITNESS_PATH])
+  await Promise.all(Array.from({ length: LANES }, lane))
+  await sleep(3_000)
+  const stayed = open.filter(({ isOver }) => !isOver).length
+  for (const { isOver, received } of open)
+    if (isOver) countOne(faults, `ended: ${whyEnded(received)}`)
+  const after = await server.measure()
+  for (let at = 0; at < UNFINISHED; at++) open.push(await RawHttp2.open(port, unfinished))
+  await sleep(1_000)
+  const last = await server.measure()
+  witness.stop()
+  await witnessing
+  for (const client of open) client[Symbol.dispose]()
+
+  const seconds = (performance.now() - startMs) / 1000
+  const slowestMs = Math.max(...witness.latenciesMs)
+  const grown = { live: after.live - before.live, resident: after.resident - before.resident }
+  console.log(`${count} connections in ${seconds.toFixed(0)} s, ${stayed} of them stayed`)
+  for (const [fault, times] of faults) console.log(`${times} times: ${fault}`)
+  console.log(
+    `live memory grew by ${megabytes(grown.live)}, resident by ${megabytes(grown.resident)}`,
+  )
+  console.log(
+    `each of these: ${kilobytes(grown.live / stayed)} live, ${kilobytes(grown.resident / stayed)} resident`,
+  )
+  console.log(`${UNFINISHED} with unfinished headers: ${megabytes(last.live - after.live)} live`)
+  console.log(
+    `${witness.latenciesMs.length} answers to others, the slowest after ${slowestMs.toFixed(0)} ms`,
+  )
+  report([
+    ['all have stayed', stayed === count],
+    ['what is held', grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX],
+    // Of few connections one cannot say: what all share is most of it.
+    ['what each holds', count < 5_000 || grown.resident < stayed * EACH_BYTES_MAX],
+    ['what is alive', grown.live < SHARED_LIVE_BYTES_MAX + stayed * EACH_LIVE_BYTES_MAX],
+    ['what unfinished headers hold', last.live - after.live < UNFINISHED_BYTES_MAX],
+    ['others are served', witness.failures.length === 0 && slowestMs < LATENCY_MS_MAX],
+  ])
+}
+
+const countOne = (counts: Map<string, number>, what: string): void =>
+  void counts.set(what, (counts.get(what) ?? 0) + 1)
+
+const whyEnded = (received: readonly ReceivedFrame[]): string => {
+  const goaway = received.find(({ type }) => type === FRAME.GOAWAY)
+  return goaway === undefined ? 'without a word' : `GOAWAY ${goaway.payload.readUInt32BE(4)}`
+}
+
+function report(verdicts: readonly (readonly [what: string, isGood: boolean])[]): void {
+  for (const [what, isGood] of verdicts) if (!isGood) console.log(`FAULT ${what}`)
+  const failed = verdicts.filter(([, isGood]) => !isGood).length
+  if (failed > 0) process.exitCode = 1
+  console.log(`${verdicts.length - failed} passed, ${failed} failed`)
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+const kilobytes = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KB`
+
+const refuse: Handler = async ({ path }) =>
+  path === WITNESS_PATH
+    ? { status: 200, headers: {}, body: Buffer.from('ok') }
+    : { status: 401, headers: {}, body: Buffer.from('who are you?'), isUnauthenticated: true }
+
+/** The process under attack. It tells its port, and then what it holds, as often as it is asked. */
+async function serve(): Promise<void> {
+  const limits = {
+    idleMsMax: HOUR_MS,
+    headMsMax: HOUR_MS,
+    stallMsMax: HOUR_MS,
+    unauthenticatedStallMsMax: HOUR_MS,
+  }
+  const listener = new Listener({
+    handler: refuse,
+    ...createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
+    limits,
+    endsUnauthenticated: false,
+    log: () => undefined,
+  })
+  await listener.listen(0, '127.0.0.1')
+  process.on('message', () => {
+    for (let round = 0; round < 3; round++) measureFootprint()
+    process.send?.({ live: measureFootprint().memoryBytes, resident: residentBytes(process.pid) })
+  })
+  process.on('disconnect', () => process.exit())
+  process.send?.({ port: listener.port })
+}
+
+type Held = { readonly live: number; readonly resident: number }
+
+async function startTarget(): Promise<
+  Disposable & { readonly port: number; readonly measure: () => Promise<Held> }
+> {
+  const child = fork(import.meta.filename, ['--serve'])
+  const [told]: { port: number }[] = await once(child, 'message')
+  return {
+    port: told?.port ?? 0,
+    measure: async () => {
+      child.send('measure')
+      const [held]: Held[] = await once(child, 'message')
+      if (held === undefined) throw new Error('the target does not say what it holds')
+      return held
+    },
+    [Symbol.dispose]: () => child.kill(),
+  }
+}
+
+await (process.argv.includes('--serve') ? serve() : main())

@@ -1,0 +1,115 @@
+/**
+ * `node test/chaos/hostile/sweep.ts`: fills every list and map field of every kind in several shapes, sends the objects with every verb, and
+ * measures the server, which is a process of its own: CPU time of its main thread per turn of the event loop, memory, and the latency
+ * of another user.
+ *
+ * --seed N       order of the fields; with --seconds, which part of them is swept
+ * --seconds N    stops after this time
+ * --only TEXT    kinds and fields whose name contains it
+ * --shard K/N    the K-th of N parts of the fields, so that several processes can share the sweep
+ * --again FILE   only the cases that failed in an earlier run with --json FILE and the same --seed
+ * --memory MIB   limits the server's memory
+ * --json FILE    writes all results
+ */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { onlyCases, plan, type PlannedItem, variedFirst } from './sweep/cases.ts'
+import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
+import { learn, type LearnedField } from './sweep/learn.ts'
+import { FieldRun, type Result } from './sweep/run-field.ts'
+import { fails, lineOf, verdictOf } from './sweep/report.ts'
+import { SweptServer } from './sweep/server.ts'
+
+// The server is ended with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+/** How often progress is printed. */
+const PROGRESS_MS = 30_000
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    shard: { type: 'string', default: '1/1' },
+    again: { type: 'string' },
+    memory: { type: 'string' },
+    json: { type: 'string' },
+  },
+})
+
+const targets = await loadTargets()
+const all = fieldsOf(targets)
+const fields = all.filter(({ id, target }) =>
+  `${target.apiVersion} ${target.kind} ${id}`.includes(values.only),
+)
+if (values.json !== undefined) writeFileSync(values.json, '')
+const results: Result[] = []
+const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
+let server = await SweptServer.start({ targets, memoryMiB })
+/** Without the start of the server. */
+const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
+const learned = new Map<SweptField, LearnedField>()
+const planned = chosen(plan(shuffled(fields, Number(values.seed))))
+const items =
+  values.seconds === undefined ? planned : variedFirst(shuffled(planned, Number(values.seed)))
+let toldMs = performance.now()
+for (const [at, item] of items.entries()) {
+  if (performance.now() - toldMs > PROGRESS_MS) {
+    toldMs = performance.now()
+    console.log(
+      `${at} of ${items.length} items, ${results.length} cases, ${results.filter((one) => fails(one)).length} failed`,
+    )
+  }
+  if (performance.now() > untilMs) break
+  const field = learned.get(item.field) ?? (await learn(server, item.field))
+  learned.set(item.field, field)
+  for await (const result of new FieldRun(server, field, fails).run(item)) {
+    results.push(result)
+    const { measured } = result
+    if (fails(result)) console.log(lineOf(result))
+    if (values.json !== undefined) appendFileSync(values.json, `${JSON.stringify(result)}\n`)
+    if (measured === undefined) {
+      console.log(server.log.slice(-1500))
+      await server[Symbol.asyncDispose]()
+      server = await SweptServer.start({ targets, memoryMiB })
+    }
+    if (measured === undefined || performance.now() > untilMs) break
+  }
+}
+await server[Symbol.asyncDispose]()
+// In a cgroup the kernel ends a server that takes more.
+const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
+console.log(verdict.text)
+process.exitCode = verdict.isPassed ? 0 : 1
+
+/** The items of this shard, or those that failed before. */
+function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
+  const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
+  const own = new Set(fields.filter((_, at) => at % shards === shard - 1))
+  const part = given.filter(({ field }) => own.has(field))
+  if (values.again === undefined) return part
+  const lines = readFileSync(values.again, 'utf8').trim().split('\n')
+  const before = lines.map((line): Result => JSON.parse(line))
+  return onlyCases(
+    part,
+    before.filter((one) => fails(one)),
+  )
+}
+
+function shuffled<T>(given: readonly T[], seed: number): T[] {
+  const result = [...given]
+  let state = seed
+  for (let at = result.length - 1; at > 0; at--) {
+    // Mulberry32.
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    const other = ((mixed ^ (mixed >>> 14)) >>> 0) % (at + 1)
+    const [one, two] = [result[at], result[other]]
+    if (one === undefined || two === undefined) continue
+    result[at] = two
+    result[other] = one
+  }
+  return result
+}

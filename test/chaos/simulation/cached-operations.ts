@@ -1,0 +1,252 @@
+/** Reads that the cache answers: as new as was asked for, or not at all. */
+import type { Matches } from '../../../src/storage/cache/item.ts'
+import type { Listed, Reader } from '../../../src/storage/cache/reader.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { type KeyRange, keyAfter, rangeOf } from '../../../src/storage/keys.ts'
+import type { Current } from '../../../src/storage/store.ts'
+import { isOdd, oddValues, oddSelector, readWire, valueOf } from './form.ts'
+import type { Item, Value } from './model.ts'
+import {
+  type Client,
+  chooseRange,
+  expectUnavailable,
+  keys,
+  noteUnforeseen,
+  PAGE_ITEMS,
+  prefix,
+  type Weighted,
+} from './operations.ts'
+import type { Random } from './random.ts'
+
+/** How far back exact reads go: mostly to what memory still has. */
+const BACK_MAX = [5, 20, 60]
+/** What a slow filter takes for an object, at the most. */
+const SLOWNESS_MS = 40
+
+export const cachedReads: readonly Weighted[] = [
+  { weight: 8, run: getLatest },
+  { weight: 2, run: getAny },
+  { weight: 2, run: getAtLeast },
+  { weight: 2, run: getExactly },
+  { weight: 4, run: listLatest },
+  { weight: 1, run: listAny },
+  { weight: 2, run: listExactly },
+  { weight: 2, run: listLatestInPages },
+  { weight: 3, run: listSelectedInPages },
+]
+
+/** What somebody does who goes through long lists. */
+export const pagedReads: readonly Weighted[] = [
+  { weight: 3, run: listSelectedInPages },
+  { weight: 1, run: listExactly },
+]
+
+/** What somebody does who only looks at what there is; without the database, too. */
+export const skims: readonly Weighted[] = [{ weight: 1, run: skim }]
+
+/** What a write may start from, half of the time: the cached object, however old. */
+export async function readForWrite(
+  reader: Reader,
+  key: string,
+  random: Random,
+): Promise<Current<Value> | 'absent' | undefined> {
+  if (random.chance(0.5)) return undefined
+  try {
+    const { item } = await reader.get(key, 'any')
+    if (item === undefined) return 'absent'
+    const { revision, createRevision } = item
+    return { revision, createRevision, object: valueOf(item.object()), stale: false }
+  } catch {
+    return undefined // There is nothing to start from; the write itself will show whether the database is there.
+  }
+}
+
+async function getLatest(client: Client): Promise<void> {
+  await noteGet(client, 'latest', client.model.floor)
+}
+
+async function getAny(client: Client): Promise<void> {
+  await noteGet(client, 'any', 0)
+}
+
+async function getAtLeast(client: Client): Promise<void> {
+  const { floor } = client.model
+  await noteGet(client, { atLeast: floor }, floor)
+}
+
+async function getExactly(client: Client): Promise<void> {
+  const exactly = choosePast(client)
+  await noteGet(client, { exactly }, exactly)
+}
+
+async function noteGet(
+  client: Client,
+  at: Parameters<Reader['get']>[1],
+  floor: number,
+): Promise<void> {
+  const key = client.random.pick(keys)
+  try {
+    const { revision, item } = await client.reader.get(key, at)
+    const items = item === undefined ? [] : [readWire(key, item.wire())]
+    client.model.noteReading({ scope: { key }, floor, revision, items })
+    noteRevision(client, at, revision)
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
+async function listLatest(client: Client): Promise<void> {
+  await noteList(client, 'latest', client.model.floor)
+}
+
+async function listAny(client: Client): Promise<void> {
+  await noteList(client, 'any', 0)
+}
+
+async function listExactly(client: Client): Promise<void> {
+  const exactly = choosePast(client)
+  await noteList(client, { exactly }, exactly)
+}
+
+async function noteList(
+  client: Client,
+  at: Parameters<Reader['list']>[1],
+  floor: number,
+): Promise<void> {
+  const range = chooseRange(client.random)
+  try {
+    const listed = await client.reader.list(range, at)
+    const { revision } = listed
+    client.model.noteReading({
+      scope: { prefix: range.from },
+      floor,
+      revision,
+      items: toItems(listed),
+    })
+    noteRevision(client, at, revision)
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
+async function listLatestInPages(client: Client): Promise<void> {
+  const range = chooseRange(client.random)
+  const { floor } = client.model
+  const items: Item[] = []
+  try {
+    let page = await client.reader.list(range, 'latest', { limit: PAGE_ITEMS })
+    const { revision } = page
+    items.push(...toItems(page))
+    while (page.more) {
+      const from = keyAfter(items.at(-1)?.key ?? '')
+      page = await client.reader.list(
+        { from, to: range.to },
+        { exactly: revision },
+        { limit: PAGE_ITEMS },
+      )
+      if (page.revision !== revision)
+        client.model.noteFault(`a page of ${revision} is of ${page.revision}`)
+      items.push(...toItems(page))
+    }
+    client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
+  } catch (error) {
+    expectTrouble(client, { exactly: 0 }, error)
+  }
+}
+
+/** With a filter that takes its time, as one does that must decode what it looks at; each page is judged by itself. */
+async function listSelectedInPages(client: Client): Promise<void> {
+  const { random } = client
+  const range = chooseRange(random)
+  const { floor } = client.model
+  const limit = random.between(1, PAGE_ITEMS)
+  const matches = slowFilter(client, random.chance(0.5) ? SLOWNESS_MS : 0)
+  const by = random.chance(0.5) ? random.pick(oddValues) : undefined
+  let { from } = range
+  let at: Parameters<Reader['list']>[1] = random.pick([
+    'latest',
+    'any',
+    'any',
+    { exactly: choosePast(client) },
+  ] as const)
+  const least = at === 'any' ? 0 : at === 'latest' ? floor : at.exactly
+  try {
+    for (let isMore = true; isMore; ) {
+      const page: Listed = await client.reader.list({ from, to: range.to }, at, {
+        limit,
+        matches,
+        by,
+      })
+      const { revision } = page
+      const scope = scopeOf(range, from, page)
+      client.model.noteReading({ scope, floor: least, ...readingOf(page) })
+      noteRevision(client, at, revision)
+      isMore = scope.to !== range.to
+      from = scope.to
+      at = { exactly: revision }
+    }
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
+/** One page of what there is, with a filter that takes long: meanwhile the resource may list itself again. */
+async function skim(client: Client): Promise<void> {
+  const range = rangeOf(prefix)
+  const limit = client.random.between(1, PAGE_ITEMS)
+  try {
+    const page = await client.reader.list(range, 'any', {
+      limit,
+      matches: slowFilter(client, SLOWNESS_MS),
+    })
+    client.model.noteReading({
+      scope: scopeOf(range, range.from, page),
+      floor: 0,
+      ...readingOf(page),
+    })
+  } catch (error) {
+    expectTrouble(client, 'any', error)
+  }
+}
+
+/** What a page of odd ones, from here on, tells of. */
+function scopeOf(range: KeyRange, from: string, { items, more }: Listed) {
+  const last = items.at(-1)
+  const to = more && last !== undefined ? keyAfter(last.key) : range.to
+  return { prefix: range.from, from, to, selects: isOdd }
+}
+
+const readingOf = (page: Listed) => ({ revision: page.revision, items: toItems(page) })
+
+function slowFilter({ random, time, work }: Client, slownessMs: number): Matches {
+  const isSelected = oddSelector(random.chance(0.5) ? 'label' : 'field')
+  return (item) => {
+    time.monotonicMs()
+    work?.(random.next() * slownessMs)
+    return isSelected(item)
+  }
+}
+
+function toItems(listed: Listed): Item[] {
+  return listed.items.map((item) => readWire(item.key, item.wire()))
+}
+
+/** A revision that has been, most likely of the last second. */
+function choosePast({ model, random }: Client): number {
+  return Math.max(1, model.floor - random.between(0, random.pick(BACK_MAX)))
+}
+
+function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision: number): void {
+  if (typeof at !== 'object' || 'atLeast' in at) client.model.noteSeen(revision)
+  else if (revision !== at.exactly)
+    client.model.noteFault(`a read of exactly ${at.exactly} is of ${revision}`)
+}
+
+function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
+  const code = error instanceof StorageError ? error.code : undefined
+  if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
+  // Upstream's answer to a revision that does not come in time; an acknowledged one is never too new for an exact read.
+  if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
+  if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
+  else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)
+}

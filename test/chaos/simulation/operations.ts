@@ -1,0 +1,307 @@
+/**
+ * What the clients of a run do: operations by chance, each noted in the model with what it was told. A failure is never
+ * more than an answer here; whether the answer can be true is for judge.ts to say.
+ */
+import type { Reader } from '../../../src/storage/cache/reader.ts'
+import type { Time } from '../../../src/lib/timers.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { type KeyRange, rangeOf } from '../../../src/storage/keys.ts'
+import type { Current, Store, Stored } from '../../../src/storage/store.ts'
+import { printObject, toObject } from './form.ts'
+import {
+  decodeValue,
+  encodeValue,
+  type Item,
+  type Model,
+  type Value,
+  type WriteOutcome,
+} from './model.ts'
+import type { Random } from './random.ts'
+
+/** Few keys, so that writers meet. */
+export const prefix = '/registry/things/'
+export const namespaces: readonly string[] = ['n0', 'n1', 'n2']
+const NAMES = 6
+
+export const keys: readonly string[] = namespaces.flatMap((namespace) =>
+  Array.from({ length: NAMES }, (_, index) => `${prefix}${namespace}/k${index}`),
+)
+
+/** An operation that has not ended by then hangs: every limit of the server is shorter. */
+const OPERATION_MS_MAX = 30_000
+
+/** A page of the lists that are read in pages. */
+export const PAGE_ITEMS = 4
+
+/** What the operations work on. */
+export type Client = {
+  readonly name: string
+  readonly store: Store
+  readonly reader: Reader
+  readonly model: Model
+  readonly random: Random
+  readonly time: Time
+  /** Takes the processor for so long, as a filter does that looks at many more objects; absent where time is real. */
+  readonly work?: (ms: number) => void
+  /** What a write may start from; undefined: the latest state is read first. */
+  readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
+}
+
+export type Operation = (client: Client) => Promise<void>
+
+export type Weighted = { readonly weight: number; readonly run: Operation }
+
+export const writes: readonly Weighted[] = [
+  { weight: 5, run: create },
+  { weight: 12, run: update },
+  { weight: 2, run: updateIfThere },
+  { weight: 1, run: updateNothing },
+  { weight: 3, run: remove },
+]
+
+export const reads: readonly Weighted[] = [
+  { weight: 6, run: get },
+  { weight: 2, run: list },
+  { weight: 1, run: listInPages },
+]
+
+/** Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or hang. */
+export async function operate(client: Client, choices: readonly Weighted[]): Promise<void> {
+  const run = choose(client.random, choices)
+  const timer = client.time.after(OPERATION_MS_MAX, () => {
+    client.model.noteFault(`${client.name}: ${run.name} has not ended after ${OPERATION_MS_MAX} ms`)
+  })
+  try {
+    await run(client)
+  } finally {
+    timer.close()
+  }
+}
+
+function choose(random: Random, choices: readonly Weighted[]): Operation {
+  let left = random.next() * choices.reduce((sum, choice) => sum + choice.weight, 0)
+  for (const { weight, run } of choices) {
+    left -= weight
+    if (left < 0) return run
+  }
+  throw new Error('there is nothing to choose from')
+}
+
+async function create(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const tag = model.newTag(client.name)
+  const tell = model.beginWrite(key, tag)
+  try {
+    const revision = await store.create(key, encodeValue({ tag, after: null }))
+    expectOwn(client, { key, revision, value: { tag, after: null } })
+    tell({ outcome: 'acknowledged', revision, previousRevision: 0 })
+  } catch (error) {
+    tell(outcomeOf(client, 'create', error))
+  }
+}
+
+/** A write that also creates. */
+async function update(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const tag = model.newTag(client.name)
+  const tell = model.beginWrite(key, tag)
+  try {
+    const result = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      (current) => ({
+        put: encodeValue({ tag, after: current?.object.tag ?? null }),
+      }),
+    )
+    const { revision, previous } = result
+    expectOwn(client, { key, revision, value: { tag, after: previous?.object.tag ?? null } })
+    tell({
+      outcome: 'acknowledged',
+      revision: result.revision,
+      previousRevision: result.previous?.revision ?? 0,
+    })
+  } catch (error) {
+    tell(outcomeOf(client, 'update', error))
+  }
+}
+
+/** A write that is refused when there is nothing: then there must have been nothing on the latest state. */
+async function updateIfThere(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const tag = model.newTag(client.name)
+  const { floor } = model
+  const tell = model.beginWrite(key, tag)
+  try {
+    const result = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      (current) => {
+        if (current === undefined) throw new StorageError('missing', 'nothing to update')
+        return { put: encodeValue({ tag, after: current.object.tag }) }
+      },
+    )
+    tell({
+      outcome: 'acknowledged',
+      revision: result.revision,
+      previousRevision: result.previous?.revision ?? 0,
+    })
+  } catch (error) {
+    noteAbsence(client, { key, floor, error })
+    tell(outcomeOf(client, 'updateIfThere', error))
+  }
+}
+
+/** "Nothing changed" is told on the latest state only: it is a read. */
+async function updateNothing(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const { floor } = model
+  try {
+    const { previous } = await store.update(
+      key,
+      { decode, cached: await client.cached(key) },
+      () => 'unchanged',
+    )
+    const items =
+      previous === undefined ? [] : [{ key, revision: previous.revision, tag: previous.object.tag }]
+    model.noteReading({ scope: { key }, floor, revision: undefined, items })
+  } catch (error) {
+    expectUnavailable(client, 'updateNothing', error)
+  }
+}
+
+async function remove(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const { floor } = model
+  const tell = model.beginWrite(key, undefined)
+  try {
+    const { revision, previous } = await store.delete(key, {
+      decode,
+      cached: await client.cached(key),
+    })
+    tell({ outcome: 'acknowledged', revision, previousRevision: previous.revision })
+  } catch (error) {
+    noteAbsence(client, { key, floor, error })
+    tell(outcomeOf(client, 'remove', error))
+  }
+}
+
+async function get(client: Client): Promise<void> {
+  const { store, model, random } = client
+  const key = random.pick(keys)
+  const { floor } = model
+  try {
+    const { revision, found } = await store.get(key)
+    model.noteReading({
+      scope: { key },
+      floor,
+      revision,
+      items: found === undefined ? [] : [toItem(found)],
+    })
+    model.noteSeen(revision)
+  } catch (error) {
+    expectUnavailable(client, 'get', error)
+  }
+}
+
+async function list(client: Client): Promise<void> {
+  const { store, model } = client
+  const { floor } = model
+  const range = chooseRange(client.random)
+  try {
+    const { revision, values } = await store.list(range)
+    model.noteReading({ scope: { prefix: range.from }, floor, revision, items: values.map(toItem) })
+    model.noteSeen(revision)
+  } catch (error) {
+    expectUnavailable(client, 'list', error)
+  }
+}
+
+/** All pages are of the first one's revision, or the list fails because that is compacted. */
+async function listInPages(client: Client): Promise<void> {
+  const { store, model } = client
+  const { floor } = model
+  const range = chooseRange(client.random)
+  const items: Item[] = []
+  try {
+    let page = await store.list(range, { limit: PAGE_ITEMS })
+    const { revision } = page
+    items.push(...page.values.map(toItem))
+    while (page.more) {
+      page = await store.list(range, { limit: PAGE_ITEMS, revision, after: items.at(-1)?.key })
+      if (page.revision !== revision)
+        model.noteFault(`a page of revision ${revision} is of revision ${page.revision}`)
+      items.push(...page.values.map(toItem))
+    }
+    model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'compacted') return
+    expectUnavailable(client, 'listInPages', error)
+  }
+}
+
+/** One namespace, or all of them. */
+export function chooseRange(random: Random): KeyRange {
+  return rangeOf(random.chance(0.5) ? prefix : `${prefix}${random.pick(namespaces)}/`)
+}
+
+/** What a writer may conclude from a failure. */
+export function outcomeOf(client: Client, verb: string, error: unknown): WriteOutcome {
+  if (error instanceof StorageError && expectedOfWrites.has(error.code)) {
+    return error.ambiguous
+      ? { outcome: 'ambiguous' }
+      : { outcome: 'refused', reason: `${error.code}: ${error.message}` }
+  }
+  noteUnforeseen(client, verb, error)
+  return { outcome: 'ambiguous' }
+}
+
+/** A read may fail while the database cannot be reached; nothing else is an excuse. */
+export function expectUnavailable(client: Client, verb: string, error: unknown): void {
+  if (error instanceof StorageError && (error.code === 'unavailable' || error.code === 'conflict'))
+    return
+  noteUnforeseen(client, verb, error)
+}
+
+const expectedOfWrites: ReadonlySet<string> = new Set([
+  'exists',
+  'missing',
+  'conflict',
+  'unavailable',
+  'no-space',
+])
+
+export function noteUnforeseen(client: Client, verb: string, error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const code = error instanceof StorageError ? ` (${error.code})` : ''
+  client.model.noteFault(`${client.name}: ${verb} failed unforeseen${code}: ${text}`)
+}
+
+/** "It is not there" is told on the latest state only. */
+function noteAbsence(
+  client: Client,
+  { key, floor, error }: { key: string; floor: number; error: unknown },
+): void {
+  if (!(error instanceof StorageError) || error.code !== 'missing') return
+  client.model.noteReading({ scope: { key }, floor, revision: undefined, items: [] })
+}
+
+/** A server that has printed what it wrote hands that to its cache, which then does not read it again. */
+function expectOwn(
+  { reader, random }: Client,
+  own: { key: string; revision: number; value: Value },
+): void {
+  if (random.chance(0.5)) return
+  const object = toObject(own.value, own.revision)
+  reader.expect(own.key, own.revision, object, printObject(object))
+}
+
+function toItem(stored: Stored): Item {
+  return { key: stored.key, revision: stored.revision, tag: decodeValue(stored.value).tag }
+}
+
+export const decode = (stored: Stored): Value => decodeValue(stored.value)

@@ -1,0 +1,158 @@
+/**
+ * One watcher of the run, as a client with a local copy has it: the events it was told, applied to an empty map. Each event
+ * must fit the copy, revisions never fall, and at each bookmark the copy must be the state of that revision.
+ */
+import type { Change } from '../../support/harness/gateway.ts'
+import type { History } from './history.ts'
+import { compareState } from './judge.ts'
+import { type Item, tagOf } from './model.ts'
+
+export type ReplayEvent =
+  /** Of a DELETED the item is the last state, with the revision of the deletion. */
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly item: Item }
+  | { readonly type: 'BOOKMARK'; readonly revision: number }
+
+type Checkpoint = { readonly revision: number; readonly items: readonly Item[] }
+
+/** Bookmarks beyond this are only applied: the copy of each is kept until the end. */
+const CHECKPOINTS_MAX = 2_000
+/** More faults of one watcher tell nothing new. */
+const FAULTS_MAX = 20
+/** What is shown of the way to the first fault. */
+const TRAIL_MAX = 12
+
+export class Replay {
+  readonly name: string
+  readonly #prefix: string
+  readonly #selects: (tag: string) => boolean
+  readonly #items = new Map<string, Item>()
+  readonly #checkpoints: Checkpoint[] = []
+  readonly #faults: string[] = []
+  readonly #trail: string[] = []
+  #revision = 0
+  #events = 0
+  #state: 'new' | 'initial' | 'following' = 'new'
+
+  /** `selects`: which values the watcher sees, by their tag. */
+  constructor(name: string, prefix: string, selects: (tag: string) => boolean = () => true) {
+    this.name = name
+    this.#prefix = prefix
+    this.#selects = selects
+  }
+
+  /** Where to resume: everything up to here has been told. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Whether the copy is a state from which a watch can go on. */
+  get canResume(): boolean {
+    return this.#state === 'following'
+  }
+
+  get events(): number {
+    return this.#events
+  }
+
+  /** The watch starts anew with the whole state: the copy is dropped, as a client does that was told to list again. */
+  restart(): void {
+    this.#items.clear()
+    this.#state = 'initial'
+  }
+
+  /** The history after the copy is gone: it must be made anew. */
+  forget(): void {
+    this.#state = 'new'
+  }
+
+  /** The state was listed: the copy is this list. */
+  reset(items: readonly Item[], revision: number): void {
+    if (revision < this.#revision) this.fault(`listed revision ${revision} after ${this.#revision}`)
+    this.#items.clear()
+    for (const item of items) this.#items.set(item.key, item)
+    this.note(`listed@${revision}`)
+    this.#revision = revision
+    this.#state = 'following'
+  }
+
+  apply(event: ReplayEvent): void {
+    this.#events++
+    this.note(
+      'item' in event
+        ? `${event.type} ${event.item.key.slice(this.#prefix.length)}@${event.item.revision}`
+        : `BOOKMARK@${event.revision}`,
+    )
+    const revision = 'item' in event ? event.item.revision : event.revision
+    // The initial state comes in the order of keys, not of revisions.
+    const isInitial = this.#state === 'initial' && event.type === 'ADDED'
+    if (!isInitial && revision < this.#revision)
+      this.fault(`${event.type} of revision ${revision} after ${this.#revision}`)
+    if (!isInitial) this.#revision = Math.max(this.#revision, revision)
+    if (event.type === 'BOOKMARK') this.#checkpoint(revision)
+    else if (event.type === 'DELETED') this.#delete(event.item)
+    else this.#put(event.type, event.item)
+  }
+
+  /** What differs from the truth of this moment; undefined when nothing does. */
+  differenceAt(history: History, revision = history.revision): string | undefined {
+    return compareState([...this.#items.values()], this.#truthAt(history, revision))
+  }
+
+  /** `isComplete`: it has been told everything there is. */
+  judge(history: History, isComplete = true): string[] {
+    const faults = [...this.#faults]
+    for (const { revision, items } of this.#checkpoints) {
+      const difference = compareState(items, this.#truthAt(history, revision))
+      if (difference !== undefined) faults.push(`at bookmark ${revision}: ${difference}`)
+    }
+    const difference = isComplete ? this.differenceAt(history) : undefined
+    if (difference !== undefined)
+      faults.push(`at the end (revision ${history.revision}): ${difference}`)
+    return faults.slice(0, FAULTS_MAX).map((fault) => `watcher ${this.name}: ${fault}`)
+  }
+
+  /** A step on the watcher's way, shown if it ends in a fault. */
+  note(step: string): void {
+    this.#trail.push(step)
+    if (this.#trail.length > TRAIL_MAX) this.#trail.shift()
+  }
+
+  fault(fault: string): void {
+    if (this.#faults.length === 0)
+      this.#faults.push(`the way to its first fault: ${this.#trail.join(', ')}`)
+    if (this.#faults.length < FAULTS_MAX) this.#faults.push(fault)
+  }
+
+  #truthAt(history: History, revision: number): Change[] {
+    const isSeen = (change: Change): boolean => this.#selects(tagOf(change.value) ?? '')
+    return history.stateAt(this.#prefix, revision).filter(isSeen)
+  }
+
+  #checkpoint(revision: number): void {
+    this.#state = 'following'
+    if (this.#checkpoints.length < CHECKPOINTS_MAX) {
+      this.#checkpoints.push({ revision, items: [...this.#items.values()] })
+    }
+  }
+
+  #put(type: 'ADDED' | 'MODIFIED', item: Item): void {
+    const held = this.#items.get(item.key)
+    if ((held === undefined) !== (type === 'ADDED')) {
+      this.fault(
+        `${type} of ${item.key} at ${item.revision}, which the watcher ${held === undefined ? 'did not have' : 'had'}`,
+      )
+    }
+    if (held !== undefined && held.revision >= item.revision)
+      this.fault(`${item.key} at ${item.revision} was told twice`)
+    this.#items.set(item.key, item)
+  }
+
+  #delete({ key, tag, revision }: Item): void {
+    const held = this.#items.get(key)
+    if (held === undefined)
+      this.fault(`DELETED of ${key} at ${revision}, which the watcher did not have`)
+    else if (held.tag !== tag)
+      this.fault(`DELETED of ${key} at ${revision} shows ${tag}, the watcher had ${held.tag}`)
+    this.#items.delete(key)
+  }
+}

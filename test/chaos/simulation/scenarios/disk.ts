@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defragment, disarmAlarms, put, readAlarms } from '../../../support/harness/gateway.ts'
+import type { Scenario } from '../scenario.ts'
+
+/** Small enough to fill in a second; etcd counts pages of its file. */
+const QUOTA_BYTES = 8 * 1024 * 1024
+const FILLER_BYTES = 50_000
+/** Far more than fit. */
+const FILLERS_MAX = 4000
+/** Several, so that the last page goes while writes are on their way: etcd then applies a write and refuses it all the same. */
+const FILLERS_AT_ONCE = 6
+
+/** The database is full: writes are refused, reads and watches go on; when space is made, so do writes. */
+export const disk: Scenario = {
+  name: 'disk',
+  members: 1,
+  replicas: 1,
+  etcdArgs: [`--quota-backend-bytes=${QUOTA_BYTES}`],
+  disturb: async (world, random) => {
+    await sleep(random.between(200, 1000))
+    const url = world.cluster.member(0).clientUrl
+    await Promise.all(Array.from({ length: FILLERS_AT_ONCE }, () => fill(url)))
+    if (!(await readAlarms(url)).includes('NOSPACE')) throw new Error('the disk does not get full')
+    await sleep(random.between(300, 2000))
+    await world.compact()
+    await defragment(url)
+    await disarmAlarms(url)
+  },
+}
+
+async function fill(url: string): Promise<void> {
+  const value = 'x'.repeat(FILLER_BYTES)
+  for (let index = 0; index < FILLERS_MAX; index++) {
+    try {
+      await put(url, { key: '/filler', value })
+    } catch (error) {
+      if (String(error).includes('space exceeded')) return
+      throw error
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/** What goes wrong in a simulated world. Each is over, and healed, when its function comes back. */
+import { sleep } from '../../../../src/lib/timers.ts'
+import type { Snapshot } from '../../../../src/storage/memory/database.ts'
+import type { Random } from '../random.ts'
+import type { Weather } from './faulty-engine.ts'
+import type { FaultName } from './settings.ts'
+import type { SimReplica } from './sim-replica.ts'
+import type { SimWorld } from './sim-world.ts'
+
+/** Longer than the feed waits for a silent stream. */
+const LONG_MS = 12_000
+
+type Disturb = (world: SimWorld, random: Random) => Promise<void>
+
+/** To add a fault: a name in settings.ts, and what it does here. */
+export const disturbances: Readonly<Record<FaultName, Disturb>> = {
+  cut: async ({ replicas }, random) => random.pick(replicas).engine.cut(),
+  hang: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'hung' }),
+  down: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'down' }),
+  leaderless: (world, random) =>
+    weather(world, random, { replicas: world.replicas, is: 'leaderless' }),
+  stale: (world, random) =>
+    weather(world, random, { replicas: [random.pick(world.replicas)], is: 'stale' }),
+  slow: async ({ time, replicas, settings }, random) => {
+    const { engine } = random.pick(replicas)
+    engine.latencyMs = settings.latencyMs * random.between(5, 30)
+    await sleep(time, random.next() * LONG_MS)
+    engine.latencyMs = settings.latencyMs
+  },
+  compact: async (world, random) => compact(world, random.between(0, 40)),
+  gap: async (world, random) => {
+    const replica = random.pick(world.replicas)
+    for (let gaps = random.between(1, 3); gaps > 0; gaps--) await gap(world, replica, random)
+  },
+  restore: (world, random) => restore(world, random),
+}
+
+/** History is compacted while a replica is away; it comes back, and has a moment. */
+async function gap(world: SimWorld, { engine }: SimReplica, random: Random): Promise<void> {
+  const { revision } = world.engine.stats()
+  engine.weather = random.chance(0.8) ? 'down' : 'hung'
+  for (let i = 0; i < 20 && world.engine.stats().revision < revision + 5; i++)
+    await sleep(world.time, 100)
+  engine.cut()
+  compact(world, random.between(0, 3))
+  await sleep(world.time, random.next() * 100)
+  engine.weather = 'well'
+  await sleep(world.time, random.next() * 400)
+}
+
+async function weather(
+  { time }: SimWorld,
+  random: Random,
+  { replicas, is }: { readonly replicas: readonly SimReplica[]; readonly is: Weather },
+): Promise<void> {
+  for (const { engine } of replicas) engine.weather = is
+  await sleep(time, random.next() * (random.chance(0.6) ? 500 : LONG_MS))
+  for (const { engine } of replicas) engine.weather = 'well'
+}
+
+/** All but the last few revisions are forgotten. */
+function compact({ engine, time }: SimWorld, kept: number): void {
+  const revision = engine.stats().revision - kept
+  try {
+    engine.compact(revision)
+    time.note(`compacted to ${revision}`)
+  } catch {
+    // It was compacted further already.
+  }
+}
+
+/**
+ * The database dies and comes back as it was at some time before. Nobody writes until each replica has seen that: an etcd that has
+ * passed the revision it had before cannot be told from one that never went back, which is why operators stop servers first.
+ */
+async function restore(world: SimWorld, random: Random): Promise<void> {
+  const { engine, replicas, clients, truth, time } = world
+  const snapshot: Snapshot = engine.snapshot()
+  await sleep(time, random.next() * 3_000)
+  const release = clients.hold()
+  await clients.stopWatching()
+  for (const replica of replicas) replica.engine.die()
+  await sleep(time, random.next() * 200)
+  engine.restore(snapshot)
+  truth.restore(snapshot.revision)
+  world.ports.restored()
+  world.quota.restored()
+  world.definitions.restored(snapshot)
+  time.note(`restored to ${snapshot.revision}`)
+  await sleep(time, random.next() * 2_000)
+  for (const replica of replicas) replica.engine.weather = 'well'
+  await Promise.all(replicas.map((replica) => world.noticed(replica)))
+  clients.startWatching()
+  release()
+}

@@ -1,0 +1,223 @@
+/**
+ * The way from one replica to the database, with everything that can go wrong on it: requests and answers take their time and
+ * overtake each other, calls are cut off before or after they happened, streams end, nothing comes through, or an old truth only.
+ * What one stream tells stays in order, as TCP keeps it.
+ */
+import type { Time } from '../../../../src/lib/timers.ts'
+import type {
+  CallOptions,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+} from '../../../../src/storage/engine.ts'
+import { StorageError } from '../../../../src/storage/errors.ts'
+import type { Random } from '../random.ts'
+import { FaultyStream } from './faulty-stream.ts'
+
+/** As long as the etcd client waits for an answer. */
+const CALL_TIMEOUT_MS = 10_000
+
+/**
+ * `down`: nobody listens; `hung`: everything is lost in a silent network, and comes through when that is healed; `leaderless`: calls
+ * fail or hang, streams are silent; `stale`: calls are answered, the stream goes on telling that nothing happens.
+ */
+export type Weather = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
+
+export type FaultyEngineParts = {
+  readonly name: string
+  readonly engine: Engine
+  readonly time: Time & { note(line: string): void; readonly nowMs: number }
+  readonly random: Random
+}
+
+type Call = { readonly isWrite: boolean; readonly fail: (error: StorageError) => void }
+
+export class FaultyEngine implements Engine {
+  readonly #parts: FaultyEngineParts
+  readonly #calls = new Set<Call>()
+  readonly #streams = new Set<FaultyStream>()
+  readonly #healed = new Set<() => void>()
+  #weather: Weather = 'well'
+  /** Moves when the database dies: requests that are under way to it go nowhere. */
+  #life = 0
+  /** The longest that a message is under way. */
+  latencyMs = 5
+  /** Of calls: how many are cut off without an answer. */
+  cutShare = 0
+  /** When a stream last told this replica anything. */
+  heardAtMs = 0
+
+  constructor(parts: FaultyEngineParts) {
+    this.#parts = parts
+  }
+
+  get weather(): Weather {
+    return this.#weather
+  }
+
+  get streams(): number {
+    return this.#streams.size
+  }
+
+  get calls(): number {
+    return this.#calls.size
+  }
+
+  set weather(weather: Weather) {
+    this.#note(`weather ${weather}`)
+    this.#weather = weather
+    if (weather === 'down') this.cut()
+    if (weather === 'down' || weather === 'hung' || weather === 'leaderless') return
+    const waiting = [...this.#healed]
+    this.#healed.clear()
+    for (const go of waiting) go()
+    for (const stream of [...this.#streams]) stream.flush()
+  }
+
+  /** All connections break. */
+  cut(): void {
+    for (const call of [...this.#calls]) call.fail(lost(call.isWrite))
+    for (const stream of [...this.#streams]) stream.break(lost(false))
+  }
+
+  /** The database dies, with all that is under way to it. */
+  die(): void {
+    this.#life++
+    this.weather = 'down'
+  }
+
+  range: Engine['range'] = (query, options) =>
+    this.#call(`range ${query.from} @${query.revision ?? 'latest'}`, options, false, (call) =>
+      this.#parts.engine.range(query, call),
+    )
+
+  change: Engine['change'] = (change, options) =>
+    this.#call(`change ${change.key} @${change.expected}`, options, true, (call) =>
+      this.#parts.engine.change(change, call),
+    )
+
+  latest: Engine['latest'] = (options) =>
+    this.#call('latest', options, false, (call) => this.#parts.engine.latest(call))
+
+  grantLease: Engine['grantLease'] = (ttlSeconds, options) =>
+    this.#call('grant', options, false, (call) => this.#parts.engine.grantLease(ttlSeconds, call))
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
+    const { engine, time } = this.#parts
+    this.#note(`open ${ranges.map(({ from, after }) => `${from}>${after}`).join(' ')}`)
+    const stream: FaultyStream = new FaultyStream({
+      time,
+      sink,
+      open: (inner) => engine.openFeed(ranges, inner, options),
+      latency: () => this.#latency(),
+      weather: () => this.#weather,
+      onTold: (line) => {
+        this.#note(line)
+        // A stream with the values before its events is a read of history, no sign of life of the feed.
+        if (options.previous !== true) this.heardAtMs = time.nowMs
+      },
+      onClosed: () => this.#streams.delete(stream),
+    })
+    this.#streams.add(stream)
+    return stream
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+
+  #call<T>(
+    what: string,
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {},
+    isWrite: boolean,
+    act: (options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    if (signal?.aborted)
+      return Promise.reject(new StorageError('cancelled', 'the caller cancelled'))
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const id = this.#parts.random.between(0, 0xffff).toString(16)
+    const settle = (outcome: string, act_: () => void): void => {
+      if (!this.#calls.delete(call)) return
+      this.#note(`${id} ${outcome}`)
+      timer.close()
+      signal?.removeEventListener('abort', onAbort)
+      act_()
+    }
+    const call: Call = {
+      isWrite,
+      fail: (error) => settle(`${error.code} ${error.message}`, () => reject(error)),
+    }
+    const timer = this.#parts.time.after(timeoutMs, () => call.fail(late(timeoutMs, isWrite)))
+    const onAbort = (): void =>
+      call.fail(new StorageError('cancelled', 'the caller cancelled', { ambiguous: isWrite }))
+    signal?.addEventListener('abort', onAbort)
+    this.#calls.add(call)
+    this.#note(`${id} ${what}`)
+    this.#travel(call, act).then(
+      (answer) => settle(`answer ${brief(answer)}`, () => resolve(answer)),
+      (error: unknown) => settle(`failure ${String(error)}`, () => reject(error)),
+    )
+    return promise
+  }
+
+  /** A call that its caller has given up goes on all the same: what is on the network cannot be taken back. */
+  async #travel<T>(call: Call, act: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { random } = this.#parts
+    const life = this.#life
+    if (this.#weather === 'down') {
+      await this.#wait(this.#latency())
+      throw new StorageError('unavailable', 'connection refused')
+    }
+    await this.#wait(this.#latency())
+    if (this.#weather === 'leaderless' && random.chance(0.5)) {
+      throw new StorageError('unavailable', 'etcdserver: no leader')
+    }
+    await this.#untilThrough()
+    if (life !== this.#life) throw lost(call.isWrite)
+    const isCut = random.chance(this.cutShare)
+    if (isCut && random.chance(0.5)) throw lost(call.isWrite)
+    const answer = await act({})
+    if (isCut) throw lost(call.isWrite)
+    await this.#wait(this.#latency())
+    await this.#untilThrough()
+    return answer
+  }
+
+  async #untilThrough(): Promise<void> {
+    while (this.#weather === 'hung' || this.#weather === 'leaderless') {
+      await new Promise<void>((resolve) => this.#healed.add(resolve))
+    }
+  }
+
+  /** Mostly short, now and then long: so answers overtake each other. */
+  #latency(): number {
+    const { random } = this.#parts
+    return (random.chance(0.1) ? 10 : 1) * random.next() * this.latencyMs
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#parts.time.after(ms, resolve))
+  }
+
+  #note(line: string): void {
+    this.#parts.time.note(`${this.#parts.name}: ${line}`)
+  }
+}
+
+const lost = (ambiguous: boolean): StorageError =>
+  new StorageError('unavailable', 'the connection was lost', { ambiguous })
+
+const late = (ms: number, ambiguous: boolean): StorageError =>
+  new StorageError('unavailable', `no answer within ${ms} ms`, { ambiguous })
+
+function brief(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null) return String(answer)
+  if ('values' in answer && Array.isArray(answer.values) && 'revision' in answer) {
+    return `${answer.values.length} values @${String(answer.revision)}`
+  }
+  return 'won' in answer && 'revision' in answer
+    ? `won ${String(answer.won)} @${String(answer.revision)}`
+    : 'something'
+}

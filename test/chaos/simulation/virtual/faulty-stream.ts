@@ -1,0 +1,121 @@
+/** One stream through bad weather: late, held up, ended; never out of order. */
+import { Deque } from '../../../../src/lib/deque.ts'
+import type { Timers } from '../../../../src/lib/timers.ts'
+import type { FeedSink, FeedStream, Revision } from '../../../../src/storage/engine.ts'
+import { StorageError } from '../../../../src/storage/errors.ts'
+import type { Weather } from './faulty-engine.ts'
+
+export type FaultyStreamParts = {
+  readonly time: Timers
+  readonly sink: FeedSink
+  readonly open: (sink: FeedSink) => FeedStream
+  readonly latency: () => number
+  readonly weather: () => Weather
+  /** Something reaches the replica. */
+  readonly onTold: (line: string) => void
+  readonly onClosed: () => void
+}
+
+type Message = { readonly line: string; readonly tell: () => void }
+
+export class FaultyStream implements FeedStream {
+  readonly #parts: FaultyStreamParts
+  readonly #queue = new Deque<Message>()
+  #inner: FeedStream | undefined
+  #isProgressWanted = false
+  #isTravelling = false
+  #isEnded = false
+  /** What progress was told last: all that a stale member knows. */
+  #progress: Revision = 0
+
+  constructor(parts: FaultyStreamParts) {
+    this.#parts = parts
+    parts.time.after(parts.latency(), () => this.#open())
+  }
+
+  requestProgress(): void {
+    const { time, latency } = this.#parts
+    time.after(latency(), () => this.#ask())
+  }
+
+  close(): void {
+    this.#end(undefined)
+  }
+
+  break(cause: Error): void {
+    this.#end(cause)
+  }
+
+  /** The weather has changed: what was held up comes through. */
+  flush(): void {
+    if (this.#inner === undefined) this.#open()
+    this.#travel()
+  }
+
+  #open(): void {
+    if (this.#isEnded || this.#inner !== undefined) return
+    const weather = this.#parts.weather()
+    if (weather === 'hung') return
+    if (weather === 'down') return this.#end(new StorageError('unavailable', 'connection refused'))
+    if (weather === 'leaderless')
+      return this.#end(new StorageError('unavailable', 'etcdserver: no leader'))
+    const { sink } = this.#parts
+    this.#inner = this.#parts.open({
+      onEvents: (range, events) => {
+        const revisions = events.map(({ revision }) => revision).join(' ')
+        this.#send(`events ${range}: ${revisions}`, () => sink.onEvents(range, events))
+      },
+      onProgress: (revision) =>
+        this.#send(`progress ${revision}`, () => {
+          this.#progress = revision
+          sink.onProgress(revision)
+        }),
+      onCompacted: (range, oldest) =>
+        this.#send(`compacted ${range} ${oldest}`, () => sink.onCompacted(range, oldest)),
+      onEnd: (cause) => this.#end(cause),
+    })
+    if (this.#isProgressWanted) this.#inner.requestProgress()
+  }
+
+  #ask(): void {
+    const weather = this.#parts.weather()
+    if (this.#isEnded) return
+    if (this.#inner === undefined) this.#isProgressWanted = true
+    else if (weather === 'well') this.#inner.requestProgress()
+    else if (weather === 'stale' && this.#progress > 0) {
+      const revision = this.#progress
+      this.#parts.onTold(`progress ${revision} again`)
+      this.#parts.sink.onProgress(revision)
+    }
+  }
+
+  #send(line: string, tell: () => void): void {
+    if (this.#isEnded) return
+    this.#queue.push({ line, tell })
+    this.#travel()
+  }
+
+  /** One message after the other, each when the one before has arrived. */
+  #travel(): void {
+    if (this.#isTravelling || this.#queue.length === 0 || this.#isEnded) return
+    this.#isTravelling = true
+    this.#parts.time.after(this.#parts.latency(), () => {
+      this.#isTravelling = false
+      if (this.#isEnded || this.#parts.weather() !== 'well') return
+      const message = this.#queue.shift()
+      if (message !== undefined) {
+        this.#parts.onTold(message.line)
+        message.tell()
+      }
+      this.#travel()
+    })
+  }
+
+  #end(cause: Error | undefined): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#inner?.close()
+    this.#parts.onClosed()
+    this.#parts.sink.onEnd(cause)
+  }
+}

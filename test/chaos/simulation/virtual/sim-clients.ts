@@ -1,0 +1,200 @@
+/** The clients of a simulated world: writers, readers and watchers on each replica, until told to stop. */
+import { sleep } from '../../../../src/lib/timers.ts'
+import { rangeOf } from '../../../../src/storage/keys.ts'
+import { cachedReads, pagedReads, readForWrite, skims } from '../cached-operations.ts'
+import { isOdd } from '../form.ts'
+import {
+  type Client,
+  namespaces,
+  operate,
+  prefix,
+  reads,
+  type Weighted,
+  writes,
+} from '../operations.ts'
+import type { Random } from '../random.ts'
+import { Replay } from '../replay.ts'
+import { keepWatching } from '../watcher.ts'
+import type { Settings } from './settings.ts'
+import type { SimDefinitions } from './sim-definitions.ts'
+import type { SimPorts } from './sim-ports.ts'
+import type { SimQuota } from './sim-quota.ts'
+import { quietPrefix, type SimReplica } from './sim-replica.ts'
+import type { Truth } from './truth.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+const KINDS: readonly { readonly kind: string; readonly choices: readonly Weighted[] }[] = [
+  { kind: 'writer0', choices: writes },
+  { kind: 'writer1', choices: writes },
+  { kind: 'reader', choices: reads },
+  { kind: 'cached0', choices: cachedReads },
+]
+
+const WATCHERS: readonly {
+  readonly kind: string
+  readonly prefix: string
+  readonly selects?: (tag: string) => boolean
+  /** Goes on with any replica after a break. */
+  readonly roams: boolean
+}[] = [
+  { kind: 'all', prefix, roams: false },
+  { kind: 'namespace', prefix: `${prefix}${namespaces[1]}/`, roams: true },
+  { kind: 'odd', prefix, selects: isOdd, roams: true },
+]
+
+/** How long the watch of a quiet resource stays open, at the most. */
+const QUIET_MS_MAX = 2_000
+
+export type SimClientsParts = {
+  readonly replicas: readonly SimReplica[]
+  readonly truth: Truth
+  readonly settings: Settings
+  readonly ports: SimPorts
+  readonly quota: SimQuota
+  readonly definitions: SimDefinitions
+  readonly time: VirtualTime
+  readonly random: Random
+}
+
+export class SimClients {
+  /** Watches of the quiet resource that are over. */
+  readonly closed: WeakRef<object>[] = []
+  readonly #parts: SimClientsParts
+  readonly #stopping = new AbortController()
+  readonly #clients: Promise<void>[] = []
+  #watching = new AbortController()
+  #watchers: Promise<void>[] = []
+  #lives = 0
+  #held: Promise<void> | undefined
+
+  constructor(parts: SimClientsParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    for (const replica of this.#parts.replicas) {
+      const pagers = Array.from({ length: this.#parts.settings.pagers }, (_, i) => ({
+        kind: `pager${i}`,
+        choices: pagedReads,
+        isHasty: true,
+      }))
+      const skimmers = Array.from({ length: this.#parts.settings.skimmers }, (_, i) => ({
+        kind: `skimmer${i}`,
+        choices: skims,
+        isHasty: false,
+      }))
+      const patient = KINDS.map((one) => ({ ...one, isHasty: false }))
+      for (const { kind, choices, isHasty } of [...patient, ...pagers, ...skimmers]) {
+        const act = (name: string, random: Random): Promise<void> =>
+          this.#operate(replica, { name, random, choices })
+        this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
+      }
+      const { ports, quota, definitions } = this.#parts
+      this.#clients.push(
+        this.#repeat(`${replica.name}-crd`, (_, random) => definitions.act(replica, random)),
+      )
+      for (const at of [0, 1]) {
+        const name = `${replica.name}-ports${at}`
+        this.#clients.push(this.#repeat(name, (_, random) => ports.act(replica, random)))
+        this.#clients.push(this.#repeat(`${replica.name}-quota${at}`, () => quota.act(replica)))
+      }
+      this.#clients.push(
+        this.#repeat(`${replica.name}-quiet`, (_, random) => this.#watchQuietly(replica, random)),
+      )
+    }
+    this.startWatching()
+  }
+
+  startWatching(): void {
+    const { replicas, truth, random, time } = this.#parts
+    this.#watching = new AbortController()
+    this.#lives++
+    for (const replica of replicas) {
+      for (const { kind, prefix: watched, selects, roams } of WATCHERS) {
+        const name = `${replica.name}-${kind}-${this.#lives}`
+        const replay = new Replay(name, watched, selects)
+        truth.replays.push(replay)
+        const client = {
+          replicas: roams ? replicas : [replica],
+          replay,
+          range: rangeOf(watched),
+          isFiltered: selects !== undefined,
+          model: () => truth.model,
+          random: random.fork(name),
+          time,
+        }
+        this.#watchers.push(keepWatching(client, this.#watching.signal))
+      }
+    }
+  }
+
+  async stopWatching(): Promise<void> {
+    this.#watching.abort()
+    await Promise.all(this.#watchers)
+    this.#watchers = []
+  }
+
+  /** No operation begins until the function returned is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return () => {
+      this.#held = undefined
+      resolve()
+    }
+  }
+
+  async stopOperating(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(this.#clients)
+  }
+
+  /** One operation by chance. */
+  async #operate(
+    replica: SimReplica,
+    { name, random, choices }: { name: string; random: Random; choices: readonly Weighted[] },
+  ): Promise<void> {
+    const { truth, time } = this.#parts
+    const { store, reader } = replica
+    const cached: Client['cached'] = (key) => readForWrite(reader, key, random)
+    const work = (ms: number): void => time.work(ms)
+    await operate({ name, store, reader, model: truth.model, random, time, cached, work }, choices)
+  }
+
+  async #watchQuietly({ quiet }: SimReplica, random: Random): Promise<void> {
+    const { time, truth } = this.#parts
+    try {
+      const watcher = await quiet.watch({
+        range: rangeOf(quietPrefix),
+        start: { initial: 'any', markEnd: true },
+      })
+      const leaving = time.after(random.between(0, QUIET_MS_MAX), () => watcher.close())
+      const bookmarks = time.every(100, () => watcher.requestBookmark())
+      for await (const events of watcher) {
+        for (const { type } of events)
+          if (type !== 'BOOKMARK') truth.model.noteFault(`${type} of a quiet resource`)
+      }
+      leaving.close()
+      bookmarks.close()
+      this.closed.push(new WeakRef(watcher))
+    } catch {
+      // The database may be away; that reads come back is asked of others.
+    }
+  }
+
+  /** Who is hasty does not think between two operations. */
+  async #repeat(
+    name: string,
+    act: (name: string, random: Random) => Promise<void>,
+    isHasty = false,
+  ): Promise<void> {
+    const { random, settings, time } = this.#parts
+    const own = random.fork(name)
+    while (!this.#stopping.signal.aborted) {
+      await this.#held
+      await act(name, own)
+      // Bursts, so that clients meet, and pauses.
+      await sleep(time, own.next() * (own.chance(isHasty ? 0.95 : 0.3) ? 1 : settings.thinkMs))
+    }
+  }
+}

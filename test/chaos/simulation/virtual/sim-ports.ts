@@ -1,0 +1,120 @@
+/**
+ * Node ports that clients of both replicas take and release. Nobody is given what somebody else has; when all is quiet, nothing is
+ * taken but what somebody has or may have: an answer that was lost leaves what it took, which the repair finds later.
+ */
+import { PortError } from '../../../../src/request/allocators/number-set.ts'
+import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'
+import { StorageError } from '../../../../src/storage/errors.ts'
+import type { Random } from '../random.ts'
+import { root, type SimReplica } from './sim-replica.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** So few that they run out now and then. */
+const range = { first: 30000, last: 30015 }
+const PORTS = range.last - range.first + 1
+
+export class SimPorts {
+  readonly #records: ReadonlyMap<SimReplica, RangeRecord>
+  readonly #held = new Set<number>()
+  /** Released, or not: the answer was lost. */
+  readonly #doubtful = new Set<number>()
+  readonly #faults: string[] = []
+  /** Takes that may have happened; of which ports, nobody knows. */
+  #unknown = 0
+  #life = 0
+
+  constructor(replicas: readonly SimReplica[], time: VirtualTime, random: Random) {
+    this.#records = new Map(
+      replicas.map((replica) => [
+        replica,
+        this.#newRecord(replica, time, random.fork(replica.name)),
+      ]),
+    )
+  }
+
+  async act(replica: SimReplica, random: Random): Promise<void> {
+    const record = this.#records.get(replica)
+    if (record === undefined) return
+    const isTake = this.#held.size === 0 || random.chance(0.55)
+    await (isTake
+      ? this.#take(record, random)
+      : this.#release(record, random.pick([...this.#held])))
+  }
+
+  /** The database became an older one: nobody knows who has what. */
+  restored(): void {
+    this.#life++
+    this.#held.clear()
+    this.#doubtful.clear()
+    this.#unknown = PORTS
+  }
+
+  async judge(replica: SimReplica): Promise<string[]> {
+    const taken = new Set(await this.#records.get(replica)?.attempt((set) => set.list()))
+    const lost = [...this.#held].filter((port) => !taken.has(port))
+    const extra = [...taken].filter((port) => !this.#held.has(port) && !this.#doubtful.has(port))
+    const faults = [...this.#faults]
+    if (lost.length > 0)
+      faults.push(`ports ${lost.join(' ')} are held, but not taken in the record`)
+    if (extra.length > this.#unknown) {
+      faults.push(
+        `leak: ports ${extra.join(' ')} are taken by nobody; ${this.#unknown} takes were left in doubt`,
+      )
+    }
+    return faults
+  }
+
+  async #take(record: RangeRecord, random: Random): Promise<void> {
+    const life = this.#life
+    const named = random.chance(0.3) ? random.between(range.first, range.last) : undefined
+    try {
+      const port = await record.change((set) => {
+        if (named === undefined) return set.takeAny()
+        set.take(named)
+        return named
+      })
+      if (life !== this.#life) return
+      if (this.#held.has(port)) this.#faults.push(`port ${port} was given to two`)
+      this.#doubtful.delete(port)
+      this.#held.add(port)
+    } catch (error) {
+      if (error instanceof PortError) return
+      if (isInDoubt(error)) this.#unknown++
+    }
+  }
+
+  async #release(record: RangeRecord, port: number): Promise<void> {
+    const life = this.#life
+    this.#held.delete(port)
+    this.#doubtful.add(port)
+    try {
+      await record.change((set) => set.release(port))
+      // Who takes it next may have been told already.
+      if (life === this.#life) this.#doubtful.delete(port)
+    } catch (error) {
+      isInDoubt(error)
+    }
+  }
+
+  #newRecord({ store, cache }: SimReplica, time: VirtualTime, random: Random): RangeRecord {
+    const text = `${range.first}-${range.last}`
+    const key = `${root}ranges/servicenodeports`
+    const life = (): number => cache.databaseLife
+    const chance = { random: () => random.next(), time }
+    return new RangeRecord({
+      store,
+      key,
+      range,
+      text,
+      adopt: () => Buffer.alloc(0),
+      life,
+      ...chance,
+    })
+  }
+}
+
+/** Anything but a failure of the database is thrown on. */
+function isInDoubt(error: unknown): boolean {
+  if (!(error instanceof StorageError)) throw error
+  return error.ambiguous
+}

@@ -1,0 +1,88 @@
+/** The server's storage and cache, wired as the server does it, on a way to the database that can be disturbed. */
+import { Cache } from '../../../../src/storage/cache/cache.ts'
+import type { Reader } from '../../../../src/storage/cache/reader.ts'
+import type { Log } from '../../../../src/lib/log.ts'
+import type { Engine } from '../../../../src/storage/engine.ts'
+import { Leases } from '../../../../src/storage/leases.ts'
+import { Store } from '../../../../src/storage/store.ts'
+import { identity } from '../../../../src/storage/transform.ts'
+import { newForm } from '../form.ts'
+import { prefix } from '../operations.ts'
+import type { Random } from '../random.ts'
+import { FaultyEngine } from './faulty-engine.ts'
+import type { Settings } from './settings.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Few objects, and yet indexes of labels. */
+const indexes = { looksMin: 5 }
+
+export const root = '/registry/'
+/** A resource that nobody writes. */
+export const quietPrefix = `${root}quiet/`
+
+export type SimReplicaOptions = {
+  readonly name: string
+  readonly engine: Engine
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly settings: Settings
+  readonly log: Log
+}
+
+export class SimReplica implements AsyncDisposable {
+  readonly name: string
+  readonly engine: FaultyEngine
+  readonly store: Store
+  readonly cache: Cache
+  readonly reader: Reader
+  readonly quiet: Reader
+
+  constructor({ name, engine, time, random, settings, log }: SimReplicaOptions) {
+    this.name = name
+    this.engine = new FaultyEngine({ name, engine, time, random: random.fork('network') })
+    this.engine.latencyMs = settings.latencyMs
+    this.engine.cutShare = settings.cutShare
+    const chance = random.fork('store')
+    const leases = new Leases((ttl, call) => this.engine.grantLease(ttl, call), time)
+    this.store = new Store(this.engine, {
+      transformer: identity,
+      leases,
+      random: () => chance.next(),
+      timers: time,
+      monotonicMs: time.monotonicMs,
+    })
+    this.cache = new Cache({
+      engine: this.engine,
+      store: this.store,
+      transformer: identity,
+      root,
+      clock: time,
+      timers: time,
+      log,
+      budgets: { indexes, ...(settings.pastBytes === 0 ? {} : { pastBytes: settings.pastBytes }) },
+      ...(settings.unusedMs === 0 ? {} : { unusedMs: settings.unusedMs }),
+    })
+    this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
+    this.quiet = this.cache.resource({ ...newForm(), name: 'quiet', prefix: quietPrefix })
+  }
+
+  /** When all clients are gone: differences from the database, and what is held for nobody. */
+  async findFaults(): Promise<string[]> {
+    const faults: string[] = []
+    for (const differing of await this.cache.check())
+      faults.push(`the cache of ${this.name} differs in ${differing}`)
+    const { watchers } = this.cache.stats()
+    if (watchers > 0) faults.push(`leak: ${this.name} has ${watchers} watchers of nobody`)
+    for (const one of [prefix, quietPrefix]) this.cache.remove(one)
+    const { liveBytes } = this.cache.stats()
+    if (liveBytes > 0)
+      faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
+    if (this.engine.streams > 1)
+      faults.push(`leak: ${this.name} has ${this.engine.streams} streams, one is the feed's`)
+    return faults
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cache[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,69 @@
+/** What truly happened to the things of a run, told by the database itself; and what was claimed of it. */
+import type { FeedEvent } from '../../../../src/storage/engine.ts'
+import type { Commit } from '../../../../src/storage/local-feed.ts'
+import { History } from '../history.ts'
+import { judge } from '../judge.ts'
+import { Model } from '../model.ts'
+import { prefix } from '../operations.ts'
+import type { Replay } from '../replay.ts'
+
+export class Truth {
+  /** Watchers of the database as it is; those of a database that was replaced are judged when that happens. */
+  replays: Replay[] = []
+  #model = new Model()
+  #history = new History(1)
+  readonly #faults: string[] = []
+  #isRestored = false
+
+  get model(): Model {
+    return this.#model
+  }
+
+  /** Whether the database ever became an older one. */
+  get isRestored(): boolean {
+    return this.#isRestored
+  }
+
+  get history(): History {
+    return this.#history
+  }
+
+  readonly onCommit = ({ revision, events }: Commit): void => {
+    const changes = events
+      .filter(({ key }) => key.startsWith(prefix))
+      .map((event) => this.#changeOf(event))
+    this.#history.add(changes, revision)
+  }
+
+  /** The database becomes what it was at this revision. */
+  restore(revision: number): void {
+    this.#faults.push(...this.#judge(false))
+    this.replays = []
+    this.#isRestored = true
+    this.#model = this.#model.restored(revision)
+    this.#history = this.#history.restored(revision)
+  }
+
+  judge(): string[] {
+    return [...this.#faults, ...this.#judge(true)]
+  }
+
+  #judge(isComplete: boolean): string[] {
+    return [
+      ...judge(this.#model, this.#history),
+      ...this.replays.flatMap((replay) => replay.judge(this.#history, isComplete)),
+    ]
+  }
+
+  #changeOf({
+    key,
+    type,
+    revision,
+    createRevision,
+    value,
+  }: FeedEvent): ReturnType<History['of']>[number] {
+    if (type === 'delete') return { key, revision, createRevision: 0, version: 0, value: undefined }
+    const before = this.#history.valueAt(key, revision)?.version ?? 0
+    return { key, revision, createRevision, version: before + 1, value: value.toString() }
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Time that a seed decides. Nothing happens by itself: `run` takes what is due next, lets it happen, lets every promise that
+ * follows from it settle, and takes the next. So the same seed gives the same order of everything, and an hour takes a moment.
+ */
+import { createHash } from 'node:crypto'
+import type { Time, Timer } from '../../../../src/lib/timers.ts'
+import type { Random } from '../random.ts'
+
+/** Taken before any guard replaces it. */
+const realImmediate = setImmediate
+
+/** A turn of the real event loop. */
+export const realTurn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve))
+
+/** After every promise that can settle has settled: Node takes the next tick only when there are no microtasks left. */
+const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
+
+/** The real event loop gets a turn after so many steps: rejections that nobody handled are told then. */
+const STEPS_PER_TURN = 500
+
+/** Who asks for the time has worked since it last asked. */
+const WORK_MS = 0.001
+/** And now and then was held up, by other work or the garbage collector, for longer than a slice may take. */
+const HELD_UP_SHARE = 0.02
+const HELD_UP_MS_MAX = 3
+/** The wall's date at the start. */
+const START_MS = Date.UTC(2026, 0, 1)
+/** What is shown of the way to a failure. */
+const TRAIL_MAX = 400
+
+/** Without `run` it is closed: it holds nothing any more, as a timer of Node. */
+type Due = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
+
+export class VirtualTime implements Time {
+  readonly #random: Random
+  readonly #onLine: (line: string) => void
+  readonly #due: Due[] = []
+  readonly #hash = createHash('sha256')
+  readonly #trail: string[] = []
+  #nowMs = 0
+  #orders = 0
+  #steps = 0
+
+  /** `onLine` is told every line of the trace. */
+  constructor(random: Random, onLine: (line: string) => void = () => undefined) {
+    this.#random = random
+    this.#onLine = onLine
+  }
+
+  readonly monotonicMs = (): number => {
+    this.work(this.#random.chance(HELD_UP_SHARE) ? this.#random.next() * HELD_UP_MS_MAX : WORK_MS)
+    return this.#nowMs
+  }
+
+  readonly wallMs = (): number => START_MS + Math.floor(this.#nowMs)
+
+  readonly after = (ms: number, run: () => void): Timer => this.#add(Math.max(ms, 0), run)
+
+  readonly every = (ms: number, run: () => void): Timer => {
+    let next = this.#add(ms, () => again())
+    const again = (): void => {
+      next = this.#add(ms, again)
+      run()
+    }
+    return { close: () => next.close() }
+  }
+
+  readonly soon = (run: () => void): void => void this.#add(0, run)
+
+  /** The time now, for the simulation itself: asking costs nothing. */
+  get nowMs(): number {
+    return this.#nowMs
+  }
+
+  get steps(): number {
+    return this.#steps
+  }
+
+  /** How much is still to happen. */
+  get pending(): number {
+    return this.#due.filter(({ run }) => run !== undefined).length
+  }
+
+  /** Something takes the processor for so long. */
+  work(ms: number): void {
+    this.#nowMs += ms
+  }
+
+  /** A line of the trace: two runs of one seed have the same lines, or the simulation is not deterministic. */
+  note(line: string): void {
+    const text = `${this.#nowMs.toFixed(3)} ${line}\n`
+    this.#hash.update(text)
+    this.#onLine(text)
+    this.#trail.push(text)
+    if (this.#trail.length > TRAIL_MAX) this.#trail.splice(0, this.#trail.length - TRAIL_MAX / 2)
+  }
+
+  get trail(): readonly string[] {
+    return this.#trail
+  }
+
+  /** Of all lines so far. */
+  digest(): string {
+    return this.#hash.copy().digest('hex').slice(0, 16)
+  }
+
+  /** Lets things happen until the task has ended; its failure is thrown. */
+  async run<T>(
+    task: Promise<T>,
+    { msMax, stepsMax }: { readonly msMax: number; readonly stepsMax: number },
+  ): Promise<T> {
+    let isOver = false
+    const over = (): void => void (isOver = true)
+    task.then(over, over)
+    for (;;) {
+      await (this.#steps % STEPS_PER_TURN === 0 ? realTurn() : settled())
+      if (isOver) return task
+      const next = this.#take()
+      if (next === undefined)
+        throw new Error(`at ${this.#nowMs} ms: nothing is left to happen, and somebody still waits`)
+      if (next.atMs > msMax || ++this.#steps > stepsMax) {
+        throw new Error(`at ${this.#nowMs} ms: no end after ${this.#steps} steps`)
+      }
+      this.#nowMs = Math.max(this.#nowMs, next.atMs)
+      next.run?.()
+    }
+  }
+
+  #add(ms: number, run: () => void): Timer {
+    const due: Due = { atMs: this.#nowMs + ms, order: this.#orders++, run }
+    // A heap: the least is first.
+    const heap = this.#due
+    let at = heap.length
+    heap.push(due)
+    while (at > 0) {
+      const up = (at - 1) >> 1
+      const parent = heap[up]
+      if (parent === undefined || !isBefore(due, parent)) break
+      heap[at] = parent
+      at = up
+    }
+    heap[at] = due
+    return { close: () => void (due.run = undefined) }
+  }
+
+  #take(): Due | undefined {
+    for (;;) {
+      const first = this.#pop()
+      if (first === undefined || first.run !== undefined) return first
+    }
+  }
+
+  #pop(): Due | undefined {
+    const heap = this.#due
+    const first = heap[0]
+    const last = heap.pop()
+    if (first === undefined || last === undefined || heap.length === 0) return first
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      const [a, b] = [heap[left], heap[left + 1]]
+      if (a === undefined) break
+      const isRight = b !== undefined && isBefore(b, a)
+      const child = isRight ? b : a
+      if (!isBefore(child, last)) break
+      heap[at] = child
+      at = isRight ? left + 1 : left
+    }
+    heap[at] = last
+    return first
+  }
+}
+
+const isBefore = (a: Due, b: Due): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)

@@ -1,0 +1,134 @@
+/**
+ * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its connection now and then,
+ * resumes from the last revision it saw (on any replica, as behind a load balancer), and begins anew when told to.
+ */
+import type { WatchEvent } from '../../../src/storage/cache/event.ts'
+import type { Watcher } from '../../../src/storage/cache/watch.ts'
+import { sleep, type Timers } from '../../../src/lib/timers.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import type { KeyRange } from '../../../src/storage/keys.ts'
+import { oddValues, oddSelector, readFrame, readWire } from './form.ts'
+import type { Model } from './model.ts'
+import type { Random } from './random.ts'
+import type { Replay } from './replay.ts'
+import type { Replica } from './replica.ts'
+
+/** How long a client stays connected. */
+const STAY_MS_MAX = 4_000
+/** Or after how many events, most likely in the middle of several that were sent together. */
+const STAY_EVENTS_MAX = [20, 100, 1000]
+/** How often a connected client is sent a bookmark. */
+const BOOKMARK_MS = 250
+/** Between two attempts. */
+const RETRY_MS = 50
+
+export type WatchingClient = {
+  readonly replicas: readonly Pick<Replica, 'name' | 'reader'>[]
+  readonly replay: Replay
+  readonly range: KeyRange
+  /** Whether it sees only those that are odd. */
+  readonly isFiltered: boolean
+  /** To be told of what no watcher may do. */
+  readonly model: () => Model
+  readonly random: Random
+  readonly time: Timers
+}
+
+/** Ends when the signal does. */
+export async function keepWatching(client: WatchingClient, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const watcher = await begin(client, signal)
+      await follow(client, watcher, signal)
+    } catch (error) {
+      if (!(error instanceof StorageError)) {
+        client
+          .model()
+          .noteFault(
+            `watcher ${client.replay.name}: ${error instanceof Error ? error.stack : String(error)}`,
+          )
+      } else if (error.code === 'compacted') client.replay.forget()
+      else if (error.code !== 'unavailable' && error.code !== 'too-new') {
+        client
+          .model()
+          .noteFault(
+            `watcher ${client.replay.name} failed unforeseen: ${error.code}: ${error.message}`,
+          )
+      }
+      await sleep(client.time, RETRY_MS)
+    }
+  }
+}
+
+async function begin(
+  { replicas, replay, range, isFiltered, random }: WatchingClient,
+  signal: AbortSignal,
+): Promise<Watcher> {
+  const { name, reader } = random.pick(replicas)
+  const matches = isFiltered ? oddSelector(random.chance(0.5) ? 'label' : 'field') : undefined
+  const by = isFiltered && random.chance(0.5) ? random.pick(oddValues) : undefined
+  if (replay.canResume) {
+    replay.note(`resumes on ${name} after ${replay.revision}`)
+    return reader.watch({ range, start: { after: replay.revision }, matches, by })
+  }
+  replay.note(`begins anew on ${name}`)
+  if (random.chance(0.5)) {
+    const watcher = await reader.watch({
+      range,
+      start: { initial: 'latest', markEnd: true },
+      matches,
+      by,
+    })
+    // Who leaves now is shown nothing: its copy stays what it was.
+    if (!signal.aborted) replay.restart()
+    return watcher
+  }
+  const { revision, items } = await reader.list(range, 'latest', { matches, by })
+  replay.reset(
+    items.map((item) => readWire(item.key, item.wire())),
+    revision,
+  )
+  return reader.watch({ range, start: { after: revision }, matches, by })
+}
+
+async function follow(
+  client: WatchingClient,
+  watcher: Watcher,
+  signal: AbortSignal,
+): Promise<void> {
+  const { random, replay, time } = client
+  const close = (): void => watcher.close()
+  const leaving = time.after(random.between(0, STAY_MS_MAX), close)
+  const bookmarks = time.every(BOOKMARK_MS, () => watcher.requestBookmark())
+  signal.addEventListener('abort', close)
+  if (signal.aborted) close()
+  const isSlow = random.chance(0.1)
+  let left = random.between(1, random.pick(STAY_EVENTS_MAX))
+  try {
+    for await (const events of watcher) {
+      for (const event of events.slice(0, left)) apply(event, replay)
+      left -= events.length
+      if (left <= 0) break
+      if (isSlow) await sleep(time, random.between(0, 300))
+    }
+  } finally {
+    leaving.close()
+    bookmarks.close()
+    signal.removeEventListener('abort', close)
+  }
+}
+
+/** What the client sees is the frame; what the event says beside it must be the same. */
+function apply(event: WatchEvent, replay: Replay): void {
+  if (event.type === 'BOOKMARK') {
+    replay.apply({ type: 'BOOKMARK', revision: event.revision })
+    return
+  }
+  const { type, item } = readFrame(event.item.key, event.frame())
+  if (type !== event.type || item.revision !== event.revision) {
+    replay.fault(
+      `a frame says ${type} of ${item.revision}, the event ${event.type} of ${event.revision}`,
+    )
+  }
+  replay.apply({ type: event.type, item })
+}

@@ -1,0 +1,81 @@
+/**
+ * A server on which everything is on that watches or limits requests: audit of all of them, roles for a user who is no administrator, flow control (which is on anyway), traces of one request in a hundred.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Receiver, startReceiver } from '../../integration/observe/receiver.ts'
+import type { SoakClient } from './client.ts'
+
+/** Of alice, whom a role allows everything, and whom flow control limits. */
+export const LIMITED_TOKEN = 'alice-token'
+/** 1 %. */
+const SAMPLED_PER_MILLION = 10_000
+
+const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
+
+export class AllOn implements AsyncDisposable {
+  readonly flags: readonly string[]
+  readonly #folder: string
+  readonly #receiver: Receiver
+
+  private constructor(folder: string, receiver: Receiver) {
+    this.#folder = folder
+    this.#receiver = receiver
+    this.flags = [
+      `--audit-policy-file=${join(folder, 'policy.json')}`,
+      `--audit-log-path=${join(folder, 'audit.log')}`,
+      '--audit-log-mode=batch',
+      '--audit-log-maxsize=100',
+      `--tracing-config-file=${join(folder, 'tracing.yaml')}`,
+    ]
+  }
+
+  static async start(): Promise<AllOn> {
+    const folder = await mkdtemp(join(tmpdir(), 'keelson-all-on-'))
+    const receiver = await startReceiver()
+    await writeFile(join(folder, 'policy.json'), JSON.stringify(policy))
+    const tracing = {
+      apiVersion: 'apiserver.config.k8s.io/v1beta1',
+      kind: 'TracingConfiguration',
+      endpoint: receiver.endpoint,
+      samplingRatePerMillion: SAMPLED_PER_MILLION,
+    }
+    await writeFile(join(folder, 'tracing.yaml'), JSON.stringify(tracing))
+    return new AllOn(folder, receiver)
+  }
+
+  /** Lets the limited user do everything. */
+  async allow(admin: SoakClient): Promise<void> {
+    const { status } = await admin.call(
+      'POST',
+      '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+      {
+        metadata: { name: 'all-on' },
+        roleRef: {
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'ClusterRole',
+          name: 'cluster-admin',
+        },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+      },
+    )
+    if (status !== 201) throw new Error(`the binding could not be made: ${status}`)
+  }
+
+  /** What was recorded: events of answered writes, and spans. */
+  recorded(): { readonly audited: number; readonly spans: number } {
+    const logs = readdirSync(this.#folder).filter((name) => name.startsWith('audit'))
+    const answered = /"stage":"ResponseComplete".*"verb":"(create|update|delete)"/g
+    const audited = logs
+      .map((name) => readFileSync(join(this.#folder, name), 'latin1').match(answered)?.length ?? 0)
+      .reduce((sum, count) => sum + count, 0)
+    return { audited, spans: this.#receiver.spans.length }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#receiver[Symbol.asyncDispose]()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * Many servers on one machine, as the suites of a large CI run start them: `node test/chaos/soak/many-servers.ts`. Each is started, written to and stopped; so many are alive at once, and when they are all asked,
+ * all answer. Nothing may be left behind: no process, no folder, no entry of `keelson status`.
+ *
+ *   --kind dev|testing   processes of the package, `keelson dev --ephemeral` (default), or clusters of `keelson/testing` in this process
+ *   --total N            how many are started and stopped (1000)
+ *   --at-once N          how many are alive at once (200)
+ *   --starting N         how many are being started at once (4)
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type RequestOptions, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { startCluster } from '../../../src/entry/testing/index.ts'
+import { installPackage } from '../../support/harness/package.ts'
+import { until } from '../../support/harness/until.ts'
+
+/** For one server, on a machine that starts many. */
+const START_MS_MAX = 120_000
+const MEBIBYTE = 1 << 20
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const first = { metadata: { name: 'first' } }
+
+const { values } = parseArgs({
+  options: {
+    kind: { type: 'string', default: 'dev' },
+    total: { type: 'string', default: '1000' },
+    'at-once': { type: 'string', default: '200' },
+    starting: { type: 'string', default: '4' },
+  },
+})
+const total = Number(values.total)
+const atOnce = Math.min(total, Number(values['at-once']))
+const starting = Number(values.starting)
+
+/** One of them, that answers. */
+type Started = {
+  readonly startMs: number
+  /** Fails if it cannot be written to. */
+  readonly write: () => Promise<void>
+  /** Fails if what was written is not there. */
+  readonly read: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+type Kind = AsyncDisposable & {
+  readonly start: () => Promise<Started>
+  /** Of all that are alive. */
+  readonly memoryMiB: () => number
+  /** How many the product itself says are alive; what is wrong when all are stopped. */
+  readonly counted: () => Promise<number | undefined>
+  readonly leftovers: () => Promise<readonly string[]>
+}
+
+async function main(): Promise<void> {
+  await using kind = values.kind === 'testing' ? clustersHere() : await processes()
+  const alive: Started[] = []
+  const startTimes: number[] = []
+  const stopTimes: number[] = []
+  let begun = 0
+  let asked: Promise<void> | undefined
+  const beganMs = performance.now()
+  const lane = async (): Promise<void> => {
+    while (begun < total) {
+      begun++
+      const one = await kind.start()
+      startTimes.push(one.startMs)
+      await one.write()
+      alive.push(one)
+      // Nobody is stopped while all are asked.
+      if (alive.length >= atOnce && startTimes.length < total)
+        await (asked ??= tellOfAll(kind, alive, beganMs))
+      // Room for the next one, but the last ones stay.
+      if (alive.length >= atOnce && begun < total) await stopOne()
+    }
+  }
+  const stopOne = async (): Promise<void> => {
+    const stopping = performance.now()
+    await alive.shift()?.stop()
+    stopTimes.push(performance.now() - stopping)
+  }
+  await Promise.all(Array.from({ length: Math.min(starting, total) }, lane))
+  await tellOfAll(kind, alive, beganMs)
+  while (alive.length > 0) await Promise.all(Array.from({ length: starting }, stopOne))
+  console.log(`${startTimes.length} started and stopped in ${seconds(performance.now() - beganMs)}`)
+  console.log(`start to first answer: ${describe(startTimes)}; stop: ${describe(stopTimes)}`)
+  const left = await kind.leftovers()
+  for (const one of left) console.log(`FAULT left behind: ${one}`)
+  if (left.length > 0) process.exitCode = 1
+}
+
+async function tellOfAll(kind: Kind, started: readonly Started[], beganMs: number): Promise<void> {
+  // Others are being started meanwhile.
+  const alive = [...started]
+  const asking = performance.now()
+  await Promise.all(alive.map((one) => one.read()))
+  const answeredMs = performance.now() - asking
+  const memory = kind.memoryMiB()
+  const counted = await kind.counted()
+  if (counted !== undefined && counted < alive.length) {
+    console.log(`FAULT keelson status lists ${counted} of ${alive.length}`)
+    process.exitCode = 1
+  }
+  const each = (memory / alive.length).toFixed(1)
+  console.log(
+    `${alive.length} alive after ${seconds(performance.now() - beganMs)}: all answered within ${answeredMs.toFixed(0)} ms, ${memory.toFixed(0)} MiB (${each} each)`,
+  )
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+function describe(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (part: number): string =>
+    (sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN).toFixed(0)
+  return `median ${at(0.5)} ms, 99 % within ${at(0.99)} ms, worst ${at(1)} ms`
+}
+
+async function processes(): Promise<Kind> {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-many-'))
+  const program = await installPackage(dir)
+  const temporary = join(dir, 'tmp')
+  mkdirSync(temporary)
+  // All share a cache folder, as those of one user do.
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: dir,
+    XDG_CACHE_HOME: join(dir, 'cache'),
+    TMPDIR: temporary,
+  }
+  const alive = new Set<ChildProcess>()
+  const status = async (): Promise<number> => {
+    const { stdout } = await promisify(execFile)(program, ['status'], {
+      env,
+      timeout: START_MS_MAX,
+    })
+    return stdout.split('\n').filter((line) => line.includes('https://')).length
+  }
+  return {
+    start: () => startDev(program, env, alive),
+    memoryMiB: () => [...alive].reduce((sum, { pid }) => sum + proportionalMiB(pid ?? 0), 0),
+    counted: status,
+    leftovers: async () => [
+      ...[...alive].map(({ pid }) => `process ${pid}`),
+      ...readdirSync(temporary).map((name) => join(temporary, name)),
+      ...((await status()) === 0 ? [] : ['entries of keelson status']),
+    ],
+    [Symbol.asyncDispose]: async () => {
+      for (const child of alive) child.kill('SIGKILL')
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startDev(
+  program: string,
+  env: NodeJS.ProcessEnv,
+  alive: Set<ChildProcess>,
+): Promise<Started> {
+  const startedMs = performance.now()
+  const child = spawn(program, ['dev', '--ephemeral', '--secure-port=0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  let told = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+  await until(
+    () => {
+      if (child.exitCode !== null) throw new Error(`a server ended: ${told}`)
+      return told.includes('kubectl get ns')
+    },
+    'a server is ready',
+    START_MS_MAX,
+  )
+  const port = Number(/serving at https:\/\/[^:]+:(\d+)/.exec(told)?.[1])
+  const folder = dirname(/KUBECONFIG=(\S+)/.exec(told)?.[1] ?? '')
+  const file = (name: string): Buffer => readFileSync(join(folder, name))
+  const admin = { port, ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') }
+  const call = async (options: RequestOptions, wanted: number, body?: string): Promise<void> => {
+    try {
+      await ask({ ...admin, ...options }, wanted, body)
+    } catch (error) {
+      const state = child.exitCode ?? child.signalCode ?? 'alive'
+      throw new Error(
+        `the server of process ${child.pid} (${state}) did not answer; it said: ${told}`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+  await call({ path: '/readyz' }, 200)
+  return {
+    startMs: performance.now() - startedMs,
+    write: () => call({ method: 'POST', path: configMaps }, 201, JSON.stringify(first)),
+    read: () => call({ path: `${configMaps}/${first.metadata.name}` }, 200),
+    stop: async () => {
+      const gone = once(child, 'exit')
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+function ask(options: RequestOptions, wanted: number, body?: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    request({ host: '127.0.0.1', agent: false, headers, ...options }, (response) => {
+      response.resume()
+      response.on('end', () =>
+        response.statusCode === wanted
+          ? resolve()
+          : reject(new Error(`${options.path}: ${response.statusCode}`)),
+      )
+    })
+      .on('error', reject)
+      .end(body)
+  })
+}
+
+/** What several share, as the pages of Node's program, counts once among them. */
+function proportionalMiB(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+}
+
+function clustersHere(): Kind {
+  return {
+    start: async () => {
+      const startedMs = performance.now()
+      const cluster = await startCluster()
+      const call = async (
+        options: Parameters<typeof cluster.request>[0],
+        wanted: number,
+      ): Promise<void> => {
+        const { status } = await cluster.request(options)
+        if (status !== wanted) throw new Error(`${options.path}: ${status}`)
+      }
+      await call({ path: '/api/v1/namespaces/default' }, 200)
+      return {
+        startMs: performance.now() - startedMs,
+        write: () => call({ method: 'POST', path: configMaps, body: first }, 201),
+        read: () => call({ path: `${configMaps}/${first.metadata.name}` }, 200),
+        stop: () => cluster.stop(),
+      }
+    },
+    memoryMiB: () => process.memoryUsage().rss / MEBIBYTE,
+    counted: async () => undefined,
+    leftovers: async () => [],
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+await main()

@@ -1,0 +1,91 @@
+/** What happened to objects that own each other, in the order of revisions, and what of it was wrong. */
+import { fieldsOf, itemsOf, textOf, textsOf } from '../../../src/api/object.ts'
+import type { FollowedEvent } from './followed-events.ts'
+
+export type Meta = {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly isDeleting: boolean
+  readonly finalizers: readonly string[]
+  readonly owners: readonly { readonly name: string; readonly uid: string }[]
+}
+
+export class OwnerJudge {
+  readonly live = new Map<string, Meta>()
+  /** The uids of objects that are gone. */
+  readonly gone = new Set<string>()
+  /** The uids of objects that the test itself deleted, or may have deleted. */
+  readonly asked = new Set<string>()
+  /** Who was deleted, and what was wrong with that unless the test did it. */
+  readonly #deleted: { readonly meta: Meta; readonly fault: string | undefined }[] = []
+  /** The uids of those that were deleted in the foreground. */
+  readonly #waited = new Set<string>()
+
+  see({ type, object }: FollowedEvent): void {
+    const metadata = readMeta(object)
+    const { uid } = metadata
+    // What happens to an object that is being deleted already does not matter any more.
+    const isDecided = this.live.get(uid)?.isDeleting === true
+    const isDeleted = type === 'DELETED' || metadata.isDeleting
+    if (isDeleted && !isDecided)
+      this.#deleted.push({ meta: metadata, fault: this.#faultOf(metadata) })
+    if (isWaiting(metadata)) this.#waited.add(uid)
+    if (type === 'DELETED') {
+      this.live.delete(uid)
+      this.gone.add(uid)
+    } else this.live.set(uid, metadata)
+  }
+
+  #faultOf({ name, resourceVersion, owners }: Meta): string | undefined {
+    if (owners.length === 0) return `${name} was deleted without an owner`
+    for (const reference of owners) {
+      const owner = this.live.get(reference.uid)
+      // One that waited for its dependents when that was decided may be deleted otherwise now.
+      if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
+        continue
+      return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
+    }
+    return undefined
+  }
+
+  /** An answer may come after the event: who deleted an object is known at the end. */
+  #byCollector(): { readonly fault: string | undefined }[] {
+    return this.#deleted.filter(({ meta: { uid } }) => !this.asked.has(uid))
+  }
+
+  get collected(): number {
+    return this.#byCollector().length
+  }
+
+  faults(): string[] {
+    return this.#byCollector().flatMap(({ fault }) => fault ?? [])
+  }
+
+  garbage(): string[] {
+    const isGarbage = ({ owners }: Meta): boolean =>
+      owners.length > 0 && owners.every(({ uid, name }) => this.live.get(uid)?.name !== name)
+    return [...this.live.values()].filter(isGarbage).map(({ name }) => name)
+  }
+}
+
+/** The parse boundary: every object has the first three. */
+function readMeta({ metadata }: FollowedEvent['object']): Meta {
+  const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
+    fieldsOf(metadata)
+  const owners = itemsOf(ownerReferences).map((owner) => ({
+    name: textOf(owner['name']),
+    uid: textOf(owner['uid']),
+  }))
+  return {
+    name: textOf(name),
+    uid: textOf(uid),
+    resourceVersion: textOf(resourceVersion),
+    isDeleting: deletionTimestamp !== undefined,
+    finalizers: textsOf(finalizers),
+    owners,
+  }
+}
+
+const isWaiting = ({ isDeleting, finalizers }: Meta): boolean =>
+  isDeleting && finalizers.includes('foregroundDeletion')

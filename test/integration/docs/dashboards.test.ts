@@ -1,0 +1,33 @@
+/** docs/dashboards asks for metrics that there are; that they have values is for test/integration/observe/prometheus.test.ts. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { dashboard } from '../../../scripts/dashboard.ts'
+
+const docs = join(import.meta.dirname, '..', '..', '..', 'docs')
+const kept = readFileSync(join(docs, 'dashboards', 'keelson.json'), 'utf8')
+const rules = readFileSync(join(docs, 'dashboards', 'rules.yaml'), 'utf8')
+const reference = readFileSync(join(docs, 'reference', 'metrics.md'), 'utf8')
+
+test('the dashboard is what scripts/dashboard.ts writes', () => {
+  assert.deepEqual(JSON.parse(kept), JSON.parse(JSON.stringify(dashboard())))
+})
+
+test('every metric of dashboard and rules is in the reference', () => {
+  const known = new Set(
+    [...reference.matchAll(/^\| `(\w+)` \| \w+ \| \w+ \|/gm)].map(([, name]) => name),
+  )
+  const names = /(?<!:)\b(?:apiserver|etcd|keelson|nodejs|process|workqueue)_\w+/g
+  const asked = new Set([...`${kept}\n${rules}`.matchAll(names)].map(([name]) => name))
+  assert.ok(asked.size > 25)
+  const unknown = [...asked].filter(
+    (name) => !known.has(name) && !known.has(name.replace(/_(bucket|sum|count)$/, '')),
+  )
+  assert.deepEqual(unknown, [])
+})
+
+test('every series that the dashboard takes from rules is recorded by them', () => {
+  const recorded = new Set([...rules.matchAll(/- record: (\S+)/g)].map(([, name]) => name))
+  for (const [name] of kept.matchAll(/keelson:\w+:\w+/g)) assert.ok(recorded.has(name), name)
+})

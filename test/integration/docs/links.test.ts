@@ -1,0 +1,93 @@
+/** Every relative link in our Markdown leads to a file that is there, and every anchor to a heading of it. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** Files that git has or would take: nothing of node_modules. */
+const files = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+
+test('links and anchors of all pages lead somewhere', () => {
+  assert.ok(files.includes('README.md'))
+  const broken = files.flatMap((file) => linksOf(file).flatMap((link) => faultOf(file, link) ?? []))
+  assert.deepEqual(broken, [])
+})
+
+test('pages that are named in the text are there', () => {
+  const gone = files.flatMap((file) =>
+    [...prose(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md/g)]
+      .filter(([named]) => !existsSync(join(root, named)))
+      .map(([named]) => `${file}: ${named}`),
+  )
+  assert.deepEqual(gone, [])
+})
+
+test('anchors are made as GitHub makes them', () => {
+  assert.deepEqual(
+    anchorsOf('# A `b`: c, d\n## A b c d\n## Same\n## Same\n```\n# not one\n```\n'),
+    ['a-b-c-d', 'a-b-c-d-1', 'same', 'same-1'],
+  )
+})
+
+function faultOf(file: string, link: string): string | undefined {
+  if (/^[a-z]+:/i.test(link)) return undefined
+  const [path = '', anchor] = link.split('#')
+  const target =
+    path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
+  if (!existsSync(target)) return `${file}: ${link} is not there`
+  if (anchor === undefined || !target.endsWith('.md')) return undefined
+  const anchors = anchorsOf(readFileSync(target, 'utf8'))
+  return anchors.includes(anchor)
+    ? undefined
+    : `${file}: ${relative(root, target)} has no heading #${anchor}`
+}
+
+/** Of `[text](link)`, `![text](link "title")`, `[name]: link` and of HTML's src, srcset and href. */
+function linksOf(file: string): readonly string[] {
+  const text = prose(file)
+  return [
+    ...text.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g),
+    ...text.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm),
+    ...text.matchAll(/\b(?:src|srcset|href)="([^"]+)"/g),
+  ].map(([, link = '']) => link)
+}
+
+/** Without code, which may look like a link. */
+const prose = (file: string): string =>
+  withoutFences(readFileSync(join(root, file), 'utf8')).replaceAll(/`[^`\n]+`/g, '')
+
+function withoutFences(text: string): string {
+  let isInside = false
+  const kept = text.split('\n').filter((line) => {
+    const isFence = /^\s*(```|~~~)/.test(line)
+    if (isFence) isInside = !isInside
+    return !isFence && !isInside
+  })
+  return kept.join('\n')
+}
+
+function anchorsOf(text: string): readonly string[] {
+  const seen = new Map<string, number>()
+  return [...withoutFences(text).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)].map(([, heading = '']) => {
+    const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')
+    const slug = plain
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
+}

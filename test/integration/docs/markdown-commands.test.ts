@@ -1,0 +1,62 @@
+/** Which commands of a page are run, and with what they are compared. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readBlocks, runBlocks } from '../../support/harness/markdown-commands.ts'
+
+const fence = (info: string, ...lines: readonly string[]): string =>
+  [`\`\`\`${info}`, ...lines, '```', ''].join('\n')
+
+test('commands, files and what is printed are read; other blocks are only shown', () => {
+  const page = [
+    fence('sh needs=go', 'go test'),
+    fence('yaml', 'shown: only'),
+    fence('yaml file=a/b.yaml', 'kind: Tea'),
+    fence('sh', 'cat a/b.yaml'),
+    fence('text', 'kind: Tea'),
+  ].join('\ntext\n\n')
+  assert.deepEqual(readBlocks(page), [
+    { kind: 'commands', text: 'go test\n', needs: 'go', expected: '' },
+    { kind: 'file', name: 'a/b.yaml', text: 'kind: Tea\n', needs: undefined },
+    { kind: 'commands', text: 'cat a/b.yaml\n', needs: undefined, expected: 'kind: Tea\n' },
+  ])
+})
+
+test('a page runs in one folder, with variables that stay; what cannot be run is skipped by name', async () => {
+  const page = [
+    fence('sh needs=moon', 'exit 1'),
+    fence('text file=note.txt', 'three  teas'),
+    fence('sh', 'NOTE=$(cat note.txt)', 'export KIND="a b"', 'rm note.txt'),
+    fence('sh', 'echo "$NOTE, $KIND, $(sh -c \'echo $KIND\')"'),
+    fence('text', 'three teas, a b, a …'),
+  ].join('\n')
+  assert.deepEqual(await run(page), ['moon: too far'])
+})
+
+test('a command that fails, or prints something else, fails the page', async () => {
+  await assert.rejects(run(fence('sh', 'echo before', 'false', 'echo after')), /before/)
+  await assert.rejects(
+    run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')),
+    /printed\n1\.5/,
+  )
+})
+
+/** What was skipped. */
+async function run(page: string): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'keelson-page-'))
+  const skipped: string[] = []
+  try {
+    await runBlocks(readBlocks(page), {
+      folder,
+      env: process.env,
+      port: 1,
+      lacks: (need) => (need === 'moon' ? 'too far' : undefined),
+      onSkipped: (need, why) => skipped.push(`${need}: ${why}`),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return skipped
+}

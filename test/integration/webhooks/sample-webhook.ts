@@ -1,0 +1,142 @@
+/** The server that upstream's tests run as a pod: admission webhooks and a conversion webhook by path, over TLS with a CA of its own. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
+import { Authority } from '../../support/harness/issued-certificate.ts'
+
+/** On this machine and within the range of Services, so that a Service leads here without a kube-proxy. */
+export const CLUSTER_IP = '127.0.77.9'
+/** How long `/allows-late` takes: longer than the shortest timeout, shorter than the default. */
+export const LATE_MS = 2_000
+
+export class SampleWebhook implements AsyncDisposable {
+  readonly port: number
+  readonly caBundle: string
+  readonly #server: Server
+
+  private constructor(server: Server, authority: Authority) {
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    this.port = address.port
+    this.caBundle = Buffer.from(authority.certificatePem).toString('base64')
+    this.#server = server
+  }
+
+  /** `serviceNames`: DNS names of the Services that lead here. */
+  static async start(serviceNames: readonly string[]): Promise<SampleWebhook> {
+    const authority = new Authority('webhooks')
+    const { certificatePem: cert, keyPem: key } = authority.issue({
+      cn: 'webhook',
+      usage: ['server'],
+      hosts: [CLUSTER_IP, ...serviceNames],
+    })
+    const server = createServer({ cert, key }, (request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'https://webhook')
+      text(request)
+        .then(async (body) =>
+          response.end(JSON.stringify(await answer(pathname, JSON.parse(body)))),
+        )
+        .catch((error: unknown) => response.writeHead(500).end(String(error)))
+    })
+    server.listen(0, CLUSTER_IP)
+    await once(server, 'listening')
+    return new SampleWebhook(server, authority)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+}
+
+async function answer(path: string, review: Fields): Promise<Fields> {
+  const { apiVersion, kind } = review
+  const request = fieldsOf(review['request'])
+  const decide = paths[path]
+  assert.ok(decide, `there is no webhook at ${path}`)
+  return { apiVersion, kind, response: { uid: request['uid'], ...(await decide(request)) } }
+}
+
+type Decide = (request: Fields) => Fields | Promise<Fields>
+
+const allowed = { allowed: true } as const
+const denied = (status: Fields): Fields => ({ allowed: false, status })
+
+const patched = (path: string, value: unknown): Fields => {
+  const patch = Buffer.from(JSON.stringify([{ op: 'add', path, value }])).toString('base64')
+  return { ...allowed, patchType: 'JSONPatch', patch }
+}
+
+/** That of a review: what is deleted is the old one. */
+const objectOf = ({ operation, object, oldObject }: Fields): Fields =>
+  fieldsOf(operation === 'DELETE' ? oldObject : object)
+const dataOf = (request: Fields): Fields => fieldsOf(objectOf(request)['data'])
+const labelsOf = (request: Fields): Fields =>
+  fieldsOf(fieldsOf(objectOf(request)['metadata'])['labels'])
+
+const refuseData = (request: Fields): Fields => {
+  const mark = dataOf(request)['webhook-test']
+  if (mark === 'forbidden' && request['operation'] !== 'DELETE')
+    return denied({ reason: 'it has forbidden data' })
+  if (mark === 'permanent' && request['operation'] === 'DELETE')
+    return denied({ reason: 'it may not be deleted' })
+  return allowed
+}
+
+/** Each call adds the key that follows the last one there. */
+const addStage = (request: Fields): Fields => {
+  const data = dataOf(request)
+  if (data['stage-1'] === 'yes') return patched('/data/stage-2', 'yes')
+  return data['start'] === 'yes' ? patched('/data/stage-1', 'yes') : allowed
+}
+
+async function checkPod(request: Fields): Promise<Fields> {
+  const label = labelsOf(request)['webhook-test']
+  if (label === 'hang') await new Promise<never>(() => undefined)
+  const faults = label === 'forbidden' ? ['it has a forbidden label'] : []
+  const containers = itemsOf(fieldsOf(objectOf(request)['spec'])['containers'])
+  if (containers.some(({ name }) => name === 'forbidden'))
+    faults.push('it has a forbidden container')
+  return faults.length === 0 ? allowed : denied({ message: faults.join('; ') })
+}
+
+const addInitContainer = (request: Fields): Fields =>
+  fieldsOf(objectOf(request)['metadata'])['name'] === 'to-be-mutated'
+    ? patched('/spec/initContainers', [{ name: 'added', image: 'added', resources: {} }])
+    : allowed
+
+/** v1 has `hostPort`, v2 has `host` and `port`. */
+function convert({ desiredAPIVersion, objects }: Fields): Fields {
+  const toSecond = textOf(desiredAPIVersion).endsWith('/v2')
+  const convertedObjects = itemsOf(objects).map(({ hostPort, host, port, ...rest }) => {
+    assert.notEqual(rest['apiVersion'], desiredAPIVersion, 'nothing is to be converted')
+    const [first, second] = textOf(hostPort).split(':')
+    const split = hostPort === undefined ? {} : { host: first, port: second }
+    const joined =
+      host === undefined && port === undefined
+        ? {}
+        : { hostPort: `${textOf(host)}:${textOf(port)}` }
+    return { ...rest, apiVersion: desiredAPIVersion, ...(toSecond ? split : joined) }
+  })
+  return { result: { status: 'Success' }, convertedObjects }
+}
+
+const paths: Readonly<Record<string, Decide>> = {
+  '/denies': () => denied({ message: 'this webhook denies everything' }),
+  '/allows-late': () => sleep(LATE_MS, allowed),
+  '/checks-data': refuseData,
+  '/checks-pods': checkPod,
+  '/checks-definitions': (request) =>
+    labelsOf(request)['webhook-test'] === 'forbidden'
+      ? denied({ message: 'it has a forbidden label' })
+      : allowed,
+  '/adds-stages': addStage,
+  '/adds-init-containers': addInitContainer,
+  '/adds-labels': () => patched('/metadata/labels', { added: 'yes' }),
+  '/converts': convert,
+}

@@ -1,0 +1,104 @@
+/**
+ * The audit events of one scenario, from the log of the server or from what it sent to the webhook `audit`. Events of other scenarios do not mention
+ * its namespace; requests of the runner itself (they make and delete the namespace) have no user agent.
+ */
+import { join } from 'node:path'
+import { readIfThere } from '../../../src/lib/read-if-there.ts'
+import { parseJson } from './client.ts'
+import type { Companions } from './companions.ts'
+import type { Json, JsonObject } from './json.ts'
+
+/** Annotations that only slow requests have. */
+const LATENCY = 'apiserver.latency.k8s.io/'
+
+/** What a scenario has seen of its events. */
+export class AuditTrail {
+  readonly #companions: Companions
+  readonly #namespace: string
+  readonly #taken = new Set<string>()
+
+  constructor(companions: Companions, namespace: string) {
+    this.#companions = companions
+    this.#namespace = namespace
+  }
+
+  /** Those that nobody has taken yet, as text. */
+  untaken(source: 'log' | 'webhook'): string[] {
+    const all =
+      source === 'log'
+        ? this.#logged()
+        : this.#companions.auditEvents.map((event) => JSON.stringify(event))
+    return all.filter(
+      (text) => text.includes(this.#namespace) && !this.#taken.has(text) && !isOfRunner(text),
+    )
+  }
+
+  take(events: readonly string[]): void {
+    for (const event of events) this.#taken.add(event)
+  }
+
+  #logged(): string[] {
+    const { dir } = this.#companions
+    if (dir === undefined)
+      throw new Error('the audit log of a server that is not started here cannot be read')
+    const lines = (readIfThere(join(dir, 'audit.log')) ?? '').split('\n')
+    // The last line is empty, or still being written.
+    return lines.slice(0, -1)
+  }
+}
+
+/** Upstream's plugins ask the server itself for objects that their caches do not have; no client sees that. */
+const ofServer = /^kube-apiserver(?:\/|$)/
+
+function isOfRunner(text: string): boolean {
+  const event = parseJson(text)
+  if (!isObject(event)) return text.includes(' user-agent="" ')
+  const agent = event['userAgent']
+  return agent === undefined || ofServer.test(textOf(agent))
+}
+
+/**
+ * In the order that the requests came in, the stages of each in the order that they were written: the end of a request may be written after the
+ * begin of the next.
+ */
+export function inOrder(events: readonly string[]): Json[] {
+  const parsed = events.map(parseJson)
+  return parsed.toSorted(
+    (a, b) => Number(receivedAt(a) > receivedAt(b)) - Number(receivedAt(a) < receivedAt(b)),
+  )
+}
+
+const receivedAt = (event: Json): string =>
+  isObject(event) ? textOf(event['requestReceivedTimestamp']) : ''
+
+/** Leaves out what depends on the speed of the machine, and versions of lists, which other scenarios move. */
+export function comparableEvent(event: Json): Json {
+  if (!isObject(event)) return event
+  const { annotations, requestURI, responseObject, ...rest } = event
+  const kept = isObject(annotations)
+    ? Object.entries(annotations).filter(([key]) => !key.startsWith(LATENCY))
+    : []
+  return {
+    ...rest,
+    requestURI: textOf(requestURI)
+      .replace(/([?&]resourceVersion=)[1-9]\d*/g, '$1<rv>')
+      .replace(/([?&]continue=)[^&]+/g, '$1<continue>'),
+    ...(responseObject === undefined ? {} : { responseObject: withoutListVersion(responseObject) }),
+    ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
+  }
+}
+
+function withoutListVersion(response: Json): Json {
+  if (!isObject(response) || !Array.isArray(response['items']) || !isObject(response['metadata']))
+    return response
+  const { resourceVersion: _, continue: more, ...metadata } = response['metadata']
+  return {
+    ...response,
+    metadata: { ...metadata, ...(more === undefined ? {} : { continue: '<continue>' }) },
+  }
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,165 @@
+/** A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and the body's length. */
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Duplex } from 'node:stream'
+import type { IssuedCertificate } from '../../support/harness/issued-certificate.ts'
+import type { Json } from './json.ts'
+
+/** Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too. */
+const SILENCE_MAX_MS = 60_000
+
+export type HeaderValue = string | number | readonly string[] | null | undefined
+
+export type HttpRequest = {
+  readonly method: string
+  readonly path: string
+  /** null leaves a header out that the client would add. */
+  readonly headers?: Readonly<Record<string, HeaderValue>>
+  readonly body?: string | Buffer | undefined
+  /** Shown to the server on a connection of its own, in place of the client's. */
+  readonly certificate?: IssuedCertificate | undefined
+  /** Limit of the whole exchange, until the last byte of the answer; absent: only silence is limited. */
+  readonly timeoutMs?: number | undefined
+}
+
+export class AnswerTimeout extends Error {}
+
+export type HttpAnswer = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly raw: Buffer
+}
+
+/** An answer whose body is still to come; `request.destroy()` ends it. */
+export type OpenAnswer = {
+  readonly response: IncomingMessage
+  readonly request: ClientRequest
+  /** What is said after the answer, if that was to switch protocols. */
+  readonly switched?: Duplex
+}
+
+export type Client = {
+  readonly request: (request: HttpRequest) => Promise<HttpAnswer>
+  readonly open: (request: HttpRequest) => Promise<OpenAnswer>
+  /** Cuts all connections, those of open answers too. */
+  readonly [Symbol.dispose]: () => void
+}
+
+export type ClientOptions = {
+  readonly server: string
+  readonly token?: string | undefined
+  readonly cert?: Buffer | undefined
+  readonly key?: Buffer | undefined
+}
+
+/** Speaks to one server. Its certificate is not checked: servers under test sign their own. */
+export function createClient({ server, token, cert, key }: ClientOptions): Client {
+  const base = new URL(server)
+  const secure = base.protocol === 'https:'
+  const usual = secure
+    ? new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert, key })
+    : new http.Agent({ keepAlive: true })
+  const agents = new Map<IssuedCertificate, https.Agent>()
+  const agentOf = (certificate: IssuedCertificate | undefined): http.Agent => {
+    if (certificate === undefined) return usual
+    const known = agents.get(certificate)
+    if (known !== undefined) return known
+    const { certificatePem, keyPem } = certificate
+    const agent = new https.Agent({
+      keepAlive: true,
+      rejectUnauthorized: false,
+      cert: certificatePem,
+      key: keyPem,
+    })
+    agents.set(certificate, agent)
+    return agent
+  }
+
+  const open = (
+    { method, path, headers = {}, body, certificate }: HttpRequest,
+    signal?: AbortSignal,
+  ): Promise<OpenAnswer> =>
+    new Promise((resolve, reject) => {
+      const all = Object.entries({
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...headers,
+        ...(body !== undefined && !headers['transfer-encoding']
+          ? { 'content-length': Buffer.byteLength(body) }
+          : {}),
+      }).filter(([, value]) => value !== null)
+      const request = (secure ? https : http).request({
+        host: base.hostname,
+        port: base.port,
+        method,
+        path,
+        agent: agentOf(certificate),
+        headers: Object.fromEntries(all),
+        signal,
+      })
+      request.on('response', (response) => resolve({ response, request }))
+      request.on('upgrade', (response, switched, first) => {
+        switched.unshift(first)
+        resolve({ response, request, switched })
+      })
+      request.setTimeout(SILENCE_MAX_MS, () =>
+        request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)),
+      )
+      request.on('error', reject)
+      if (body !== undefined) request.write(body)
+      request.end()
+    })
+
+  const request = async (asked: HttpRequest): Promise<HttpAnswer> => {
+    const { timeoutMs } = asked
+    const timeout = new AbortController()
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(), timeoutMs)
+    try {
+      const { response, switched } = await open(asked, timeout.signal)
+      const parts: Buffer[] = []
+      for await (const part of switched ?? response) parts.push(part)
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        raw: Buffer.concat(parts),
+      }
+    } catch (cause) {
+      if (!timeout.signal.aborted) throw cause
+      throw new AnswerTimeout(`no whole answer in ${(timeoutMs ?? 0) / 1000} s`, { cause })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const dispose = (): void => {
+    for (const agent of [usual, ...agents.values()]) agent.destroy()
+  }
+  return { request, open: (asked) => open(asked), [Symbol.dispose]: dispose }
+}
+
+/** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */
+export function parseBody(raw: Buffer, type = ''): Json {
+  const text = raw.toString('utf8')
+  if (type.includes('json')) return parseJson(text)
+  if (/protobuf|cbor|octet/.test(type)) return { base64: raw.toString('base64') }
+  return text
+}
+
+/** The value of a JSON text, or the text itself where it is none: a broken answer is a difference, not the end of a run. */
+export function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return text
+    throw error
+  }
+}
+
+const shortTypes = new Map([
+  ['json-patch', 'application/json-patch+json'],
+  ['merge', 'application/merge-patch+json'],
+  ['strategic', 'application/strategic-merge-patch+json'],
+  ['apply-yaml', 'application/apply-patch+yaml'],
+])
+
+/** The content type behind a short name such as 'merge'; any other name stands for itself. */
+export const mediaType = (name: string): string => shortTypes.get(name) ?? name

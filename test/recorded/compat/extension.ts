@@ -1,0 +1,219 @@
+/**
+ * The extension API servers of scenarios: one HTTPS server on this machine that answers for all of them. A request is that of the scenario
+ * whose namespace its path or the name of its connection (SNI) mentions: a group, or a Service, is to hold $ns. What it answers is a function
+ * of the scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it is), with
+ *
+ *     delayMs     waits before the answer          hang        does not answer
+ *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart, or an asynchronous one
+ *     cut         cuts it after the body, which has no end then        trailers    headers after the body
+ *     upgrade     switches to the protocol of this name; `body` is what it says in it
+ *
+ * The body of a request whose path has `/unread` is not awaited, nor read. An upgrade that is answered otherwise is refused.
+ * Undefined is 404. The certificate is one of its own CA (`${extension.caBundle}`) for the name that the client asks for, but for Services named
+ * `untrusted…` (of another CA) and `misnamed…` (for another name).
+ */
+import { once } from 'node:events'
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { Authority } from '../../support/harness/issued-certificate.ts'
+import { parseBody } from './client.ts'
+import { isRecord, type Json } from './json.ts'
+
+export type ExtensionRequest = {
+  /** Of the scenario. */
+  readonly namespace: string
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Names in lower case; lines of one name are joined by a comma and a space. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+  /** The common name of the certificate that the server under test shows; null: none. */
+  readonly certificate: string | null
+}
+
+export type ExtensionAnswer = (request: ExtensionRequest, callCount: number) => unknown
+
+type Served = { readonly answer: ExtensionAnswer; calls: number }
+
+export class ExtensionServer implements AsyncDisposable {
+  readonly port: number
+  /** In base64. */
+  readonly caBundle: string
+  readonly #server: Server
+  readonly #served: Map<string, Served>
+
+  private constructor(server: Server, served: Map<string, Served>, authority: Authority) {
+    const address = server.address()
+    if (typeof address !== 'object' || address === null)
+      throw new Error('the extension server has no port')
+    this.port = address.port
+    this.caBundle = Buffer.from(authority.certificatePem).toString('base64')
+    this.#server = server
+    this.#served = served
+  }
+
+  static async start(): Promise<ExtensionServer> {
+    const served = new Map<string, Served>()
+    const authority = new Authority('extension-ca')
+    const contexts = certificates(authority, new Authority('other-ca'))
+    const own = authority.issue({
+      cn: 'extension',
+      usage: ['server'],
+      hosts: ['localhost', '127.0.0.1'],
+    })
+    const options = {
+      cert: own.certificatePem,
+      key: own.keyPem,
+      requestCert: true,
+      rejectUnauthorized: false,
+      SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) =>
+        done(null, name.endsWith('.svc') ? contexts(name) : undefined),
+    }
+    const server = createServer(options, (request, response) => {
+      answer(served, request, response).catch((error: unknown) => {
+        // A scenario's own mistake: the difference shows this text.
+        if (response.headersSent) response.destroy()
+        else response.writeHead(500).end(`the extension of the scenario failed: ${String(error)}`)
+      })
+    })
+    server.on('upgrade', (request, socket) => {
+      socket.on('error', () => undefined)
+      if (!(socket instanceof TLSSocket)) return
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.end())
+      answer(served, request, response).catch(() => socket.destroy())
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new ExtensionServer(server, served, authority)
+  }
+
+  serve(namespace: string, given: ExtensionAnswer): void {
+    this.#served.set(namespace, { answer: given, calls: 0 })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+}
+
+/** By name, issued when they are first asked for. */
+function certificates(trusted: Authority, other: Authority): (name: string) => SecureContext {
+  const issued = new Map<string, SecureContext>()
+  return (name) => {
+    const known = issued.get(name)
+    if (known !== undefined) return known
+    const hosts = [name.startsWith('misnamed') ? 'another.example.com' : name]
+    const authority = name.startsWith('untrusted') ? other : trusted
+    const { certificatePem, keyPem } = authority.issue({
+      cn: 'extension',
+      usage: ['server'],
+      hosts,
+    })
+    const context = createSecureContext({ cert: certificatePem, key: keyPem })
+    issued.set(name, context)
+    return context
+  }
+}
+
+async function answer(
+  served: ReadonlyMap<string, Served>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url ?? '/'
+  const { socket } = request
+  const isTls = socket instanceof TLSSocket
+  const server = isTls && 'servername' in socket ? String(socket.servername) : ''
+  const namespace = namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? ''
+  const own = served.get(namespace)
+  const isRead = !path.includes('/unread') && request.headers.upgrade === undefined
+  const parts: Buffer[] = []
+  if (isRead) for await (const part of request) parts.push(part)
+  if (own === undefined) {
+    response.writeHead(404).end()
+    return
+  }
+  own.calls++
+  const given = await own.answer(
+    {
+      namespace,
+      method: request.method ?? '',
+      path,
+      headers: Object.fromEntries(
+        Object.entries(request.headersDistinct).map(([name, values = []]) => [
+          name,
+          values.join(', '),
+        ]),
+      ),
+      body: parseBody(Buffer.concat(parts), request.headers['content-type']),
+      certificate: isTls ? commonName(socket) : null,
+    },
+    own.calls,
+  )
+  await send(response, isRecord(given) ? given : { status: 404, body: '404 page not found\n' })
+}
+
+/** Null: it shows none. */
+function commonName(socket: TLSSocket): string | null {
+  const name = socket.getPeerCertificate()?.subject?.CN
+  return typeof name === 'string' ? name : null
+}
+
+const namespaceIn = (text: string): string | undefined => /oracle-[0-9a-f]{10}/.exec(text)?.[0]
+
+async function send(response: ServerResponse, given: Record<string, unknown>): Promise<void> {
+  const { status, headers, body, delayMs, hang, close, chunks, pauseMs, cut, trailers, upgrade } =
+    given
+  if (typeof delayMs === 'number') await sleep(delayMs)
+  if (close === true) return void response.destroy()
+  if (hang === true) return
+  if (typeof upgrade === 'string') return switchTo(upgrade, response, String(body))
+  const names = isRecord(trailers) ? Object.keys(trailers) : []
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+  const all = { 'content-type': type, ...(isRecord(headers) ? headers : {}) }
+  response.writeHead(typeof status === 'number' ? status : 200, {
+    ...Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) =>
+        value === null ? [] : [[name, asHeader(value)]],
+      ),
+    ),
+    ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
+  })
+  // A watch of which nothing is told yet has begun, too.
+  if (isStream(chunks)) response.flushHeaders()
+  for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
+    if (response.destroyed) break
+    response.write(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
+    await sleep(typeof pauseMs === 'number' ? pauseMs : 0)
+  }
+  if (body !== undefined)
+    response.write(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
+  if (isRecord(trailers))
+    response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
+  if (cut !== true) return void response.end()
+  // What was written is on its way before the connection is cut.
+  await sleep(50)
+  response.destroy()
+}
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+/** Says `text` in the other protocol, and ends. */
+function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {
+  socket?.end(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`,
+  )
+}
+
+const asHeader = (value: unknown): string | string[] =>
+  Array.isArray(value) ? value.map(String) : String(value)

@@ -1,0 +1,65 @@
+/** The server that the scenarios run against: one that runs already, or one that is started for them on an etcd of its own. */
+import { join } from 'node:path'
+import { EtcdClient } from '../../../src/storage/etcd/client.ts'
+import { startComponent } from '../../support/harness/component.ts'
+import { startEtcd } from '../../support/harness/etcd.ts'
+import { startKeelson } from '../../support/harness/keelson.ts'
+import { kubectlFor } from '../../support/harness/kubectl.ts'
+import { startReference } from '../../support/harness/reference.ts'
+import type { ClientOptions } from './client.ts'
+import type { Companions } from './companions.ts'
+import type { ServerChoice } from './options.ts'
+import type { SetUp } from './set-ups.ts'
+import { fill } from './template.ts'
+
+/** Ends what it started when it is disposed of. */
+export type Target = ClientOptions & AsyncDisposable
+
+/** A server that is started is set up so; one that runs has to be. */
+export async function openTarget(
+  choice: ServerChoice,
+  {
+    flags,
+    referenceFlags = [],
+    keelsonFlags = [],
+    manager,
+    omit = [],
+    isCompacted,
+    isRestarted,
+  }: SetUp,
+  companions: Companions,
+): Promise<Target> {
+  if (choice.kind === 'running') {
+    const { url, token, cert, key } = choice
+    return { server: url, token, cert, key, [Symbol.asyncDispose]: async () => {} }
+  }
+  await using stack = new AsyncDisposableStack()
+  const etcd = stack.use(await startEtcd())
+  const start = choice.kind === 'keelson' ? startKeelson : startReference
+  if (isRestarted) await (await start({ etcdUrl: etcd.clientUrl })).stop()
+  const ownFlags = choice.kind === 'reference' ? referenceFlags : keelsonFlags
+  const server = stack.use(
+    await start({
+      etcdUrl: etcd.clientUrl,
+      omit,
+      prepare: (dir) => companions.writeFiles(dir, [...flags, ...ownFlags]),
+      args: choice.args,
+    }),
+  )
+  const { url, token } = server
+  if (choice.kind === 'reference' && manager !== undefined) {
+    const { dir } = stack.use(await kubectlFor(server))
+    const args = manager.map((flag) => String(fill(flag, { dir: server.dir })))
+    stack.use(await startComponent('kube-controller-manager', join(dir, 'config'), args))
+  }
+  if (isCompacted) await compact(etcd.clientUrl)
+  const started = stack.move()
+  return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
+}
+
+/** Its history reaches back to now only. */
+async function compact(etcdUrl: string): Promise<void> {
+  await using client = new EtcdClient({ endpoints: [etcdUrl] })
+  const { revision } = await client.kv.head(Buffer.from('\0'))
+  await client.kv.compact({ revision })
+}

@@ -1,0 +1,137 @@
+/**
+ * The arrivals that both servers get: who sends what, and when. Decided by a seed, and by nothing that a server answers: a client that waits for an answer before it sends the next
+ * request would send another trace to a slower server.
+ */
+import type { Fields } from '../../../src/api/object.ts'
+import { Random } from '../../chaos/simulation/random.ts'
+
+export type Arrival = {
+  readonly atMs: number
+  readonly user: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly body?: Fields
+  /** Ends after its first answer bytes, and not before. */
+  readonly isWatch?: boolean
+}
+
+export type Trace = { readonly name: string; readonly arrivals: readonly Arrival[] }
+
+/** The name of each user, and its groups. Each has its name as token. */
+export const users: ReadonlyMap<string, readonly string[]> = new Map([
+  ['flood', []],
+  ['other', []],
+  ...Array.from({ length: 40 }, (_, at): [string, string[]] => [`user-${at}`, []]),
+  ...Array.from({ length: 10 }, (_, at): [string, string[]] => [
+    `system:serviceaccount:default:account-${at}`,
+    ['system:serviceaccounts', 'system:serviceaccounts:default'],
+  ]),
+  ...Array.from({ length: 5 }, (_, at): [string, string[]] => [
+    `system:node:node-${at}`,
+    ['system:nodes'],
+  ]),
+  ['system:kube-scheduler', []],
+  ['system:kube-controller-manager', []],
+  [
+    'system:serviceaccount:kube-system:elected',
+    ['system:serviceaccounts', 'system:serviceaccounts:kube-system'],
+  ],
+])
+
+/** One period of lending and borrowing, and a little. */
+export const TRACE_MS = 12_000
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const get = { method: 'GET', path: `${maps}/one` } as const
+const list = { method: 'GET', path: maps } as const
+/** Of nothing: it holds its seat until what exists is told, which would take as long as the client takes to read it. */
+const watch = {
+  method: 'GET',
+  path: '/api/v1/namespaces/empty/configmaps?watch=1&timeoutSeconds=3',
+  isWatch: true,
+} as const
+const lease = (name: string, namespace = 'kube-node-lease') =>
+  ({
+    method: 'GET',
+    path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
+  }) as const
+/** A dry run: etcd's time is not the flow control's. */
+const create = {
+  method: 'POST',
+  path: `${maps}?dryRun=All`,
+  body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } },
+} as const
+
+/** The rates below are those at which a service time of 100 ms fills the levels; requests last two and a half times as long. */
+const RATE = 0.4
+
+type Sent = Omit<Arrival, 'atMs' | 'user'>
+
+const named = (pattern: RegExp): string[] => [...users.keys()].filter((name) => pattern.test(name))
+
+const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace => ({
+  name,
+  arrivals: parts.flat().toSorted((one, other) => one.atMs - other.atMs),
+})
+
+export function createTraces(seed: number): readonly Trace[] {
+  const random = new Random(seed)
+  /** Poisson arrivals at this rate, each of one of the users. */
+  const stream = (
+    names: readonly string[],
+    perSecond: number,
+    sent: Sent,
+    { fromMs = 0, toMs = TRACE_MS } = {},
+  ) => {
+    const arrivals: Arrival[] = []
+    for (let atMs = fromMs; ; ) {
+      atMs += (-Math.log(1 - random.next()) * 1000) / (perSecond * RATE)
+      if (atMs >= toMs) return arrivals
+      arrivals.push({ atMs, user: random.pick(names), ...sent })
+    }
+  }
+  const people = named(/^user-/)
+  const accounts = named(/account-/)
+  const nodes = named(/^system:node:/)
+  const leases = nodes.flatMap((node) =>
+    stream([node], 2, lease(node.slice('system:node:'.length))),
+  )
+  const elections = [
+    ...stream(['system:kube-scheduler'], 2, lease('kube-scheduler', 'kube-system')),
+    ...stream(
+      ['system:kube-controller-manager'],
+      2,
+      lease('kube-controller-manager', 'kube-system'),
+    ),
+    ...stream(['system:serviceaccount:kube-system:elected'], 2, lease('elected', 'kube-system')),
+  ]
+  return [
+    trace('one user floods', stream(['flood'], 200, get), stream(['other'], 5, get)),
+    trace('many users flood', stream(people, 250, get)),
+    trace('one user and many', stream(['flood'], 150, get), stream(people.slice(0, 10), 60, get)),
+    trace('accounts flood', stream(accounts, 300, get), stream(['other'], 5, get)),
+    trace('two levels flood', stream(['flood'], 150, get), stream(accounts.slice(0, 1), 200, get)),
+    trace('lists flood', stream(['flood'], 60, list), stream(['other'], 5, get)),
+    trace(
+      'lists and gets of accounts',
+      stream(accounts.slice(0, 1), 60, list),
+      stream(accounts.slice(1), 100, get),
+    ),
+    trace('watches flood', stream(['flood'], 120, watch), stream(['other'], 5, get)),
+    trace('writes flood', stream(['flood'], 400, create), stream(people.slice(0, 5), 20, create)),
+    trace('leases beside a flood', stream(['flood'], 200, get), leases),
+    trace(
+      'elections beside floods',
+      stream(accounts, 250, get),
+      stream(people, 100, get),
+      elections,
+    ),
+    trace(
+      'a spike',
+      stream(['flood'], 20, get),
+      stream(people, 600, get, { fromMs: 4000, toMs: 6000 }),
+      leases,
+      elections,
+    ),
+  ]
+}

@@ -1,0 +1,200 @@
+/**
+ * An API server as a process of its own, with the flags, tokens and keys that the recordings of test/recorded/compat were made
+ * with. Keelson and the reference are started alike, so that only their answers can differ.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePorts } from './etcd.ts'
+
+/** The reference takes 5 s on a quiet machine; a busy one with 2 cores is many times slower. */
+const READY_MAX_MS = 90_000
+const READY_POLL_MS = 50
+/** An orderly end drains open watches; after this it is not orderly any more. */
+const STOP_MAX_MS = 10_000
+
+export const ADMIN_TOKEN = 'admin-token'
+const tokens = `${ADMIN_TOKEN},admin,admin-uid,"system:masters"
+alice-token,alice,alice-uid,"dev"
+bob-token,bob,bob-uid
+`
+
+export type ApiServerOptions = {
+  readonly etcdUrl: string
+  /** Flags beyond those that the recordings were made with; a later flag wins. */
+  readonly args?: readonly string[]
+  /** Names of the usual flags that it does not get. */
+  readonly omit?: readonly string[]
+  /** Writes files into the folder of the server before it starts; flags that name them. */
+  readonly prepare?: (dir: string) => Promise<readonly string[]>
+  /** Absent: a free one. A server that is started again is to be found where it was. */
+  readonly port?: number | undefined
+}
+
+export class ApiServerProcess implements AsyncDisposable {
+  readonly url: string
+  /** Of a member of system:masters. alice-token and bob-token are there too. */
+  readonly token = ADMIN_TOKEN
+  /** Its temporary folder: certificates, keys, tokens and the log. */
+  readonly dir: string
+  readonly #launch: () => ChildProcess
+  readonly #kill: () => void
+  #child: ChildProcess
+
+  constructor(launch: () => ChildProcess, dir: string, port: number) {
+    this.url = `https://127.0.0.1:${port}`
+    this.dir = dir
+    this.#launch = launch
+    this.#child = launch()
+    this.#kill = () => this.#child.kill('SIGKILL')
+    // Whoever started us may fail before it can stop us.
+    process.once('exit', this.#kill)
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.#child.spawnfile} did not start`)
+    return this.#child.pid
+  }
+
+  get log(): string {
+    return readFileSync(join(this.dir, 'log'), 'utf8')
+  }
+
+  /** Comes back when the program runs, which is before it answers. */
+  async spawned(): Promise<void> {
+    if (this.#child.pid !== undefined) return
+    const [error]: unknown[] = await once(this.#child, 'error')
+    throw error
+  }
+
+  /** Ends the process and starts it again with the same flags, on the same port. Comes back when it is ready. */
+  async restart(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
+    await this.#end(signal, stopMsMax)
+    this.#child = this.#launch()
+    await this.ready()
+  }
+
+  /** Ends the process, waits until it has gone and removes its folder. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+    process.off('exit', this.#kill)
+    await rm(this.dir, { recursive: true, force: true })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
+    if (this.#child.pid === undefined || this.#hasEnded()) return
+    const gone = once(this.#child, 'exit')
+    this.#child.kill(signal)
+    const timer = setTimeout(this.#kill, stopMsMax)
+    await gone
+    clearTimeout(timer)
+  }
+
+  async ready(): Promise<void> {
+    const until = performance.now() + READY_MAX_MS
+    while (!(await this.#isReady())) {
+      if (this.#hasEnded())
+        throw new Error(`${this.#child.spawnfile} ended: ${this.log.slice(-2000)}`)
+      if (performance.now() > until)
+        throw new Error(
+          `${this.#child.spawnfile} is not ready after ${READY_MAX_MS} ms: ${this.log.slice(-2000)}`,
+        )
+      await sleep(READY_POLL_MS)
+    }
+  }
+
+  #isReady(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const headers = { authorization: `Bearer ${this.token}` }
+      get(
+        `${this.url}/readyz`,
+        { headers, rejectUnauthorized: false, agent: false, timeout: 2000 },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode === 200)
+        },
+      )
+        .on('timeout', () => resolve(false))
+        .on('error', () => resolve(false))
+    })
+  }
+
+  #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+}
+
+/** Starts `command` with the flags of the recordings and waits until it is ready. */
+export async function startApiServer(
+  command: readonly [string, ...string[]],
+  { etcdUrl, args = [], omit = [], prepare, port: wantedPort }: ApiServerOptions,
+): Promise<ApiServerProcess> {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-server-'))
+  await writeCredentials(dir)
+  const prepared = (await prepare?.(dir)) ?? []
+  const [port = 0] = wantedPort === undefined ? await freePorts(1) : [wantedPort]
+  const [program, ...before] = command
+  const usual = [
+    storeFlag(dir, etcdUrl),
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--cert-dir=${dir}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${join(dir, 'sa.pub')}`,
+    `--service-account-signing-key-file=${join(dir, 'sa.key')}`,
+    '--service-cluster-ip-range=10.0.0.0/16',
+    `--token-auth-file=${join(dir, 'tokens.csv')}`,
+    '--authorization-mode=Node,RBAC',
+    '--disable-admission-plugins=ServiceAccount',
+    '--allow-privileged=true',
+    '--endpoint-reconciler-type=none',
+  ].filter((flag) => !omit.some((name) => flag.startsWith(`--${name}=`)))
+  const launch = (): ChildProcess => {
+    const log = openSync(join(dir, 'log'), 'a')
+    const child = spawn(program, [...before, ...usual, ...prepared, ...args], {
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log) // The child has its own copy.
+    return child
+  }
+  const server = new ApiServerProcess(launch, dir, port)
+  try {
+    await server.spawned().catch((cause: unknown) => {
+      throw new Error(`${program} did not start: is it there, and may it be run?`, { cause })
+    })
+    await server.ready()
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  return server
+}
+
+/** KEELSON_STORE=sqlite or memory: the suites on a store of the process. What they look up in etcd themselves is not there then. */
+function storeFlag(dir: string, etcdUrl: string): string {
+  const store = process.env['KEELSON_STORE'] ?? 'etcd'
+  if (store === 'sqlite') return `--data-dir=${join(dir, 'store')}`
+  return store === 'memory' ? '--store=memory' : `--etcd-servers=${etcdUrl}`
+}
+
+async function writeCredentials(dir: string): Promise<void> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  })
+  await writeFile(join(dir, 'sa.pub'), publicKey)
+  await writeFile(join(dir, 'sa.key'), privateKey, { mode: 0o600 })
+  await writeFile(join(dir, 'tokens.csv'), tokens, { mode: 0o600 })
+}

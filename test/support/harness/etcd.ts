@@ -1,0 +1,208 @@
+/**
+ * A real etcd in a temporary folder on free ports, for tests, benches and fault runs. Who starts one ends it, by process id.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** The path of a tool that test/support/tools/install has built. */
+export function toolPath(name: string): string {
+  const path = join(process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools'), name)
+  if (!existsSync(path))
+    throw new Error(`${name} is not there: run test/support/tools/install ${name}`)
+  return path
+}
+
+/** Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as etcd-3.5. */
+export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
+
+/**
+ * Where ports are looked for: below the range from which the system takes the ports of outgoing connections. One of those could
+ * take the port of a member while it is down, and the member could not start again.
+ */
+const PORT_MIN = 12_000
+const PORT_MAX = 31_999
+
+/** Different ports that nobody listens on at this moment. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers: Server[] = []
+  while (servers.length < count) {
+    const server = createServer()
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN + 1))
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isFree) servers.push(server)
+  }
+  const ports = servers.map((server) => {
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  })
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** One etcd process that can be killed, paused and started again on the same data. */
+export class EtcdProcess implements AsyncDisposable {
+  readonly dir: string
+  readonly clientUrl: string
+  readonly #args: readonly string[]
+  #child: ChildProcess | undefined
+
+  constructor(dir: string, clientUrl: string, args: readonly string[]) {
+    this.dir = dir
+    this.clientUrl = clientUrl
+    this.#args = args
+  }
+
+  get pid(): number {
+    const pid = this.#child?.pid
+    if (pid === undefined) throw new Error('etcd is not running')
+    return pid
+  }
+
+  /** Starts the process and, unless told otherwise, waits until it answers. */
+  async start({ wait = true } = {}): Promise<void> {
+    mkdirSync(this.dir, { recursive: true })
+    const log = openSync(join(this.dir, 'log'), 'a')
+    const child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
+    closeSync(log) // The child has its own copy.
+    this.#child = child
+    // Also when this process breaks, nothing stays behind.
+    const end = (): void => void child.kill('SIGKILL')
+    process.once('exit', end)
+    child.once('exit', () => process.off('exit', end))
+    if (wait) await this.ready()
+  }
+
+  async ready(timeoutMs = 60_000): Promise<void> {
+    const until = performance.now() + timeoutMs
+    for (;;) {
+      const answer = await fetch(`${this.clientUrl}/health`, {
+        signal: AbortSignal.timeout(1000),
+      }).catch(() => undefined)
+      // Another process may have taken its port, and answer.
+      if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
+      if (answer?.ok === true) return
+      if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
+      await sleep(20)
+    }
+  }
+
+  /**
+   * Comes back when it is this process that answers, by the name of its folder: another etcd may have taken the port for clients, and answers there while this one
+   * is about to end.
+   */
+  async answersAsPeer(peerUrl: string): Promise<void> {
+    for (;;) {
+      const signal = AbortSignal.timeout(1000)
+      const answer = await fetch(`${peerUrl}/members`, { signal })
+        .then((response) => response.text())
+        .catch(() => '')
+      if (answer.includes(`"${basename(this.dir)}"`)) return
+      if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
+      await sleep(20)
+    }
+  }
+
+  /** Comes back when all of its threads stand still: on a busy machine one could answer a call that comes after. */
+  pause(): void {
+    process.kill(this.pid, 'SIGSTOP')
+    while (!isStopped(this.pid))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STOP_POLL_MS)
+  }
+
+  resume(): void {
+    process.kill(this.pid, 'SIGCONT')
+  }
+
+  /** Ends the process and waits until it has gone. The data stays. */
+  async stop(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    const child = this.#child
+    if (child === undefined || !this.#isAlive) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await rm(this.dir, { recursive: true, force: true })
+  }
+
+  get #isAlive(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null
+  }
+
+  #tail(): string {
+    return readFileSync(join(this.dir, 'log'), 'utf8').slice(-2000)
+  }
+}
+
+export type EtcdOptions = { readonly args?: readonly string[] }
+
+/** Hundreds of tests look for ports at the same time: another may take one before etcd does. */
+const STARTS_MAX = 5
+
+/** A single-member etcd, ready. */
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcess> {
+  for (let left = STARTS_MAX - 1; ; left--) {
+    const [client = 0, peer = 0] = await freePorts(2)
+    const etcd = await createEtcd({ ...options, client, peer })
+    try {
+      await etcd.start()
+      await etcd.answersAsPeer(`http://127.0.0.1:${peer}`)
+      return etcd
+    } catch (error) {
+      await etcd[Symbol.asyncDispose]()
+      if (left === 0 || !/address already in use/.test(String(error))) throw error
+    }
+  }
+}
+
+type EtcdPorts = { readonly client: number; readonly peer: number }
+
+async function createEtcd({
+  args = [],
+  client,
+  peer,
+}: EtcdOptions & EtcdPorts): Promise<EtcdProcess> {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-etcd-'))
+  const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
+  return new EtcdProcess(dir, clientUrl, [
+    '--name',
+    basename(dir),
+    '--data-dir',
+    join(dir, 'data'),
+    '--listen-client-urls',
+    clientUrl,
+    '--advertise-client-urls',
+    clientUrl,
+    '--listen-peer-urls',
+    peerUrl,
+    '--initial-advertise-peer-urls',
+    peerUrl,
+    '--initial-cluster',
+    `${basename(dir)}=${peerUrl}`,
+    '--unsafe-no-fsync',
+    '--log-level',
+    'warn',
+    ...args,
+  ])
+}
+
+const STOP_POLL_MS = 1
+
+/** As Linux tells of each thread: the state is the first field behind the name in brackets. */
+const isStopped = (pid: number): boolean =>
+  readdirSync(`/proc/${pid}/task`).every((thread) =>
+    /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')),
+  )

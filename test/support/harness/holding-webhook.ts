@@ -1,0 +1,104 @@
+/** An admission webhook that holds the requests it is asked about until a test releases them, and then allows them. */
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:https'
+import { json } from 'node:stream/consumers'
+import { parseText } from '../../../src/api/json-value.ts'
+import { type Fields, fieldsOf } from '../../../src/api/object.ts'
+import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
+import { portOf } from './port-of.ts'
+
+const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
+
+/** Longer than any test holds a request. */
+const TIMEOUT_SECONDS = 30
+
+export class HoldingWebhook implements AsyncDisposable {
+  readonly #server: Server
+  readonly #released = Promise.withResolvers<void>()
+  readonly #held = Promise.withResolvers<void>()
+  #count = 0
+
+  static async start(): Promise<HoldingWebhook> {
+    const hook = new HoldingWebhook()
+    hook.#server.listen(0, '127.0.0.1')
+    await once(hook.#server, 'listening')
+    return hook
+  }
+
+  private constructor() {
+    this.#server = createServer({ cert, key }, (request, response) => {
+      void json(request).then(async (review) => {
+        this.#count++
+        this.#held.resolve()
+        await this.#released.promise
+        const { uid } = fieldsOf(fieldsOf(parseText(JSON.stringify(review)))['request'])
+        const answer = { uid, allowed: true }
+        response.end(
+          JSON.stringify({
+            apiVersion: 'admission.k8s.io/v1',
+            kind: 'AdmissionReview',
+            response: answer,
+          }),
+        )
+      })
+    })
+  }
+
+  /** Resolves when the first request is held. */
+  get held(): Promise<void> {
+    return this.#held.promise
+  }
+
+  /** How many requests it was asked about. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Allows all requests, those that are held and those that come. */
+  release(): void {
+    this.#released.resolve()
+  }
+
+  /** A ValidatingWebhookConfiguration that asks it about these operations on a core resource. */
+  configuration({ operation, resource, condition }: HeldRequests): Fields {
+    const rules = [
+      { operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] },
+    ]
+    const webhook = {
+      name: 'hook.example.com',
+      clientConfig: {
+        url: `https://127.0.0.1:${portOf(this.#server)}/`,
+        caBundle: Buffer.from(cert).toString('base64'),
+      },
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds: TIMEOUT_SECONDS,
+      matchConditions: condition === undefined ? [] : [{ name: 'held', expression: condition }],
+      rules,
+    }
+    return {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'hook.example.com' },
+      webhooks: [webhook],
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release()
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}
+
+export type HeldRequests = {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  /** With its subresource: `resourcequotas/status`. */
+  readonly resource: string
+  /** A CEL expression over `request`; absent: all requests are held. */
+  readonly condition?: string
+}
+
+export const webhookConfigurations =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'

@@ -1,0 +1,61 @@
+/** A control plane of plain objects in this process, for tests of controllers: test/support/harness/json-control-plane.ts on the engine in memory. */
+import { Cache } from '../../../src/storage/cache/cache.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { silent } from '../../../src/lib/log.ts'
+import { builtInResources } from '../../../src/registry/built-in.ts'
+import { Registry } from '../../../src/registry/registry.ts'
+import type { Resource } from '../../../src/registry/resource.ts'
+import { Leases } from '../../../src/storage/leases.ts'
+import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
+import { Store } from '../../../src/storage/store.ts'
+import { identity } from '../../../src/storage/transform.ts'
+import { JsonControlPlane, root } from './json-control-plane.ts'
+
+export const builtIns = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+
+/** Of group '' if none is given. */
+export function builtIn(plural: string, group = ''): Resource {
+  const found = builtIns.find((one) => one.plural === plural && one.group === group)
+  if (found === undefined) throw new Error(`there is no ${plural}`)
+  return found
+}
+
+export class MemoryControlPlane extends JsonControlPlane implements AsyncDisposable {
+  readonly registry: Registry
+  readonly #engine: MemoryEngine
+  readonly #cache: Cache
+
+  private constructor({
+    registry,
+    engine,
+  }: { readonly registry: Registry; readonly engine: MemoryEngine }) {
+    const leases = new Leases((ttl, call) => engine.grantLease(ttl, call), systemClock)
+    const store = new Store(engine, { transformer: identity, leases })
+    const cache = new Cache({
+      engine,
+      store,
+      transformer: identity,
+      root,
+      clock: systemClock,
+      log: silent,
+    })
+    super({ cache, store, registry, now: () => new Date().toISOString() })
+    this.registry = registry
+    this.#engine = engine
+    this.#cache = cache
+  }
+
+  static async start(resources: readonly Resource[]): Promise<MemoryControlPlane> {
+    const plane = new MemoryControlPlane({
+      registry: new Registry(resources),
+      engine: new MemoryEngine(),
+    })
+    await plane.#cache.start()
+    return plane
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cache[Symbol.asyncDispose]()
+    await this.#engine[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,103 @@
+/** `npm pack` and `npm install` as who publishes the package and who uses it: in folders of their own, without a network. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+const run = promisify(execFile)
+/** Far longer than npm takes on a busy machine. */
+const NPM_MS_MAX = 300_000
+
+export type Packed = {
+  readonly tarball: string
+  readonly bytes: number
+  /** Paths in the package. */
+  readonly files: readonly string[]
+}
+
+/** A folder of a PATH that has Node, npm and a shell, which npm calls, and nothing else. */
+export function pathWithNodeAlone(dir: string): string {
+  const bin = join(dir, 'bin')
+  mkdirSync(bin)
+  symlinkSync(process.execPath, join(bin, 'node'))
+  symlinkSync('/bin/sh', join(bin, 'sh'))
+  for (const name of ['npm', 'npx']) symlinkSync(findProgram(name), join(bin, name))
+  return bin
+}
+
+/** Without the network, and with nothing of this user's. */
+export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => ({
+  PATH: path,
+  HOME: join(dir, 'home'),
+  npm_config_cache: join(dir, 'npm-cache'),
+  npm_config_offline: 'true',
+  npm_config_update_notifier: 'false',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+})
+
+/** From a copy: what npm builds before it packs does not come into this checkout. */
+export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<Packed> {
+  const copy = join(dir, 'checkout')
+  for (const name of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'tsconfig.json',
+    'bin',
+    'scripts',
+    'src',
+    'test/support/imports.ts',
+  ])
+    cpSync(join(root, name), join(copy, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', dir], {
+    cwd: copy,
+    env,
+    timeout: NPM_MS_MAX,
+  })
+  const [told] = readPacked(JSON.parse(stdout.slice(stdout.indexOf('['))))
+  if (told === undefined) throw new Error(`npm pack told nothing: ${stdout}`)
+  return { ...told, tarball: join(dir, told.tarball) }
+}
+
+/** Into an empty folder below `dir`, whose path is returned. */
+export async function installPacked(
+  tarball: string,
+  dir: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const folder = join(dir, 'stranger')
+  mkdirSync(folder)
+  await run('npm', ['install', tarball], { cwd: folder, env, timeout: NPM_MS_MAX })
+  return folder
+}
+
+function readPacked(told: unknown): Packed[] {
+  if (!Array.isArray(told)) return []
+  return told.map((one: { filename: string; size: number; files: { path: string }[] }) => ({
+    tarball: one.filename,
+    bytes: one.size,
+    files: one.files.map(({ path }) => path),
+  }))
+}
+
+/** Fails if it is not on the PATH of this process. */
+export function findProgram(name: string): string {
+  const found = findOnPath(name)
+  if (found === undefined) throw new Error(`${name} is not on the PATH`)
+  return found
+}
+
+export function findOnPath(name: string): string | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    try {
+      return realpathSync(join(folder, name))
+    } catch {
+      // Not here.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+/** Time that stands still until a test advances it; then what is due happens, in order, at its time, within the call. */
+import type { Time, Timer } from '../../../src/lib/timers.ts'
+
+type Due = { readonly atMs: number; readonly order: number; readonly run: () => void }
+
+export class SteppedTime implements Time {
+  #nowMs = 0
+  #orders = 0
+  #due: Due[] = []
+
+  readonly monotonicMs = (): number => this.#nowMs
+  readonly wallMs = (): number => Date.UTC(2026, 0, 1) + this.#nowMs
+
+  readonly after = (ms: number, run: () => void): Timer => {
+    const due = { atMs: this.#nowMs + Math.max(ms, 0), order: this.#orders++, run }
+    const place = this.#due.findIndex(({ atMs }) => atMs > due.atMs)
+    this.#due.splice(place === -1 ? this.#due.length : place, 0, due)
+    return { close: () => (this.#due = this.#due.filter((other) => other !== due)) }
+  }
+
+  readonly every = (ms: number, run: () => void): Timer => {
+    let next = this.after(ms, () => again())
+    const again = (): void => {
+      next = this.after(ms, again)
+      run()
+    }
+    return { close: () => next.close() }
+  }
+
+  readonly soon = (run: () => void): void => void this.after(0, run)
+
+  advance(ms: number): void {
+    const endMs = this.#nowMs + ms
+    for (let next = this.#due[0]; next !== undefined && next.atMs <= endMs; next = this.#due[0]) {
+      this.#due.shift()
+      this.#nowMs = next.atMs
+      next.run()
+    }
+    this.#nowMs = endMs
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one: clients send lists of tens of thousands of
+ * items. Reports
+ *
+ *   - a scan of a list (`includes`, `find`, …) inside a loop, or a callback that is called for each item, where the list comes from outside;
+ *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
+ *
+ * Use a Set, a Map, or `addAll` of lib/long-lists.ts instead. A comment `// limit: …` on the same line, or on the one before, is an exception
+ * and says what keeps the list short. Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
+ * Prints every fault and exits 1 if there is one.
+ */
+import { relative, join } from 'node:path'
+import { API, type Checker, type Type } from 'typescript/unstable/sync'
+import {
+  type CallExpression,
+  type Expression,
+  isArrayLiteralExpression,
+  isArrowFunction,
+  isCallExpression,
+  isClassLikeDeclaration,
+  isConditionalExpression,
+  isDoStatement,
+  isElementAccessExpression,
+  isForInStatement,
+  isForOfStatement,
+  isForStatement,
+  isFunctionExpression,
+  isFunctionLikeDeclaration,
+  isIdentifier,
+  isNonNullExpression,
+  isParenthesizedExpression,
+  isPropertyAccessExpression,
+  isSourceFile,
+  isSpreadElement,
+  isWhileStatement,
+  type Node,
+  type SourceFile,
+} from 'typescript/unstable/ast'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Parts that read what an administrator or a developer wrote, not what a client sent. */
+const trusted = /^src\/(?:config|commands|dev|testing|assets|discovery|profiles|tracing|egress)\//
+
+const scans = new Set([
+  'includes',
+  'indexOf',
+  'lastIndexOf',
+  'find',
+  'findIndex',
+  'findLast',
+  'findLastIndex',
+])
+for (const name of ['some', 'every', 'filter']) scans.add(name)
+
+/** Functions that call their last argument for each item. */
+const iterations = new Set([
+  ...scans,
+  'map',
+  'flatMap',
+  'forEach',
+  'reduce',
+  'from',
+  'faultsOfEach',
+  'groupBy',
+])
+
+/** Functions that lists of any length are spread into. Other functions with a rest parameter, such as metrics, take a few arguments. */
+const takesMany = new Set([
+  'push',
+  'unshift',
+  'splice',
+  'concat',
+  'max',
+  'min',
+  'assign',
+  'fromCharCode',
+])
+
+type Candidate = {
+  readonly node: Node
+  readonly list: Expression
+  readonly what: 'scan' | 'spread'
+}
+
+const api = new API({ cwd: root })
+const [project] = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()
+if (project === undefined) throw new Error('tsconfig.json cannot be opened')
+const { checker, program } = project
+const faults: string[] = []
+let files = 0
+for (const name of program.getSourceFileNames()) {
+  const path = relative(root, name)
+  if (!path.startsWith('src/') || path.endsWith('.test.ts') || trusted.test(path)) continue
+  const file = program.getSourceFile(name)
+  if (file === undefined) continue
+  files++
+  for (const fault of faultsIn(file, checker)) faults.push(`${path}:${fault}`)
+}
+api.close()
+for (const fault of faults) console.error(fault)
+console.log(`quadratic: ${files} files, ${faults.length} faults`)
+process.exitCode = faults.length > 0 ? 1 : 0
+
+function faultsIn(file: SourceFile, types: Checker): string[] {
+  const candidates: Candidate[] = []
+  const visit = (node: Node): void => {
+    if (isCallExpression(node)) for (const one of candidatesAt(node)) candidates.push(one)
+    node.forEachChild((child) => {
+      visit(child)
+    })
+  }
+  visit(file)
+  const found = types.getTypeAtLocation(candidates.map(({ list }) => list))
+  const lines = file.text.split('\n')
+  return candidates.flatMap(({ node, list, what }, at) => {
+    const type = found[at]
+    if (type === undefined || !isLong(type, types) || isOfModule(list, file)) return []
+    const line = lineOf(file, node)
+    if ([lines[line - 1], lines[line - 2]].some((text) => text?.includes('// limit: '))) return []
+    const text = (lines[line - 1] ?? '').trim()
+    return [`${line}: ${what === 'scan' ? 'a scan for each item' : 'a list as arguments'}: ${text}`]
+  })
+}
+
+function candidatesAt(call: CallExpression): Candidate[] {
+  const { expression: callee, arguments: given } = call
+  const name = nameOf(callee)
+  const spread = given.flatMap((one): Candidate[] =>
+    isSpreadElement(one) && takesMany.has(name) && !isWritten(one.expression)
+      ? [{ node: one, list: one.expression, what: 'spread' }]
+      : [],
+  )
+  if (!isPropertyAccessExpression(callee) || !scans.has(name)) return spread
+  const list = callee.expression
+  const iteration = iterationAround(call)
+  const isOutside = iteration !== undefined && isFromOutside(list, iteration)
+  return isOutside ? [...spread, { node: callee.name, list, what: 'scan' }] : spread
+}
+
+/** The innermost loop over a list of any length, or function that is called for each of its items, around a node of the same function. */
+function iterationAround(start: Node): Node | undefined {
+  let child: Node = start
+  for (let node = start.parent; node !== undefined; node = node.parent) {
+    if (isForOfStatement(node) || isForInStatement(node)) {
+      if (node.statement === child && !isShort(node.expression)) return node
+    } else if (isWhileStatement(node) || isDoStatement(node) || isForStatement(node)) return node
+    else if (isArrowFunction(node) || isFunctionExpression(node)) {
+      const list = iteratedBy(node)
+      if (list === undefined) return undefined
+      if (!isShort(list)) return node
+    } else if (isFunctionLikeDeclaration(node)) return undefined
+    child = node
+  }
+  return undefined
+}
+
+/** The list whose items a callback is called for; undefined if it is called otherwise. */
+function iteratedBy(callback: Node): Expression | undefined {
+  const call = callback.parent
+  if (
+    call === undefined ||
+    !isCallExpression(call) ||
+    !call.arguments.some((one) => one === callback)
+  )
+    return undefined
+  const { expression: callee } = call
+  if (!iterations.has(nameOf(callee))) return undefined
+  const [first] = call.arguments
+  return first === callback && isPropertyAccessExpression(callee) ? callee.expression : first
+}
+
+function nameOf(callee: Expression): string {
+  return isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
+}
+
+/** Whether a list stands in the source. */
+function isShort(list: Expression): boolean {
+  return isWritten(list) || isOfModule(list, list.getSourceFile())
+}
+
+/** A list literal, or a choice of such, that has no lists of any length in it. */
+function isWritten(list: Expression): boolean {
+  if (isParenthesizedExpression(list)) return isWritten(list.expression)
+  if (isConditionalExpression(list)) return isWritten(list.whenTrue) && isWritten(list.whenFalse)
+  return (
+    isArrayLiteralExpression(list) &&
+    list.elements.every((one) => !isSpreadElement(one) || isShort(one.expression))
+  )
+}
+
+/** Whether the list is declared before the iteration: then each item scans the same list. */
+function isFromOutside(list: Expression, iteration: Node): boolean {
+  const base = baseOf(list)
+  if (base === undefined) return false
+  if (base.getText() === 'this') return true
+  if (!isIdentifier(base)) return false
+  const declared = checker.getSymbolAtLocation(base)?.valueDeclaration
+  const node = declared?.resolve(project)
+  return (
+    node === undefined ||
+    node.getSourceFile() !== iteration.getSourceFile() ||
+    node.pos < iteration.pos ||
+    node.end > iteration.end
+  )
+}
+
+/** The variable that an expression reads from: `a` of `a.b`, `a[0]`, `a.map(f)`, `Object.keys(a)` and `f(a)`. */
+function baseOf(expression: Expression): Expression | undefined {
+  if (
+    isPropertyAccessExpression(expression) ||
+    isElementAccessExpression(expression) ||
+    isNonNullExpression(expression)
+  )
+    return baseOf(expression.expression)
+  if (isParenthesizedExpression(expression)) return baseOf(expression.expression)
+  if (isCallExpression(expression)) {
+    const { expression: callee, arguments: given } = expression
+    const isMethod =
+      isPropertyAccessExpression(callee) &&
+      !/^(?:Object|Array|Map|JSON)$/.test(callee.expression.getText())
+    const [first] = given
+    return isMethod ? baseOf(callee.expression) : first && baseOf(first)
+  }
+  return expression
+}
+
+/** Whether the expression is a variable of a module. */
+function isOfModule(list: Expression, file: SourceFile): boolean {
+  const base = baseOf(list)
+  if (base === undefined || !isIdentifier(base)) return false
+  const node = checker.getSymbolAtLocation(base)?.valueDeclaration?.resolve(project)
+  // What is imported has its declaration elsewhere.
+  if (node === undefined || node.getSourceFile() !== file) return true
+  for (let up = node.parent; up !== undefined; up = up.parent) {
+    if (isSourceFile(up)) return true
+    if (isFunctionLikeDeclaration(up) || isClassLikeDeclaration(up)) return false
+  }
+  return false
+}
+
+function isLong(type: Type, types: Checker): boolean {
+  if (!types.isArrayType(type)) return false
+  const text = types.typeToString(type)
+  if (text.endsWith('FieldFault[]')) return false
+  return !/^(?:readonly )?\(?(?:"[^"]*"(?: \| )?)+\)?\[\]$/.test(text)
+}
+
+function lineOf(file: SourceFile, node: Node): number {
+  return file.text.slice(0, node.getStart(file)).split('\n').length
+}

@@ -1,0 +1,103 @@
+/**
+ * What the reference server says of expressions: the recordings of the compat suite, read as tables of expression to value, error or
+ * cost. They are run here on the engine alone, which takes a moment where the suite takes minutes.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fieldsOf, type Fields, type Json, textsOf } from '../../../../src/api/object.ts'
+import { compile } from '../../../../src/objects/cel/compile.ts'
+import { atOnce } from '../../../../src/objects/cel/turns.ts'
+import { withVariables } from '../../../../src/objects/cel/environment.ts'
+import { valueOf } from '../../../../src/objects/cel/json-values.ts'
+import { kubernetesEnvironment } from '../../../../src/objects/cel/kubernetes.ts'
+import { typeOfSchema } from '../../../../src/objects/cel/schema-type.ts'
+import { CelError } from '../../../../src/objects/cel/values.ts'
+
+const compat = join(import.meta.dirname, '..', '..', '..', 'recorded', 'compat')
+
+export type Case = { readonly id: string; readonly expression: string; readonly expected: Json }
+
+/** The rows of all tables of a recording that the reference answered with an object by expression. */
+export function tablesOf(file: string): Case[] {
+  const recordings = JSON.parse(readFileSync(join(compat, 'recordings', `${file}.json`), 'utf8'))
+  return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {
+    const body = fieldsOf(steps.at(-1)?.body)
+    if (body['kind'] === 'Status') return []
+    return Object.entries(body).map(([expression, expected]) => ({
+      id,
+      expression,
+      expected: expected ?? null,
+    }))
+  })
+}
+
+/** The causes that the reference gave for refusing a definition. */
+export function recordedFaults(id: string): readonly string[] {
+  const recordings = JSON.parse(
+    readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'),
+  )
+  return textsOf(fieldsOf(recordings[id]?.at(-1))['body'])
+}
+
+export async function readSample(): Promise<{ readonly schema: Fields; readonly value: Fields }> {
+  const kit = await import(join(compat, 'scenarios', 'kit', 'cel.mjs'))
+  return { schema: { type: 'object', properties: kit.sampleSchema }, value: kit.sample }
+}
+
+const base = kubernetesEnvironment('1.32')
+const BUDGET = 1_000_000
+
+export class Sample {
+  readonly #type
+  readonly #environment
+  readonly #self
+
+  constructor(schema: Fields, value: Fields) {
+    const type = typeOfSchema(schema, { name: 'selfType<n>' })
+    if (type === undefined) throw new Error('the sample has a type')
+    this.#type = type
+    this.#environment = withVariables(base, { self: type, oldSelf: type })
+    const self = valueOf(value, type)
+    if (self instanceof CelError) throw new Error(self.message)
+    this.#self = self
+  }
+
+  /** As a rule's messageExpression prints it. */
+  valueOf(expression: string): string {
+    return this.#run(`'%s'.format([${expression}])`) ?? 'no value'
+  }
+
+  #run(text: string): string | undefined {
+    const compiled = compile(text, this.#environment)
+    if ('fault' in compiled) return `${compiled.stage}: ${compiled.fault}`
+    const result = compiled.program.evaluate({ self: this.#self }, BUDGET)
+    return 'value' in result && typeof result.value === 'string' ? result.value : undefined
+  }
+
+  errorOf(expression: string): string {
+    const compiled = compile(`[${expression}].size() < 0`, this.#environment)
+    if ('fault' in compiled) return compiled.fault
+    const result = compiled.program.evaluate({ self: this.#self }, BUDGET)
+    return 'error' in result ? result.error : 'no error'
+  }
+
+  /** As the answer to a rule in a definition. */
+  faultOf(expression: string): string {
+    const compiled = compile(expression, this.#environment)
+    if ('fault' in compiled) {
+      const what =
+        compiled.stage === 'compilation' ? 'compilation failed' : 'program instantiation failed'
+      return `rule: FieldValueInvalid: ${what}: ${compiled.fault}`
+    }
+    return compiled.type.kind === 'bool'
+      ? 'accepted'
+      : 'rule: FieldValueInvalid: cel expression must evaluate to a bool'
+  }
+
+  costOf(expression: string): number | string {
+    const compiled = compile(expression, this.#environment)
+    return 'fault' in compiled
+      ? compiled.fault
+      : atOnce((slice) => compiled.program.estimateCost(this.#type, slice)).max
+  }
+}

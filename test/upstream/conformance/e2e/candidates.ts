@@ -1,0 +1,95 @@
+/**
+ * Prints the tests to ask of the reference for wide.txt, a name to a line: those of e2e.test that no other list has, without those that cannot
+ * pass where no container runs.
+ *
+ *   node test/upstream/conformance/e2e/candidates.ts > .cache/candidates.txt
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toolPath } from '../../../support/harness/etcd.ts'
+
+/** What --list-tests prints of 6,730 tests takes 1.5 MB. */
+const LIST_BYTES_MAX = 16 << 20
+
+/** Whatever the file: a cluster that is broken on purpose, features that are off by default, machines and programs that are not there. */
+const never =
+  /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
+
+type Asked = {
+  /** Files under test/e2e of Kubernetes. */
+  readonly files: RegExp
+  /** Tests of these whose names have this text are not asked: what they wait for comes from a container. */
+  readonly but?: RegExp
+}
+
+const asked: readonly Asked[] = [
+  // The servers of webhooks and of aggregation are Pods there. test/integration/webhooks has tests of upstream's with a server of ours.
+  { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
+  {
+    files: /^apps\/(?!daemon_restart)/,
+    // kwok's Pods never fail, those of Jobs end at once (two tests of CronJobs pass if they see one before that); exec breaks the probes of a StatefulSet; images are asked over a proxy.
+    but: /\bfail(s|ed|ing|ure|-count)?\b|FailIndex|backoffLimit|locally restarted|DisruptionTarget|active deadline|serve a basic image|load-balancer|rolling updates and roll backs|100 missed|from active list|unhealthy pods|halt if any|provide basic identity|retry creating/i,
+  },
+  { files: /^architecture\// },
+  {
+    files: /^auth\/(?!node_authn|per_node_update|projected_clustertrustbundle)/,
+    but: /mount|InClusterConfig|ownership and permission|OIDC discovery/,
+  },
+  {
+    files: /^kubectl\/(kubectl|rollout|delete|debug)\.go/,
+    but: /Guestbook|Kubectl copy|Simple pod|exec|attach|cluster-info dump|Update Demo/,
+  },
+  { files: /^instrumentation\/(?!logging)/, but: /kubelet/i },
+  { files: /^lifecycle\/bootstrap\// },
+  {
+    files:
+      /^common\/node\/(configmap|ephemeral_containers|lease|node_lease|pods|podtemplates|runtimeclass|secrets|pod_admission)\.go/,
+    but: /consumable|websockets|back-?off|environment variables|will start|unconfigured|reject pod|infrequently/i,
+  },
+  {
+    files:
+      /^network\/(endpointslice|endpointslicemirroring|hostport|ingress|ingressclass|service_cidrs|service_latency)\.go/,
+    but: /HostPort|serve on different/,
+  },
+  { files: /^network\/netpol\/network_policy_api\.go/ },
+  {
+    files: /^network\/service\.go/,
+    // What is left moves no traffic.
+    but: /hairpin|ExternalName|connect|functioning|session affinity|up and down|externalIP|rejected|restartable init|terminating|source pod IP|TrafficPolicy|headless|service-proxy-name|recreated|listening on same port/i,
+  },
+  {
+    files: /^node\/(events|node_lifecycle|pod_admission|pod_gc|pods|runtimeclass|taints)\.go/,
+    but: /init container|extra sandbox|success for a pending|evicted pods should be terminal|reject pod|Delete Grace Period|1000 pods/,
+  },
+  { files: /^node\/kubelet\.go/, but: /get --raw|host cleanup/ },
+  // The one that is left out waits for five minutes.
+  { files: /^scheduling\/(?!ubernetes_lite)/, but: /exists conflict/ },
+  {
+    files:
+      /^storage\/(csi_inline|csi_node|csistoragecapacity|ephemeral_volume|pv_protection|pvc_protection|pvc_storageclass|storageclass|volume_attachment|volumeattributesclass|volume_metrics)\.go/,
+    but: /Volume metrics (Ephemeral|PVC )/,
+  },
+  { files: /^storage\/persistent_volumes\.go/, but: /write access|Recycle|multiple volumes/ },
+]
+
+const here = import.meta.dirname
+
+function listed(name: string): string[] {
+  return readFileSync(join(here, `${name}.txt`), 'utf8').split('\n')
+}
+
+function isAsked(file: string, name: string): boolean {
+  const rule = asked.find(({ files }) => files.test(file))
+  return rule !== undefined && !never.test(name) && rule.but?.test(name) !== true
+}
+
+const elsewhere = new Set([...listed('api-only'), ...listed('with-controllers')])
+const printed = execFileSync(toolPath('e2e.test'), ['--list-tests'], {
+  encoding: 'utf8',
+  maxBuffer: LIST_BYTES_MAX,
+})
+for (const [, file = '', name = ''] of printed.matchAll(
+  /^ *k8s\.io\/kubernetes\/test\/e2e\/([^:]*):\d+: (.*)$/gm,
+))
+  if (!elsewhere.has(name) && isAsked(file, name)) console.log(name)

@@ -1,0 +1,107 @@
+/** Runs tests of e2e.test by name. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toolPath } from '../../../support/harness/etcd.ts'
+import { type Outcome, readJunit } from './junit.ts'
+
+export type Target = {
+  readonly kubeconfig: string
+  /** For reports and logs. */
+  readonly dir: string
+  readonly nodes: number
+}
+
+export type Pace = {
+  /** How many run at once. */
+  readonly jobs: number
+  /** Absent: as long as they take. */
+  readonly limitSeconds: number | undefined
+}
+
+/** Starting e2e.test takes a second or two, so each start takes several tests; few enough that progress is seen. */
+const TESTS_PER_START = 6
+/** For a test that is ended at its limit to clean up. */
+const GRACE_SECONDS = 10
+
+/** Runs in an order of its own; calls `onOutcome` for each name once. */
+export async function runTests(
+  names: readonly string[],
+  target: Target,
+  { jobs, limitSeconds }: Pace,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<void> {
+  const take = async (parts: string[][], id: string): Promise<void> => {
+    for (let part = parts.shift(); part !== undefined; part = parts.shift())
+      for (const outcome of await runPart(part, target, {
+        id: `${id}-${parts.length}`,
+        limitSeconds,
+      }))
+        onOutcome(outcome)
+  }
+  const size = limitSeconds === undefined ? TESTS_PER_START : 1
+  const together = partsOf(
+    names.filter((name) => !isAlone(name)),
+    size,
+  )
+  await Promise.all(Array.from({ length: jobs }, () => take(together, 'together')))
+  await take(partsOf(names.filter(isAlone), size), 'alone')
+}
+
+const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
+
+/** Slow tests have their names beside each other: dealt out, they do not wait for one another. */
+function partsOf(names: readonly string[], size: number): string[][] {
+  const count = Math.ceil(names.length / size)
+  return Array.from({ length: count }, (_, part) =>
+    names.filter((_name, at) => at % count === part),
+  )
+}
+
+type Part = { readonly id: string; readonly limitSeconds: number | undefined }
+
+async function runPart(
+  names: readonly string[],
+  { kubeconfig, dir, nodes }: Target,
+  { id, limitSeconds }: Part,
+): Promise<Outcome[]> {
+  const report = join(dir, `${id}.xml`)
+  const log = openSync(join(dir, `${id}.log`), 'a')
+  const child = spawn(
+    toolPath('e2e.test'),
+    [
+      `--kubeconfig=${kubeconfig}`,
+      '--provider=skeleton',
+      '--allowed-not-ready-nodes=-1',
+      `--num-nodes=${nodes}`,
+      '--minStartupPods=-1',
+      `--kubectl-path=${toolPath('kubectl')}`,
+      // There is no kubelet to ask after a failure.
+      '--max-nodes-to-gather-from=0',
+      // The whole name, since some begin as others do.
+      ...names.map((name) => `--ginkgo.focus= ${escaped(name)}$`),
+      ...(limitSeconds === undefined
+        ? []
+        : [`--ginkgo.timeout=${limitSeconds}s`, `--ginkgo.grace-period=${GRACE_SECONDS}s`]),
+      '--ginkgo.no-color',
+      `--ginkgo.junit-report=${report}`,
+    ],
+    { stdio: ['ignore', log, log], cwd: dir },
+  )
+  closeSync(log) // The child has its own copy.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  await once(child, 'exit')
+  process.off('exit', kill)
+  const reported = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : []
+  return names.map((name) => {
+    // Labels follow the name in the report.
+    const outcome = reported.find((one) => one.name === name || one.name.startsWith(`${name} [`))
+    return outcome === undefined
+      ? { name, result: 'failed', seconds: 0, said: `e2e.test does not report it: see ${id}.log` }
+      : { ...outcome, name }
+  })
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)

@@ -1,0 +1,87 @@
+/** The suites that `npm run envtest` runs, each a test binary of `test/support/tools/install`. */
+import { execFileSync } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+export type SuiteToRun = {
+  readonly name: string
+  /** By which `--only` names several at once. */
+  readonly group: string
+  /** Of the binary. */
+  readonly tool: string
+  /** Ginkgo reports its specs as JSON; Go's own tests are read from what `-test.v` prints. */
+  readonly reports: 'ginkgo' | 'go'
+  /** Tests that can pass on no server here, for Go's `-test.skip`. */
+  readonly skip?: string
+  /** Where its tests look for files. */
+  readonly folder: () => string
+}
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+export function tools(): string {
+  return process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools')
+}
+
+/** pkg/leaderelection of controller-runtime has no tests in this version. */
+const ofControllerRuntime = [
+  'client',
+  'envtest',
+  'manager',
+  'webhook',
+  'builder',
+  'controller',
+  'cache',
+]
+
+const ofClusterApi = {
+  patch: 'util/patch',
+  machine: 'internal/controllers/machine',
+  machineset: 'internal/controllers/machineset',
+  cluster: 'internal/controllers/cluster',
+  webhooks: 'internal/webhooks/test',
+}
+
+export const suites: readonly SuiteToRun[] = [
+  ...ofControllerRuntime.map(
+    (name): SuiteToRun => ({
+      name,
+      group: 'controller-runtime',
+      tool: `controller-runtime-${name}.test`,
+      reports: 'ginkgo',
+      folder: () =>
+        join(downloadedModule('controller-runtime', 'sigs.k8s.io/controller-runtime'), 'pkg', name),
+    }),
+  ),
+  {
+    name: 'flux',
+    group: 'flux',
+    tool: 'flux-controller.test',
+    reports: 'go',
+    folder: () => join(copiedModule('flux', 'flux-controller.test'), 'internal', 'controller'),
+  },
+  ...Object.entries(ofClusterApi).map(
+    ([name, path]): SuiteToRun => ({
+      name: `cluster-api-${name}`,
+      group: 'cluster-api',
+      tool: `cluster-api-${name}.test`,
+      reports: 'go',
+      folder: () => join(copiedModule('cluster-api', `cluster-api-${name}.test`), path),
+    }),
+  ),
+]
+
+/** Go's own copy, which cannot be written. */
+function downloadedModule(pin: string, module: string): string {
+  const cwd = join(root, 'test', 'support', 'tools', pin)
+  return execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
+    cwd,
+    encoding: 'utf8',
+  }).trim()
+}
+
+/** The copy that `test/support/tools/install` built the tool in: both have the pin in their names. */
+function copiedModule(folder: string, tool: string): string {
+  const pin = basename(realpathSync(join(tools(), tool))).slice(tool.length + 1)
+  return join(tools(), `sources-${folder}-${pin}`)
+}
