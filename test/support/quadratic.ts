@@ -5,7 +5,7 @@
  *   - a scan of a list (`includes`, `find`, …) inside a loop, or a callback that is called for each item, where the list comes from outside;
  *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
  *
- * Use a Set, a Map, or `addAll` of lib/long-lists.ts instead. A comment `// limit: …` on the same line, or on the one before, is an exception
+ * Use a Set, a Map, or `addAll` of lib/long-lists.ts instead. A comment `// limit: …` in the same statement, or on the line before it, is an exception
  * and says what keeps the list short. Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
  * Prints every fault and exits 1 if there is one.
  */
@@ -16,6 +16,7 @@ import {
   type Expression,
   isArrayLiteralExpression,
   isArrowFunction,
+  isBlock,
   isCallExpression,
   isClassLikeDeclaration,
   isConditionalExpression,
@@ -37,10 +38,13 @@ import {
   type SourceFile,
 } from 'typescript/unstable/ast'
 
+/** A comment further above is about other code. */
+const COMMENT_LINES_MAX = 6
+
 const root = join(import.meta.dirname, '..', '..')
 
 /** Parts that read what an administrator or a developer wrote, not what a client sent. */
-const trusted = /^src\/(?:config|commands|dev|testing|assets|discovery|profiles|tracing|egress)\//
+const trusted = /^src\/(?:config|entry|request\/(?:discovery|debug|tracing)|net\/egress)\//
 
 const scans = new Set([
   'includes',
@@ -117,10 +121,21 @@ function faultsIn(file: SourceFile, types: Checker): string[] {
     const type = found[at]
     if (type === undefined || !isLong(type, types) || isOfModule(list, file)) return []
     const line = lineOf(file, node)
-    if ([lines[line - 1], lines[line - 2]].some((text) => text?.includes('// limit: '))) return []
+    const first = lineOf(file, statementAround(node))
+    const above = lines.slice(Math.max(first - 2, line - COMMENT_LINES_MAX, 0), line)
+    if (above.some((text) => text.includes('// limit: '))) return []
     const text = (lines[line - 1] ?? '').trim()
     return [`${line}: ${what === 'scan' ? 'a scan for each item' : 'a list as arguments'}: ${text}`]
   })
+}
+
+/** The formatter divides a long statement into several lines. */
+function statementAround(node: Node): Node {
+  let around = node
+  while (around.parent !== undefined && !isBlock(around.parent) && !isSourceFile(around.parent)) {
+    around = around.parent
+  }
+  return around
 }
 
 function candidatesAt(call: CallExpression): Candidate[] {
