@@ -135,16 +135,21 @@ export async function buildPackage(
   const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
   const library = hasExecutable
     ? []
-    : [await buildFunction({ 'testing-library': join(root, 'src', 'testing', 'index.ts') }, outdir)]
+    : [
+        await buildFunction(
+          { 'testing-library': join(root, 'src', 'entry', 'testing', 'index.ts') },
+          outdir,
+        ),
+      ]
   const files = new Map([program, ...library].flatMap(textsOf))
   const others = await build({
     ...options,
     entryPoints: inSource({
       ...workers,
-      [entry]: 'packaged-main.ts',
+      [entry]: 'entry/packaged-main.ts',
       ...(hasExecutable
-        ? { [parse(executableEntry).name]: 'sea-main.ts' }
-        : { testing: 'packaged-testing.ts' }),
+        ? { [parse(executableEntry).name]: 'entry/sea-main.ts' }
+        : { testing: 'entry/packaged-testing.ts' }),
     }),
     outdir,
     define: {

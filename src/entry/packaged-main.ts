@@ -8,7 +8,7 @@ import { optimizeWhenUsed } from '../lib/optimize-when-used.ts'
 /** The build puts a checksum of the program in its place. */
 declare const PROGRAM_ID: string
 
-const file = join(import.meta.dirname, '..', 'program.cjs')
+const file = join(import.meta.dirname, 'program.cjs')
 runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
@@ -27,7 +27,7 @@ function startStoreThread(): Worker | undefined {
   )
   if (command !== 'dev' || hasOther) return undefined
   try {
-    const worker = new Worker(join(import.meta.dirname, '..', 'sqlite-worker.cjs'))
+    const worker = new Worker(join(import.meta.dirname, 'sqlite-worker.cjs'))
     worker.unref()
     return worker
   } catch {

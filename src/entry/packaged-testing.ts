@@ -14,7 +14,7 @@ import type * as Testing from './testing/index.ts'
 /** The build puts a checksum of the library in its place. */
 declare const TESTING_ID: string
 
-const file = join(import.meta.dirname, '..', 'testing-library.cjs')
+const file = join(import.meta.dirname, 'testing-library.cjs')
 const library = {
   file,
   id: TESTING_ID,

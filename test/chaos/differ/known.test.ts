@@ -12,10 +12,7 @@ import {
   withoutKnown,
 } from './known.ts'
 
-const document = readFileSync(
-  join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'differences.md'),
-  'utf8',
-)
+const document = readFileSync(join(import.meta.dirname, '../../../docs/differences.md'), 'utf8')
 const rows = document.split('\n').map((line) => line.split('|')[1]?.trim())
 
 test('every known difference is a row of docs/differences.md', () => {
