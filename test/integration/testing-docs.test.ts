@@ -18,7 +18,7 @@ test('the examples of docs/testing.md pass', async () => {
   // Inside of the tree, where the packages of others are found.
   const folder = mkdtempSync(join(root, 'test', '.docs-'))
   try {
-    const entry = join(root, 'src', 'testing', 'index.ts')
+    const entry = join(root, 'src', 'entry', 'testing', 'index.ts')
     const files = blocks.map((code, at) => {
       const file = join(folder, `${at}.test.ts`)
       writeFileSync(file, code.replaceAll("'keelson/testing'", `'${entry}'`))

@@ -159,7 +159,7 @@ test('the program itself and keelson/testing refuse an unsafe version', () => {
   const main = run('24.14.0', [join(root, 'src', 'main.ts'), '--version'])
   assert.equal(main.status, 1)
   assert.match(main.stderr, /^keelson: needs Node 24\.18\.1 or newer, .* and this is v24\.14\.0: /)
-  const start = `import { startCluster } from ${JSON.stringify(join(root, 'src', 'testing', 'index.ts'))}; await startCluster()`
+  const start = `import { startCluster } from ${JSON.stringify(join(root, 'src', 'entry', 'testing', 'index.ts'))}; await startCluster()`
   const testing = run('24.14.0', ['--input-type=module', '--eval', start])
   assert.notEqual(testing.status, 0)
   assert.match(testing.stderr, /Error: keelson\/testing needs Node 24\.18\.1 or newer/)
