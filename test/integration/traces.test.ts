@@ -198,7 +198,7 @@ test('without a collector nothing waits, and what is lost is counted', async () 
 /** The modules of src/request/tracing that a server has loaded when it serves. */
 async function loadedBy(args: readonly string[]): Promise<string> {
   const [port = 0] = await freePorts(1)
-  const load = `(url, context, next) => (url.includes('/src/tracing/') && console.log(url), next(url, context))`
+  const load = `(url, context, next) => (url.includes('/src/request/tracing/') && console.log(url), next(url, context))`
   const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: ${load} })`
   const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
   const own = [
