@@ -48,7 +48,7 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // Upstream sends it only with a 403 of the gate itself.
+    // kube-apiserver sends it only with a 403 of its authorization filter.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
   // Upstream does not record a Status that it had to send in a form that was not asked for.

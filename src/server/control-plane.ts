@@ -55,10 +55,9 @@ import type { FlowMetrics } from '../request/flow/metrics.ts'
 import { explainAccess } from '../access/authorization/why.ts'
 import { readWhyQuery } from '../access/authorization/why-query.ts'
 import { Cors } from '../request/filters/cors.ts'
-import { createGate } from '../request/filters/gate.ts'
 import { InFlight } from '../request/filters/in-flight.ts'
 import type { RequestMetrics } from '../request/filters/request-metrics.ts'
-import { createHandle, type Handle } from '../request/handle.ts'
+import { createPipeline, type Handle } from '../request/pipeline.ts'
 import type { IssuanceMetrics } from '../request/issuance-metrics.ts'
 import type { JwtIssuers } from './access/jwt-issuers.ts'
 import type { ParseToken } from '../access/authentication/parse-token.ts'
@@ -402,82 +401,82 @@ export function createControlPlane(
     dial: egress.controlplane,
   })
   const { authenticate, authenticateToken, authorities } = authenticators
-  const gate = createGate({
-    authenticate,
-    authorize,
-    registry,
-    isRemote: (path) => apiServices.remoteAt(path) !== undefined,
-    clock,
-    requestTimeoutMs: config.requestTimeoutMs,
-    onDecided: (decision, spent) => {
-      parts.authorizationMetrics.decided(decision, spent.authorizationMs)
-      metrics.filtered(spent)
-    },
-  })
   const groupOf = (plural: string): string | undefined =>
     registry.all().find((one) => one.plural === plural)?.group
-  const handleRequest = createHandle({
-    gate,
-    flowControl,
-    inFlight: new InFlight(config.inFlight),
-    dispatch: createDispatch({
-      access,
-      cache,
-      readComponents: parts.readComponents,
-      handlers: createHandlers({
-        askAboutToken: async (text, audiences) => {
-          const token = reviewedToken(text)
-          return token === undefined ? { kind: 'none' } : authenticateToken(token, audiences)
-        },
-        askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
-        hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
-        askAboutRights: async (user, namespace) => rightsOf(user, namespace),
-        requestToken: accounts?.requestToken,
-      }),
-      subresourceAccess: ({ resource }) => ({
-        own: access.of(resource),
-        get pods() {
-          return podsOf(registry, accessOf)
-        },
-        objects,
-        kubelet: config.kubelet,
-        dial: egress.cluster,
-        logMetrics: parts.logMetrics,
-        gates: config.featureGates,
-        findHost,
-        tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
-        random,
-      }),
-    }),
-    documents: parts.createDocuments(registry, {
-      remote: remoteDocuments,
-      explainAccess: ({ query, signal }) =>
-        explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
-      dumpFlows: ({ path, query }) =>
-        flowControl &&
-        dumpFlows(path, query, {
-          levels: () => flowControl.levels(),
-          now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
-        }),
-    }),
-    proxy,
-    metrics,
-    isServed: (info) => hasSubresource(registry.find(info), info.subresource),
-    audit: parts.audit,
-    traces: parts.traces,
+  const handleRequest = createPipeline({
     clock,
     log: named(log, 'handle'),
-    logsRequests: () => verbosity.isOn(DETAILS, 'handle'),
-    slow: new SlowRequests(named(log, 'handle')),
     newAuditId: ids.uid,
-    onContext: surroundings.onContext,
+    isLeaving: parts.isLeaving,
     cors:
       config.serving.corsOrigins.length === 0 ? undefined : new Cors(config.serving.corsOrigins),
-    isLeaving: parts.isLeaving,
     constantHeaders:
       config.strictTransportSecurity === null
         ? {}
         : { 'strict-transport-security': config.strictTransportSecurity },
+    context: {
+      requestTimeoutMs: config.requestTimeoutMs,
+      onContext: surroundings.onContext,
+    },
+    authenticate,
+    authorize,
+    onDecided: (decision, spent) => {
+      parts.authorizationMetrics.decided(decision, spent.authorizationMs)
+      metrics.filtered(spent)
+    },
+    limits: { flowControl, inFlight: new InFlight(config.inFlight) },
+    routing: { registry, isRemote: (path) => apiServices.remoteAt(path) !== undefined },
+    observers: {
+      metrics,
+      isServed: (info) => hasSubresource(registry.find(info), info.subresource),
+      audit: parts.audit,
+      traces: parts.traces,
+      logsRequests: () => verbosity.isOn(DETAILS, 'handle'),
+      slow: new SlowRequests(named(log, 'handle')),
+    },
+    serving: {
+      proxy,
+      dispatch: createDispatch({
+        access,
+        cache,
+        readComponents: parts.readComponents,
+        handlers: createHandlers({
+          askAboutToken: async (text, audiences) => {
+            const token = reviewedToken(text)
+            return token === undefined ? { kind: 'none' } : authenticateToken(token, audiences)
+          },
+          askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
+          hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
+          askAboutRights: async (user, namespace) => rightsOf(user, namespace),
+          requestToken: accounts?.requestToken,
+        }),
+        subresourceAccess: ({ resource }) => ({
+          own: access.of(resource),
+          get pods() {
+            return podsOf(registry, accessOf)
+          },
+          objects,
+          kubelet: config.kubelet,
+          dial: egress.cluster,
+          logMetrics: parts.logMetrics,
+          gates: config.featureGates,
+          findHost,
+          tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
+          random,
+        }),
+      }),
+      documents: parts.createDocuments(registry, {
+        remote: remoteDocuments,
+        explainAccess: ({ query, signal }) =>
+          explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
+        dumpFlows: ({ path, query }) =>
+          flowControl &&
+          dumpFlows(path, query, {
+            levels: () => flowControl.levels(),
+            now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
+          }),
+      }),
+    },
   })
   const handle = surroundings.aroundRequest?.(handleRequest) ?? handleRequest
   const uncount = (resource: Resource): void => {

@@ -14,7 +14,7 @@ const layers =
 const innerLayers: { readonly [folder: string]: string } = {
   entry: 'commands > dev | envtest | testing',
   request:
-    'aggregation > audit | debug | discovery | filters | flow | tracing | verbs > allocators',
+    'aggregation | filters > audit | debug | discovery | flow | tracing | verbs > allocators',
   access: 'authorization > rbac | authentication',
   storage: 'cache | transfer > encryption | memory | sqlite > etcd',
   objects: 'apply | patch > codec > schema > cel',

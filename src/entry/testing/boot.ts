@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
-import type { Handle } from '../../request/handle.ts'
+import type { Handle } from '../../request/pipeline.ts'
 import type { Listener } from '../../net/http/listener.ts'
 import type { Log } from '../../lib/log.ts'
 import { Restores } from '../../lib/restores.ts'

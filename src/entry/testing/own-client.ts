@@ -2,7 +2,7 @@
 import { parseJson } from '../../api/json-value.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
-import type { Handle } from '../../request/handle.ts'
+import type { Handle } from '../../request/pipeline.ts'
 import { adminName, type TestUser } from './credentials.ts'
 import { discard } from './discard.ts'
 import type { History } from './history.ts'

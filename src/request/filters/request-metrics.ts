@@ -14,7 +14,7 @@ import {
 } from '../../lib/metrics.ts'
 import { Peak } from '../../lib/peak.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { Passed } from './gate.ts'
+import type { RoutedRequest } from '../routed-request.ts'
 import {
   countedPath,
   type Ended,
@@ -85,7 +85,7 @@ class OfResource {
   isForgotten = false
 }
 
-/** One request, from when it has passed the gate. */
+/** One request, from the moment it is served. */
 export type Measured = {
   /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
   readonly answer: (response: ApiResponse) => ApiResponse
@@ -332,7 +332,7 @@ export class RequestMetrics {
     this.#eventBytes.remove(group, kind, version)
   }
 
-  begin(passed: Passed, startMs: number): Measured {
+  begin(passed: RoutedRequest, startMs: number): Measured {
     const monotonicMs = this.#monotonicMs
     const { context } = passed
     const isPath = passed.kind === 'path'
@@ -375,7 +375,7 @@ export class RequestMetrics {
     }
   }
 
-  #peakOf(passed: Passed): Peak {
+  #peakOf(passed: RoutedRequest): Peak {
     const isMutating =
       passed.kind === 'resource'
         ? mutating.has(passed.verb)
@@ -384,13 +384,13 @@ export class RequestMetrics {
   }
 
   /** Undefined: it is not counted. What aggregated servers answer, they count themselves, as upstream. */
-  #seriesOf(passed: Passed): Series | undefined {
+  #seriesOf(passed: RoutedRequest): Series | undefined {
     if (passed.kind === 'remote') return undefined
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
   /** Undefined: the resource is no longer served. */
-  #series(passed: Extract<Passed, { kind: 'resource' }>): Series | undefined {
+  #series(passed: Extract<RoutedRequest, { kind: 'resource' }>): Series | undefined {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
     const dryRun = reportedDryRun(http)
@@ -428,7 +428,7 @@ export class RequestMetrics {
   /** A version may become deprecated while it is served. */
   #noteDeprecated(
     { others, isForgotten }: OfResource,
-    { resource, subresource }: Extract<Passed, { kind: 'resource' }>,
+    { resource, subresource }: Extract<RoutedRequest, { kind: 'resource' }>,
     until: string,
   ): void {
     const key = `deprecated ${until} ${subresource}`

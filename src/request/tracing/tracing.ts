@@ -34,7 +34,7 @@ export type Answered = {
   readonly response: ApiResponse
 }
 
-/** What the life of a request tells (handle.ts). */
+/** The stages of the pipeline call these. */
 export interface Traces {
   /** Undefined: it is not traced. */
   begin(arrival: TracedArrival): Span | undefined

@@ -1,0 +1,75 @@
+/**
+ * The first stages: they refuse requests while the server stops, check the origins of browsers, and
+ * read what a request is about.
+ */
+import { RequestContext } from '../../api/context.ts'
+import { badRequest } from '../../api/errors.ts'
+import type { Headers } from '../../api/request.ts'
+import { parseDuration } from '../../lib/duration.ts'
+import { textResponse } from '../error-response.ts'
+import type { Stage } from '../lifecycle.ts'
+import type { Cors } from './cors.ts'
+import { isLongRunning } from './in-flight.ts'
+import { refusalOf } from './leaving.ts'
+import { requestInfo } from './request-info.ts'
+
+/** `isLeaving`: whether the server stops and refuses new requests. */
+export const refuseWhileLeaving =
+  (isLeaving: () => boolean): Stage =>
+  (life) => {
+    const refusal = life.isOwn || !isLeaving() ? undefined : refusalOf(life.request)
+    if (refusal === undefined) return
+    const response = textResponse(refusal)
+    const headers = { 'audit-id': life.auditId, ...response.headers }
+    life.earlyResponse = { ...response, headers, endsConnection: true }
+  }
+
+/** Answers preflight requests. Their responses have the headers `common`. */
+export const allowOrigins =
+  (cors: Cors | undefined, common: Headers): Stage =>
+  (life) => {
+    if (cors === undefined || life.isOwn) return
+    // The response is written when the headers of the request may be gone.
+    life.corsHeaders = cors.headersFor(life.request)
+    if (life.request.method !== 'OPTIONS' || life.corsHeaders === undefined) return
+    const headers = { ...common, 'audit-id': life.auditId, ...life.corsHeaders }
+    life.earlyResponse = { status: 204, headers, body: Buffer.alloc(0) }
+  }
+
+export type ReceiveOptions = {
+  /** The request timeout. Long-running requests, such as watches, have none. */
+  readonly requestTimeoutMs: number
+  readonly monotonicMs: () => number
+  /** Called with the context of each request before authentication. */
+  readonly onContext?: ((context: RequestContext) => void) | undefined
+}
+
+/** Reads the path and the method, and begins the context that goes with the request. */
+export const receive =
+  ({ requestTimeoutMs, monotonicMs, onContext }: ReceiveOptions): Stage =>
+  (life) => {
+    const { request, auditId, startMs } = life
+    const info = requestInfo(request)
+    life.info = info
+    life.isLongRunning = isLongRunning(info)
+    const timeoutMs = life.isLongRunning ? Infinity : timeoutOf(request.query, requestTimeoutMs)
+    life.context = new RequestContext({
+      auditId,
+      info,
+      timeoutMs,
+      startMs,
+      client: request,
+      monotonicMs,
+    })
+    onContext?.(life.context)
+  }
+
+/** Any request may have a `timeout`, a Go duration; the server's own timeout is the maximum. */
+function timeoutOf(query: URLSearchParams, maxMs: number): number {
+  const text = query.get('timeout') ?? ''
+  if (text === '') return maxMs
+  const asked = parseDuration(text)
+  if ('fault' in asked)
+    throw badRequest(`invalid timeout specified in the request URL - ${asked.fault}`)
+  return asked.ms > 0 ? Math.min(asked.ms, maxMs) : maxMs
+}

@@ -1,0 +1,93 @@
+/** Two stages: authorization, and the lookup of the resource that serves the request. */
+import type { Authorize } from '../../access/authorization/authorizer.ts'
+import { refusal } from '../../access/authorization/refusal.ts'
+import type { AccessDecision } from '../../api/access.ts'
+import { pageNotFound, requestTimedOut, undecided } from '../../api/errors.ts'
+import type { Spent } from '../../api/spent.ts'
+import { assert } from '../../lib/assert.ts'
+import { goOn } from '../../lib/go-on.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { RequestLifecycle, Stage } from '../lifecycle.ts'
+import type { RoutedRequest } from '../routed-request.ts'
+import { resolve } from './resolve.ts'
+
+export type AuthorizeOptions = {
+  readonly authorize: Authorize
+  readonly monotonicMs: () => number
+  /** A request was decided on; the stages until then took this time. */
+  readonly onDecided: (decision: AccessDecision, spent: Spent) => void
+}
+
+export function authorizeRequest({ authorize, monotonicMs, onDecided }: AuthorizeOptions): Stage {
+  const check = (life: RequestLifecycle, decision: AccessDecision, sinceMs: number): void => {
+    const { context, request } = life
+    const { verdict, reason, error } = decision
+    context.decision = decision
+    life.nowMs = monotonicMs()
+    context.spent.authorizationMs = life.nowMs - sinceMs
+    onDecided(decision, context.spent)
+    // A response from memory would be faster than a timer that is due already.
+    if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
+    if (verdict === 'allow') return
+    throw error === undefined
+      ? refusal(context.user, context.info, reason)
+      : undecided(request, error)
+  }
+  return (life) => {
+    const { context } = life
+    const sinceMs = monotonicMs()
+    return goOn(authorize(context.user, context.info, context), (decision) =>
+      check(life, decision, sinceMs),
+    )
+  }
+}
+
+export type RouteOptions = {
+  readonly registry: Registry
+  /** Whether an aggregated API server has what is at this path. */
+  readonly isRemote: (path: string) => boolean
+}
+
+/** Fails if there is no such resource. */
+export const route =
+  (options: RouteOptions): Stage =>
+  (life) => {
+    life.routed = routedRequest(life, options)
+  }
+
+function routedRequest(
+  { request, context }: RequestLifecycle,
+  { registry, isRemote }: RouteOptions,
+): RoutedRequest {
+  const { info, user } = context
+  assert(context.decision?.verdict === 'allow', 'only authorized requests are routed')
+  if (isRemote(request.path)) return { kind: 'remote', http: request, context }
+  if (info.kind === 'path') return { kind: 'path', http: request, context }
+  // Such a path is authorized like any other, but kube-apiserver's router serves no path that
+  // begins with `//`, and no group without a name.
+  if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
+  const { fault, resource, verb, namespace, name, subresource } = resolve(
+    info,
+    request.method,
+    registry,
+  )
+  const { deprecation } = resource
+  if (deprecation !== undefined) {
+    context.warn(deprecation)
+    context.deprecatedUntil = resource.isCustom
+      ? ''
+      : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
+  }
+  if (fault !== undefined) throw fault
+  return {
+    kind: 'resource',
+    resource,
+    verb,
+    namespace,
+    name,
+    subresource,
+    user,
+    context,
+    http: request,
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AccessDecision } from '../api/access.ts'
+import { request } from '../api/own-request.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import type { User } from '../api/user.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silent } from '../lib/log.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { builtInResources } from '../registry/built-in.ts'
+import { Registry } from '../registry/registry.ts'
+import { InFlight } from './filters/in-flight.ts'
+import { RequestMetrics } from './filters/request-metrics.ts'
+import { createPipeline, type Handle } from './pipeline.ts'
+import { SlowRequests } from './slow-requests.ts'
+
+const alice: User = { name: 'alice', uid: '', groups: [], extra: {} }
+const found: ApiResponse = { status: 200, headers: {}, body: Buffer.from('{}') }
+const path = '/api/v1/namespaces/a/configmaps/b'
+
+const unexpected = async (): Promise<ApiResponse> => assert.fail('another kind of request')
+
+const later = <T>(value: T): Promise<T> =>
+  new Promise((resolve) => setImmediate(() => resolve(value)))
+
+type World = { readonly handle: Handle; readonly seen: string[] }
+
+type Options = {
+  readonly verdict?: AccessDecision['verdict']
+  readonly isLeaving?: boolean
+  /** Authenticators and authorizers answer later. */
+  readonly isSlow?: boolean
+  readonly serve?: () => Promise<ApiResponse>
+}
+
+function world(options: Options = {}): World {
+  const { verdict = 'allow', isLeaving = false, isSlow = false, serve } = options
+  const answer = <T>(value: T): T | Promise<T> => (isSlow ? later(value) : value)
+  const seen: string[] = []
+  const handle = createPipeline({
+    clock: systemClock,
+    log: silent,
+    newAuditId: () => 'id',
+    isLeaving: () => isLeaving,
+    cors: undefined,
+    constantHeaders: {},
+    context: { requestTimeoutMs: 1000, onContext: () => seen.push('context') },
+    authenticate: () => {
+      seen.push('authenticate')
+      return answer({ user: alice })
+    },
+    authorize: ({ name }) => {
+      seen.push(`authorize ${name}`)
+      return answer({ verdict, reason: '' })
+    },
+    onDecided: () => seen.push('decided'),
+    limits: { flowControl: undefined, inFlight: new InFlight({ readOnlyMax: 1, mutatingMax: 1 }) },
+    routing: { registry: new Registry(builtInResources()), isRemote: () => false },
+    serving: {
+      dispatch: async ({ verb, name }) => {
+        seen.push(`${verb} ${name}`)
+        return serve === undefined ? found : serve()
+      },
+      documents: unexpected,
+      proxy: unexpected,
+    },
+    observers: {
+      metrics: new RequestMetrics(new Metrics(), systemClock),
+      isServed: () => true,
+      audit: undefined,
+      traces: undefined,
+      logsRequests: () => false,
+      slow: new SlowRequests(silent),
+    },
+  })
+  return { handle, seen }
+}
+
+function get({ handle }: World, ownUser?: User): Promise<ApiResponse> {
+  const send = (http: ApiRequest): Promise<ApiResponse> => handle(http, ownUser)
+  return request(send, { method: 'GET', path, signal: new AbortController().signal })
+}
+
+test('a request passes the stages in order', async () => {
+  const one = world()
+  const { status, headers } = await get(one)
+  assert.equal(status, 200)
+  assert.equal(headers['audit-id'], 'id')
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided', 'get b'])
+})
+
+test("the server's own requests are authorized but not authenticated", async () => {
+  const one = world()
+  await get(one, { ...alice, name: 'system' })
+  assert.deepEqual(one.seen, ['context', 'authorize system', 'decided', 'get b'])
+})
+
+test('a request that is not allowed is refused and not served', async () => {
+  const one = world({ verdict: 'deny' })
+  const { status } = await get(one)
+  assert.equal(status, 403)
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided'])
+})
+
+test('a request waits for its authenticator and its authorizer', async () => {
+  const one = world({ isSlow: true })
+  assert.equal((await get(one)).status, 200)
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided', 'get b'])
+  const other = world({ isSlow: true, verdict: 'deny' })
+  assert.equal((await get(other)).status, 403)
+  assert.deepEqual(other.seen, ['context', 'authenticate', 'authorize alice', 'decided'])
+})
+
+test('a server that stops refuses requests before it looks at them', async () => {
+  const one = world({ isLeaving: true })
+  const { status, endsConnection } = await get(one)
+  assert.equal(status, 429)
+  assert.equal(endsConnection, true)
+  assert.deepEqual(one.seen, [])
+})
+
+test('an unexpected error becomes a Status, and leaves its seat to the next request', async () => {
+  const one = world({ serve: () => Promise.reject(new Error('broken')) })
+  assert.equal((await get(one)).status, 500)
+  assert.equal((await get(one)).status, 500, 'not 429: one request may be in flight')
+})

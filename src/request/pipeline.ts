@@ -1,0 +1,140 @@
+/**
+ * The way of a request through the server: one list of stages, in order, like kube-apiserver's
+ * handler chain. An error of any stage becomes the response: a Status, or a line of text.
+ */
+import type { Authenticate } from '../access/authentication/authenticate.ts'
+import type { Authorize } from '../access/authorization/authorizer.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '../api/request.ts'
+import type { User } from '../api/user.ts'
+import { assert } from '../lib/assert.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { errorResponse } from './error-response.ts'
+import type { Cors } from './filters/cors.ts'
+import { authenticateRequest, beginAudit, beginSpan, impersonateUser } from './filters/identify.ts'
+import { type LimitOptions, limitRequests } from './filters/limit.ts'
+import {
+  allowOrigins,
+  receive,
+  type ReceiveOptions,
+  refuseWhileLeaving,
+} from './filters/receive.ts'
+import { ResponseHeaders } from './filters/response-headers.ts'
+import {
+  type AuthorizeOptions,
+  authorizeRequest,
+  route,
+  type RouteOptions,
+} from './filters/route.ts'
+import { RequestLifecycle, type Stage } from './lifecycle.ts'
+import { createRespond, type RespondOptions } from './respond.ts'
+import { serve, type ServeOptions } from './serve.ts'
+
+export type PipelineOptions = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly newAuditId: () => string
+  /** Whether the server stops and refuses new requests. */
+  readonly isLeaving: () => boolean
+  /** Undefined: no other origins are allowed. */
+  readonly cors: Cors | undefined
+  /** Headers of every response, except for refusals while the server stops. */
+  readonly constantHeaders: Headers
+  readonly context: Omit<ReceiveOptions, 'monotonicMs'>
+  readonly authenticate: Authenticate
+  readonly authorize: Authorize
+  readonly onDecided: AuthorizeOptions['onDecided']
+  readonly limits: Omit<LimitOptions, 'monotonicMs'>
+  readonly routing: RouteOptions
+  readonly serving: Pick<ServeOptions, 'dispatch' | 'documents' | 'proxy'>
+  /** Metrics, logs, traces and the audit log. */
+  readonly observers: Pick<
+    RespondOptions,
+    'audit' | 'isServed' | 'logsRequests' | 'metrics' | 'slow' | 'traces'
+  >
+}
+
+/**
+ * Answers requests. With `ownUser` a request is not authenticated: the server's own parts make such
+ * requests.
+ */
+export type Handle = (request: ApiRequest, ownUser?: User) => Promise<ApiResponse>
+
+export function createPipeline(options: PipelineOptions): Handle {
+  const { clock, log, authorize, observers, limits } = options
+  const { monotonicMs } = clock
+  const headers = new ResponseHeaders(options.constantHeaders)
+  const stages: readonly Stage[] = [
+    refuseWhileLeaving(options.isLeaving),
+    allowOrigins(options.cors, headers.withoutFlow),
+    receive({ ...options.context, monotonicMs }),
+    authenticateRequest(options.authenticate, monotonicMs),
+    beginSpan(observers.traces),
+    beginAudit(observers.audit, monotonicMs),
+    impersonateUser(authorize, monotonicMs),
+    limitRequests({ ...limits, monotonicMs }),
+    authorizeRequest({ authorize, onDecided: options.onDecided, monotonicMs }),
+    route(options.routing),
+    serve({
+      ...options.serving,
+      metrics: observers.metrics,
+      traces: observers.traces,
+      monotonicMs,
+    }),
+  ]
+  const respond = createRespond({
+    ...observers,
+    flowControl: limits.flowControl,
+    headers,
+    clock,
+    log,
+  })
+  return async (request, ownUser) => {
+    const auditId = givenAuditId(request) || options.newAuditId()
+    const life = new RequestLifecycle({ request, auditId, startMs: monotonicMs(), ownUser })
+    let response: ApiResponse | Promise<ApiResponse>
+    try {
+      await run(stages, life)
+      if (life.earlyResponse !== undefined) return life.earlyResponse
+      response = respond(life, responseOf(life), undefined)
+    } catch (error) {
+      const isRefusal = life.measured === undefined
+      response = respond(life, errorResponse(error, auditId, { request, log, isRefusal }), error)
+    }
+    // To return a promise takes two turns more than to await it.
+    return response instanceof Promise ? await response : response
+  }
+}
+
+/** Waits only if a stage does: to await a value costs more than most stages. */
+function run(
+  stages: readonly Stage[],
+  life: RequestLifecycle,
+  from = 0,
+): Promise<void> | undefined {
+  for (let at = from; at < stages.length; at++) {
+    const waiting = stages[at]?.(life)
+    if (waiting instanceof Promise) {
+      const isLast = at === stages.length - 1
+      return isLast ? waiting : waiting.then(() => continued(stages, life, at + 1))
+    }
+    if (life.earlyResponse !== undefined) return undefined
+  }
+  return undefined
+}
+
+const continued = (
+  stages: readonly Stage[],
+  life: RequestLifecycle,
+  from: number,
+): Promise<void> | undefined =>
+  life.earlyResponse === undefined ? run(stages, life, from) : undefined
+
+function responseOf({ response }: RequestLifecycle): ApiResponse {
+  assert(response !== undefined, 'the last stage has served the request')
+  return response
+}
+
+/** Node joins several headers of one name by a comma and a space; the first one counts. */
+const givenAuditId = ({ headers }: ApiRequest): string =>
+  firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
