@@ -10,7 +10,7 @@ import type { Measured } from './filters/request-metrics.ts'
 import type { Flow } from './flow/flow-control.ts'
 import type { RoutedRequest } from './routed-request.ts'
 
-export type LifecycleOptions = {
+type LifecycleOptions = {
   readonly request: ApiRequest
   readonly auditId: string
   /** When the request came, on the monotonic clock. */

@@ -112,23 +112,14 @@ function run(
   life: RequestLifecycle,
   from = 0,
 ): Promise<void> | undefined {
-  for (let at = from; at < stages.length; at++) {
+  for (let at = from; at < stages.length && life.earlyResponse === undefined; at++) {
     const waiting = stages[at]?.(life)
-    if (waiting instanceof Promise) {
-      const isLast = at === stages.length - 1
-      return isLast ? waiting : waiting.then(() => continued(stages, life, at + 1))
-    }
-    if (life.earlyResponse !== undefined) return undefined
+    if (!(waiting instanceof Promise)) continue
+    const next = at + 1
+    return next === stages.length ? waiting : waiting.then(() => run(stages, life, next))
   }
   return undefined
 }
-
-const continued = (
-  stages: readonly Stage[],
-  life: RequestLifecycle,
-  from: number,
-): Promise<void> | undefined =>
-  life.earlyResponse === undefined ? run(stages, life, from) : undefined
 
 function responseOf({ response }: RequestLifecycle): ApiResponse {
   assert(response !== undefined, 'the last stage has served the request')

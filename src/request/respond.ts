@@ -36,7 +36,7 @@ export type RespondOptions = {
 }
 
 /** `error`: why the request failed, if it did. */
-export type Respond = (
+type Respond = (
   life: RequestLifecycle,
   answered: ApiResponse,
   error: unknown,

@@ -110,12 +110,12 @@ const cases: readonly (readonly [
     [asks('get', 'scale'), asks('get', 'x/status')],
   ],
   [
-    'pods/* is no pattern',
+    'pods/* is not a pattern',
     may('get', 'pods/*'),
     [asks('get', 'pods/*')],
     [asks('get', 'pods/log')],
   ],
-  ['*/* is no pattern', may('get', '*/*'), [asks('get', 'x/*')], [asks('get', 'pods/log')]],
+  ['*/* is not a pattern', may('get', '*/*'), [asks('get', 'x/*')], [asks('get', 'pods/log')]],
   [
     'any group',
     may('get', 'pods', { apiGroups: ['*'] }),
@@ -140,13 +140,13 @@ const cases: readonly (readonly [
   ],
   ['no name is a name', may('list', 'pods', { resourceNames: [''] }), [asks('list', 'pods')], []],
   [
-    'rules of paths are none of resources',
+    'a rule of paths grants no resource',
     { verbs: ['*'], nonResourceURLs: ['*'] },
     [],
     [asks('get', 'pods')],
   ],
   [
-    'rules of resources are none of paths',
+    'a rule of resources grants no path',
     may('*', '*', { apiGroups: ['*'] }),
     [],
     [asks('get', '/metrics')],

@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
   ],
   ['a part of any', [may('get', '*/log')], may('get', 'pods/log'), []],
   [
-    'any part is no pattern',
+    'a subresource cannot be a pattern',
     [may('get', 'pods/*')],
     may('get', 'pods/log'),
     ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],

@@ -40,7 +40,7 @@ const emptyRule: Rule = {
   nonResourceURLs: [],
 }
 
-/** What is kept of the rules of a role. */
+/** The rules of a role, in the form that the index keeps. */
 export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
   readRules(role['rules']).map(
     ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
@@ -87,7 +87,7 @@ function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
   return own
 }
 
-/** What is kept of a binding. */
+/** The subjects and the role of a binding, in the form that the index keeps. */
 export function keptBinding(
   binding: Fields,
   namespace: string,
@@ -113,7 +113,7 @@ function readSubject(
   const name = shared.text(textOf(subject['name']))
   if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
   if (kind !== 'ServiceAccount') return undefined
-  // One without a namespace is of that of its binding; there is none in that of a ClusterRoleBinding.
+  // A ServiceAccount without a namespace is in the namespace of the binding. A ClusterRoleBinding has none.
   const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
   if (namespace === '') return undefined
   return {

@@ -130,15 +130,17 @@ function changedInParts(
     },
   )
   if (changes.length === 0) return fields
-  const changed = copyInParts(fields)
-  eachItem('changed fields of a copy', changes, noState, (_, [name, value]) => {
-    put(changed, name, value)
-    return true
-  })
-  return changed
+  const copy = copyInParts(fields)
+  return eachItem(
+    'changed fields of a copy',
+    changes,
+    () => copy,
+    (changed, [name, value]) => {
+      put(changed, name, value)
+      return true
+    },
+  )
 }
-
-const noState = (): undefined => undefined
 
 function copyInParts(fields: Fields): JsonMap {
   return eachKey(

@@ -139,12 +139,15 @@ function mergedMaps(one: Texts = {}, other: Texts): Texts {
   // Without a prototype: clients choose the keys.
   const merged = once('merged map of a pod', (): Record<string, string> => Object.create(null))
   for (const map of [one, other]) {
-    eachKey('map of a pod', map, nothing, (_, key) => {
-      merged[key] = map[key] ?? ''
-      return true
-    })
+    eachKey(
+      'map of a pod',
+      map,
+      () => merged,
+      (all, key) => {
+        all[key] = map[key] ?? ''
+        return true
+      },
+    )
   }
   return merged
 }
-
-const nothing = (): undefined => undefined
