@@ -11,6 +11,8 @@ import { parseYaml } from './yaml-parse.ts'
 
 /** Above this a conversion takes more than the few milliseconds that the event loop may be held. */
 const INLINE_BYTES_MAX = 256 * 1024
+/** The worker ends after a body above this: its heap would keep up to a hundred times the size of the body. */
+const ENDING_BYTES = 1 << 20
 /** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
 const WAITING_MAX = 16
 /** The limit of the worker's heap. Ordinary objects of 3 MB fit into half of it, a million empty ones do not. */
@@ -89,9 +91,13 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#fail(new Error('the server stops'))
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
-    this.#fail(new Error('the server stops'))
     await worker?.terminate()
   }
 
@@ -112,6 +118,7 @@ export class YamlConverter implements AsyncDisposable {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if (waiting === undefined) return
+    if (waiting.bytes.length > ENDING_BYTES && this.#waiting.size === 0) void this.#end()
     if ('fault' in answer) return waiting.reject(new YamlError(answer.fault))
     const { buffer, byteOffset, byteLength } = answer.json
     waiting.resolve({

@@ -1,9 +1,14 @@
 import { noMemory } from '../../api/errors.ts'
 import { countValues } from '../../objects/codec/member-count.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
+import type { Item } from '../../storage/cache/item.ts'
 
 /** What http/ has taken for each byte of the body. */
 const BODY_HELD_TIMES = 10
+/** A stored object is decoded, often copied, changed, printed, and sent to webhooks. */
+const STORED_HELD_TIMES = 10
+/** Stored objects up to this size do not count: most are smaller. */
+const STORED_BYTES_MIN = 16 << 10
 /** An object with few fields has 64 bytes, and two or three are made of each on the way. */
 const VALUE_HELD_BYTES = 160
 
@@ -12,6 +17,24 @@ export async function holdValues({ http, context }: ResourceRequest, json: Buffe
   const values = await context.inParts(() => countValues(json))
   const bytes = values * VALUE_HELD_BYTES - context.bodyBytes * BODY_HELD_TIMES
   if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
+}
+
+/**
+ * Reserves the memory that a write needs for a stored object. Fails if the byte budget is used up.
+ * The objects of a collection are deleted a few at a time, and do not count.
+ */
+export function holdStored({ http, verb }: ResourceRequest, size: number, values = 0): void {
+  if (size <= STORED_BYTES_MIN || verb === 'deletecollection') return
+  const bytes = Math.max(size * STORED_HELD_TIMES, values * VALUE_HELD_BYTES)
+  if (http.holdObject?.(bytes) === false) throw noMemory()
+}
+
+/** Like `holdStored`, for a large object: its values count, too. */
+export async function holdLargeItem(request: ResourceRequest, item: Item): Promise<void> {
+  // The JSON is counted, because the values of protobuf cannot be counted without its schema.
+  await item.prepare()
+  const json = item.wire()
+  holdStored(request, json.length, await request.context.inParts(() => countValues(json)))
 }
 
 /** Fields for which the decoder of a protobuf body takes room at once. */

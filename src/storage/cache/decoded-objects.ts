@@ -4,6 +4,8 @@ import type { Item } from './item.ts'
 
 /** A decoded object takes about this much more memory than its JSON. */
 const DECODED_FACTOR = 4
+/** The factor for large objects: one with many small values takes up to 40 times its JSON. */
+const LARGE_DECODED_FACTOR = 40
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
@@ -18,10 +20,11 @@ export class DecodedObjects {
   }
 
   add(item: Item): void {
-    const bytes = item.length * DECODED_FACTOR
+    const bytes = item.length * (item.isLarge ? LARGE_DECODED_FACTOR : DECODED_FACTOR)
+    // The newest one is always kept: its reader has decoded it in parts, and is about to use it.
+    while (this.#bytes + bytes > this.#bytesMax && this.#entries.length > 0) this.#dropOne()
     this.#entries.push({ item, bytes })
     this.#bytes += bytes
-    while (this.#bytes > this.#bytesMax) this.#dropOne()
   }
 
   /** Drops the decoded objects that nobody has used since the last sweep, and those of items that are no longer current. */

@@ -20,7 +20,6 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
@@ -38,44 +37,37 @@ export const networkPolicyRules: KindRules = {
   validate,
   // As upstream, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
-  warnings: (object) => warningsOfEach(rulesOf(fieldsOf(object['spec'])), ruleWarnings),
+  warnings,
 }
 
 function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   return [
     ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
-    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers, peersPath }) => [
-      ...faultsOfEach(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
-      ...faultsOfEach(peers, (peer, at) => validatePeer(`${peersPath}[${at}]`, peer)),
-    ]),
+    ...faultsOfEach(directions, ({ rules, peers }) =>
+      faultsOfEach(itemsOf(spec[rules]), (rule, at) =>
+        validateRule(rule, `spec.${rules}[${at}]`, peers),
+      ),
+    ),
     ...validateTypes(spec['policyTypes']),
   ]
 }
 
-type PolicyRule = {
-  readonly path: string
-  readonly ports: Json | undefined
-  readonly peers: readonly Fields[]
-  readonly peersPath: string
-}
-
 /** Rules of the two directions differ only in the name of their peers. */
-function rulesOf(spec: Fields): PolicyRule[] {
-  const read = (direction: string, peers: string): PolicyRule[] =>
-    mapEach('rules of network policy', itemsOf(spec[direction]), (rule, at) => {
-      const path = `spec.${direction}[${at}]`
-      return {
-        path,
-        ports: rule['ports'],
-        peers: itemsOf(rule[peers]),
-        peersPath: `${path}.${peers}`,
-      }
-    })
-  return once('peers of network policy', () => [
-    ...read('ingress', 'from'),
-    ...read('egress', 'to'),
-  ])
+const directions = [
+  { rules: 'ingress', peers: 'from' },
+  { rules: 'egress', peers: 'to' },
+] as const
+
+function validateRule(rule: Fields, path: string, peers: 'from' | 'to'): FieldFault[] {
+  return [
+    ...faultsOfEach(itemsOf(rule['ports']), (port, at) =>
+      validatePort(`${path}.ports[${at}]`, port),
+    ),
+    ...faultsOfEach(itemsOf(rule[peers]), (peer, at) =>
+      validatePeer(`${path}.${peers}[${at}]`, peer),
+    ),
+  ]
 }
 
 function validatePort(path: string, { protocol, port, endPort }: Fields): FieldFault[] {
@@ -148,9 +140,18 @@ function validateTypes(types: Json | undefined): FieldFault[] {
   )
 }
 
-function ruleWarnings({ peers, peersPath }: PolicyRule): string[] {
+function warnings(object: KubeObject): string[] {
+  const spec = fieldsOf(object['spec'])
+  return warningsOfEach(directions, ({ rules, peers }) =>
+    warningsOfEach(itemsOf(spec[rules]), (rule, at) =>
+      peerWarnings(itemsOf(rule[peers]), `spec.${rules}[${at}].${peers}`),
+    ),
+  )
+}
+
+function peerWarnings(peers: readonly Fields[], path: string): string[] {
   return warningsOfEach(peers, ({ ipBlock }, at) =>
-    blockWarnings(`${peersPath}[${at}].ipBlock`, fieldsOf(ipBlock)),
+    blockWarnings(`${path}[${at}].ipBlock`, fieldsOf(ipBlock)),
   )
 }
 

@@ -1,5 +1,4 @@
 /** Decides on the state of one object and writes what was decided. */
-import { noMemory } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
 import type { Item } from '../../../storage/cache/item.ts'
@@ -7,6 +6,7 @@ import type { ResourceRequest } from '../../../registry/resource.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
 import type { Current, Decision, Stored, UpdateResult } from '../../../storage/store.ts'
 import type { WriteAccess } from '../access.ts'
+import { holdLargeItem, holdStored } from '../hold-values.ts'
 
 type Commit = {
   readonly key: Key
@@ -21,11 +21,6 @@ export type Committed = UpdateResult<KubeObject> & {
   readonly unchanged?: Item | undefined
 }
 
-/** A stored object up to this does not count beside the body of its request: most are smaller. */
-const SMALL_BYTES = 16 * 1024
-/** As a body: it is decoded, often copied, changed, printed, sent to webhooks. */
-const STORED_HELD_TIMES = 10
-
 /** Decides on the current state and writes the decision. A dry run decides on the latest state and writes nothing. */
 export async function commit(
   request: ResourceRequest,
@@ -35,20 +30,21 @@ export async function commit(
   const { store, decode, ttlSeconds } = access
   const { resource, context } = request
   const { signal } = context
-  if (isDryRun) return dryRun(request, { key, access }, decide)
   // A cached item knows whether it is outdated, unless a webhook converted it.
   const isUnknown =
     resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
   const mustRead = isFresh || isUnknown
+  if (isDryRun) return dryRun(request, { key, access, mustRead }, decide)
   const item = mustRead ? undefined : await readCached(access, key)
-  if (item !== undefined) holdStored(request, item.length)
-  const cached =
-    item && (context.isLarge ? await context.inParts(() => currentOf(item)) : currentOf(item))
+  const cached = item && (await heldCurrent(request, item))
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
+  let isHeld = item !== undefined
   const decodeLatest = (stored: Stored): KubeObject | Promise<KubeObject> => {
     context.storedBytes = stored.value.length
+    if (!isHeld) holdStored(request, stored.value.length)
+    isHeld = true
     return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
   }
   const result = await store.update(
@@ -61,32 +57,66 @@ export async function commit(
   return { ...result, unchanged: item }
 }
 
-/** Fails if there is no room. The objects of a collection are deleted a few at a time, and do not count. */
-function holdStored({ http, verb, context }: ResourceRequest, bytes: number): void {
-  context.storedBytes = bytes
-  if (bytes <= SMALL_BYTES || verb === 'deletecollection') return
-  if (http.hold?.(bytes * STORED_HELD_TIMES) === false) throw noMemory()
-}
-
 async function dryRun(
   request: ResourceRequest,
-  { key, access: { store, decode } }: Pick<Commit, 'key' | 'access'>,
+  { key, access, mustRead }: Pick<Commit, 'key' | 'access'> & { readonly mustRead: boolean },
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<UpdateResult<KubeObject>> {
-  const { revision, found } = await store.get(key)
-  holdStored(request, found?.value.length ?? 0)
-  const { context } = request
-  const object =
-    found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
-  const previous = found && object && { ...found, object }
-  const decision = await decide(previous)
+  const { revision, current } = mustRead
+    ? await readStored(request, access, key)
+    : await readLatest(request, access, key)
+  const decision = await decide(current)
   const outcome =
     decision === 'delete'
       ? 'deleted'
       : decision === 'unchanged' || decision === 'untouched'
         ? 'unchanged'
         : 'put'
-  return { outcome, revision: previous?.revision ?? revision, previous }
+  return { outcome, revision: current?.revision ?? revision, previous: current }
+}
+
+type Latest = { readonly revision: Revision; readonly current: Current<KubeObject> | undefined }
+
+async function readLatest(
+  request: ResourceRequest,
+  { reader }: WriteAccess,
+  key: Key,
+): Promise<Latest> {
+  const { revision, item } = await reader.get(key, 'latest')
+  return { revision, current: item && (await heldCurrent(request, item)) }
+}
+
+async function readStored(
+  request: ResourceRequest,
+  { store, decode }: WriteAccess,
+  key: Key,
+): Promise<Latest> {
+  const { context } = request
+  const { revision, found } = await store.get(key)
+  context.storedBytes = found?.value.length ?? 0
+  holdStored(request, context.storedBytes)
+  const object =
+    found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
+  return { revision, current: found && object && { ...found, object } }
+}
+
+/** The state of a cached object, for which memory is reserved first. A promise if the object is large. */
+function heldCurrent(
+  request: ResourceRequest,
+  item: Item,
+): Current<KubeObject> | Promise<Current<KubeObject>> {
+  request.context.storedBytes = item.length
+  if (item.isLarge) return heldLargeCurrent(request, item)
+  holdStored(request, item.length)
+  return currentOf(item)
+}
+
+async function heldLargeCurrent(
+  request: ResourceRequest,
+  item: Item,
+): Promise<Current<KubeObject>> {
+  await holdLargeItem(request, item)
+  return request.context.inParts(() => currentOf(item))
 }
 
 /** Undefined: there is none, or what is stored cannot be read, which the store will find, too. */

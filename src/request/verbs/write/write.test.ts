@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attributes } from '../../../../test/support/harness/admission.ts'
+import { storedItem } from '../../../../test/support/harness/stored-item.ts'
 import { turnsDuring } from '../../../../test/support/harness/turns.ts'
 import { Admission } from '../../../admission/admission.ts'
 import { RequestContext } from '../../../api/context.ts'
@@ -8,6 +9,7 @@ import { forbidden } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { EvictionQueue } from '../../../storage/cache/eviction-queue.ts'
 import { Slabs } from '../../../storage/cache/slabs.ts'
+import { encodeStored } from '../../../objects/codec/object.ts'
 import { Transcoder } from '../../../objects/codec/protobuf/transcode.ts'
 import type { ResourceRequest } from '../../../registry/resource.ts'
 import { StorageError } from '../../../storage/errors.ts'
@@ -233,4 +235,31 @@ test('a large object that is stored keeps its allocations if the client has gone
     },
   })
   assert.equal(outcome, 'kept')
+})
+
+test('an update reserves memory for each value of a large stored object before it decodes the object', async () => {
+  for (const isDryRun of [true, false]) {
+    const { request, access } = worldOf([])
+    const { shape } = request.resource
+    const count = 50_000
+    const limits = Array.from({ length: count }, () => ({ type: 'Pod' }))
+    const stored = aRange({ spec: { limits } })
+    const item = storedItem(encodeStored(stored, { ...shape, storedAs: 'protobuf' }), shape)
+    let heldBytes = 0
+    const holdObject = (bytes: number): boolean => {
+      heldBytes = bytes
+      return false
+    }
+    const reader = { ...access.reader, get: async () => ({ item, revision: 7 }) }
+    await assert.rejects(
+      updateObject({ ...request, http: { ...request.http, holdObject } }, () => stored, {
+        options: { ...options, isDryRun },
+        access: { ...access, reader },
+        owners: 'recorded',
+      }),
+      { code: 429 },
+    )
+    // Each item of the list is an object with one field.
+    assert.ok(heldBytes >= 2 * count * 160, `${heldBytes} bytes`)
+  }
 })

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DecodedObjects } from './decoded-objects.ts'
+import type { Item } from './item.ts'
+
+/** What DecodedObjects uses of an item. */
+const itemOf = (length: number): Item => {
+  const fields = { length, isLarge: length > 1000, isInDemand: false, isReleased: false }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other fields are not read
+  return { ...fields, decoded: {} } as unknown as Item
+}
+
+const kept = (items: readonly Item[]): boolean[] =>
+  items.map(({ decoded }) => decoded !== undefined)
+
+test('a large object counts for more of its bytes than a small one', () => {
+  const objects = new DecodedObjects(100_000)
+  const small = [itemOf(1000), itemOf(1000)]
+  for (const item of small) objects.add(item)
+  assert.deepEqual(kept(small), [true, true])
+  const large = itemOf(2400)
+  objects.add(large)
+  assert.deepEqual(kept([...small, large]), [false, true, true])
+})
+
+test('the newest object is kept even if it exceeds the budget', () => {
+  const objects = new DecodedObjects(100_000)
+  const first = itemOf(90_000)
+  first.isInDemand = true
+  objects.add(first)
+  const second = itemOf(90_000)
+  objects.add(second)
+  assert.deepEqual(kept([first, second]), [false, true])
+})
