@@ -11,7 +11,8 @@ import { checkArgs } from '../../src/config/config.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type MetricOptions, Metrics } from '../../src/lib/metrics.ts'
 import { addReloadMetrics } from '../../src/server/reload-metrics.ts'
-import { realSurroundings, startServer } from '../../src/server/server.ts'
+import { realEnvironment } from '../../src/server/environment.ts'
+import { startServer } from '../../src/server/server.ts'
 import { KmsMetrics } from '../../src/storage/encryption/kms/metrics.ts'
 import { TransformationMetrics } from '../../src/storage/encryption/metrics.ts'
 import { freePorts } from '../../test/support/harness/etcd.ts'
@@ -126,7 +127,7 @@ async function runServer(folder: string): Promise<void> {
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
   await using server = await startServer(
     checked.config,
-    realSurroundings(() => undefined),
+    realEnvironment(() => undefined),
   )
   await server.reloadCertificate()
 }

@@ -30,29 +30,13 @@ export type LoopsParts = Pick<
 
 type Plane = Pick<
   ControlPlane,
-  | 'handle'
-  | 'registry'
-  | 'allocation'
-  | 'creates'
-  | 'openCharges'
-  | 'readAccessOf'
-  | 'remoteDocuments'
-  | 'startAvailability'
+  'handle' | 'registry' | 'allocation' | 'creates' | 'openCharges' | 'readAccessOf' | 'aggregation'
 >
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  {
-    handle,
-    registry,
-    allocation,
-    creates,
-    openCharges,
-    readAccessOf,
-    remoteDocuments,
-    startAvailability,
-  }: Plane,
+  { handle, registry, allocation, creates, openCharges, readAccessOf, aggregation }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable {
   const {
@@ -106,13 +90,14 @@ export function startLoops(
     timers,
     log,
     remote: {
-      content: () => remoteDocuments.content(),
-      versions: () => remoteDocuments.versions(),
-      onChange: (listener) => remoteDocuments.discovery.onChange(listener),
+      content: () => aggregation.documents.content(),
+      versions: () => aggregation.documents.versions(),
+      onChange: (listener) => aggregation.documents.discovery.onChange(listener),
     },
   })
   const availabilityMetrics = new AvailabilityMetrics(metrics)
-  const availability = (): AsyncDisposable => startAvailability(availabilityMetrics, timers)
+  const availability = (): AsyncDisposable =>
+    aggregation.startAvailability(availabilityMetrics, timers)
   const elections = () =>
     CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
   const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')

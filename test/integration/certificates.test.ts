@@ -14,7 +14,8 @@ import { defaultLimits } from '../../src/net/http/limits.ts'
 import { tlsOptions } from '../../src/net/http/tls-options.ts'
 import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
-import { realSurroundings, type Server, startServer } from '../../src/server/server.ts'
+import { realEnvironment } from '../../src/server/environment.ts'
+import { type Server, startServer } from '../../src/server/server.ts'
 import { type EtcdProcess, startEtcd } from '../support/harness/etcd.ts'
 import { until, WATCHED_MS } from '../support/harness/until.ts'
 
@@ -46,7 +47,7 @@ before(async () => {
     '--tls-min-version=VersionTLS13',
   ])
   assert.ok(checked.kind === 'config')
-  server = await startServer({ ...checked.config, port: 0 }, realSurroundings(silent))
+  server = await startServer({ ...checked.config, port: 0 }, realEnvironment(silent))
 })
 after(async () => {
   await server.stop()

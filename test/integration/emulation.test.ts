@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
-import { realSurroundings, startServer } from '../../src/server/server.ts'
+import { realEnvironment } from '../../src/server/environment.ts'
+import { startServer } from '../../src/server/server.ts'
 import { runs } from '../recorded/emulation/runs.ts'
 import { type Served, servedOf } from '../recorded/emulation/served.ts'
 import { adminToken, clients } from './support.ts'
@@ -41,7 +42,7 @@ async function startEmulated(
   ]
   const checked = checkArgs([...usual, '--disable-admission-plugins=ServiceAccount', ...args])
   if (checked.kind !== 'config') assert.fail(checked.faults.join('\n'))
-  return stack.use(await startServer({ ...checked.config, port: 0 }, realSurroundings(silent))).url
+  return stack.use(await startServer({ ...checked.config, port: 0 }, realEnvironment(silent))).url
 }
 
 for (const [run, args] of Object.entries(runs)) {

@@ -9,7 +9,8 @@ import { connect } from 'node:tls'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
-import { realSurroundings, type Server, startServer } from '../../src/server/server.ts'
+import { realEnvironment } from '../../src/server/environment.ts'
+import { type Server, startServer } from '../../src/server/server.ts'
 import {
   END_HEADERS,
   END_STREAM,
@@ -47,7 +48,7 @@ async function start(
     ...(await flagsIn(folder)),
   ])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
-  const server = parts.use(await startServer({ ...checked.config, port }, realSurroundings(silent)))
+  const server = parts.use(await startServer({ ...checked.config, port }, realEnvironment(silent)))
   const client = parts.use(clients[version]?.(server.url) ?? assert.fail())
   const owned = parts.move()
   return { server, folder, client, [Symbol.asyncDispose]: () => owned.disposeAsync() }

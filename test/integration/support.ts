@@ -11,7 +11,8 @@ import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Ids } from '../../src/api/ids.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
-import { realSurroundings, startServer } from '../../src/server/server.ts'
+import { realEnvironment } from '../../src/server/environment.ts'
+import { startServer } from '../../src/server/server.ts'
 import type { FindHost } from '../../src/request/verbs/subresources/find-host.ts'
 import { startEtcd } from '../support/harness/etcd.ts'
 
@@ -110,7 +111,7 @@ export async function startOn(
   const checked = checkArgs([...flags, ...args])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
   const config: Config = { ...checked.config, port: 0 }
-  const server = parts.use(await startServer(config, { ...realSurroundings(log), ...options }))
+  const server = parts.use(await startServer(config, { ...realEnvironment(log), ...options }))
   const started = parts.move()
   return {
     url: server.url,

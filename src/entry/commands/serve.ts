@@ -3,7 +3,8 @@ import { gateHelp } from '../../config/feature-gates.ts'
 import { helpText } from '../../config/flags.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Verbosity } from '../../lib/verbosity.ts'
-import { realSurroundings, startServer } from '../../server/server.ts'
+import { realEnvironment } from '../../server/environment.ts'
+import { startServer } from '../../server/server.ts'
 import { asksForHelp, asksForVersion, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 const testingFlag = /^--testing(?:=true)?$/
@@ -32,7 +33,7 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
     // Before the server is there, too: without this the signal would end the process.
     parts.onHangup(() => hangup.reload())
     const given = { signal: signals.signal }
-    const server = await startServer(config, { ...realSurroundings(sink.log), verbosity }, given)
+    const server = await startServer(config, { ...realEnvironment(sink.log), verbosity }, given)
     sink.log('info', 'serving', { url: server.url, version: parts.version })
     hangup.reload = () => void server.reloadCertificate()
     signals.stopWith(() => server.stop())

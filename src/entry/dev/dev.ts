@@ -11,7 +11,9 @@ import type { Log } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { Verbosity } from '../../lib/verbosity.ts'
-import { realSurroundings, type Seams, type Server, startServer } from '../../server/server.ts'
+import { realEnvironment } from '../../server/environment.ts'
+import { type Server, startServer } from '../../server/server.ts'
+import type { TestHooks } from '../../server/test-hooks.ts'
 import { parseFirstObjects, readFirstObjects } from '../../storage/first-objects.ts'
 import { MemoryEngine } from '../../storage/memory/memory-engine.ts'
 import { type OpenedEngine, openEngine, openMemory } from '../../storage/open-engine.ts'
@@ -204,7 +206,7 @@ async function startOnFreePort({
       unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
     const { log, verbosity } = parts
-    const surroundings = { ...realSurroundings(log), verbosity }
+    const surroundings = { ...realEnvironment(log), verbosity }
     return startServer(config, surroundings, { ...seams, ...prepared(config, { own, log }) })
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
@@ -226,7 +228,10 @@ async function startOnFreePort({
 }
 
 /** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
-function prepared(config: Config, { own, log }: { readonly own: Own; readonly log: Log }): Seams {
+function prepared(
+  config: Config,
+  { own, log }: { readonly own: Own; readonly log: Log },
+): TestHooks {
   if (!own.isEphemeral || own.rest.length > 0 || config.clientCaPem === null) return {}
   const text = readFirstObjects()
   if (text === undefined) return {}

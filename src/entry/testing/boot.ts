@@ -6,7 +6,8 @@ import type { Handle } from '../../request/pipeline.ts'
 import type { Listener } from '../../net/http/listener.ts'
 import type { Log } from '../../lib/log.ts'
 import { Restores } from '../../lib/restores.ts'
-import { realSurroundings, type Server, startServer } from '../../server/server.ts'
+import { realEnvironment } from '../../server/environment.ts'
+import { type Server, startServer } from '../../server/server.ts'
 import { openMemory } from '../../storage/open-engine.ts'
 import type { MemoryEngine } from '../../storage/memory/memory-engine.ts'
 import type { TestClock } from './clock.ts'
@@ -41,7 +42,7 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
   const { isPrepared, isPassive = false, around = (handle) => handle, listen } = parts
   const { promise: handle, resolve } = Promise.withResolvers<Handle>()
   const surroundings = {
-    ...realSurroundings(log),
+    ...realEnvironment(log),
     clock: clock.clock,
     ...(history === undefined
       ? {}

@@ -1,0 +1,90 @@
+/** Access control of a control plane: who sends a request, and what they may do. */
+import type { Authorize } from '../../access/authorization/authorizer.ts'
+import { FollowedRoles } from '../../access/rbac/followed-roles.ts'
+import { rbacGroup } from '../../access/rbac/role.ts'
+import type { ParseToken } from '../../access/authentication/parse-token.ts'
+import type { ExternalSigner } from '../../access/authentication/signer/external-signer.ts'
+import type { ConfiguredAuthorizers } from '../../access/authorization/configured.ts'
+import type { FollowedGraph } from '../../access/authorization/node/followed-graph.ts'
+import { named } from '../../lib/log.ts'
+import { DECISIONS } from '../../lib/verbosity.ts'
+import type { PlaneCore } from '../plane-core.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { type Authenticators, createAuthenticators } from './authenticators.ts'
+import { createAuthorizers, createNodeGraph } from './authorizers.ts'
+import type { JwtIssuers } from './jwt-issuers.ts'
+
+/** How tokens are issued and verified. */
+export type TokenOptions = {
+  /** Undefined: a key of the configuration signs service account tokens, or there are none. */
+  readonly signer: ExternalSigner | undefined
+  /** Undefined: no issuer of JWTs is configured. */
+  readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
+  /** The issuers use the same one. */
+  readonly parseToken: ParseToken
+}
+
+export type AccessControl = AsyncDisposable & {
+  readonly authorize: Authorize
+  readonly authorizers: ConfiguredAuthorizers
+  readonly authenticators: Authenticators
+  /** Undefined: no issuer of service account tokens is configured. */
+  readonly accounts: Accounts | undefined
+  /** Also without the RBAC authorizer: nobody may grant rights that they do not have. */
+  readonly roles: FollowedRoles
+  /** What the node authorizer knows about pods. Undefined: there is no node authorizer. */
+  readonly nodes: FollowedGraph | undefined
+  /** Resolves when all roles are known. */
+  readonly start: () => Promise<void>
+}
+
+export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessControl {
+  const { config, environment, registry, accessOf, metrics, egress, patterns } = core
+  const { clock, log, random, verbosity } = environment
+  const roles = new FollowedRoles({ accessOf: core.accessIn(rbacGroup), log })
+  const seconds = metrics.authorization.graphSeconds
+  const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
+  const authorizers = createAuthorizers(config, {
+    roles: roles.index,
+    graph: nodes?.graph,
+    metrics: metrics.authorization,
+    log: named(log, 'access'),
+    random,
+    answerPattern: (question) => patterns.answer(question),
+    dial: egress.controlplane,
+    logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
+  })
+  const accounts = createAccounts(config, {
+    parse: tokens.parseToken,
+    objects: core.objects,
+    handle: core.handle,
+    signer: tokens.signer,
+    metrics: metrics.serviceAccounts,
+    clock,
+    log,
+  })
+  const authenticators = createAuthenticators(config, {
+    accounts,
+    issuers: tokens.issuers,
+    metrics: metrics.authentication,
+    objects: core.objects,
+    clock,
+    random,
+    log: named(log, 'access'),
+    dial: egress.controlplane,
+  })
+  return {
+    authorize: authorizers.chain.authorize,
+    authorizers,
+    authenticators,
+    accounts,
+    roles,
+    nodes,
+    start: () => roles.start(),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([nodes?.[Symbol.asyncDispose](), roles[Symbol.asyncDispose]()])
+      authorizers[Symbol.dispose]()
+      authenticators[Symbol.dispose]()
+    },
+  }
+}

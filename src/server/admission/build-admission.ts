@@ -1,0 +1,123 @@
+/** Admission of a control plane: its plugins, and the policies and webhooks that they call. */
+import type { Authorize } from '../../access/authorization/authorizer.ts'
+import { celAuthorizer } from '../../access/authorization/cel-authorizer.ts'
+import { type Admission, admissionGroup } from '../../admission/admission.ts'
+import { createNamespaceBy } from '../../admission/namespace-auto-provision.ts'
+import type { PluginParts } from '../../admission/plugins.ts'
+import { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
+import { FollowedHooks } from '../../admission/webhooks/followed-hooks.ts'
+import { assert } from '../../lib/assert.ts'
+import { named } from '../../lib/log.ts'
+import { credentialsByHost } from '../../net/outbound/credentials-by-host.ts'
+import type { PlaneCore } from '../plane-core.ts'
+import { createAdmission, createImageReviewer } from './admission-chain.ts'
+import { createPolicies, type Policies } from './policies.ts'
+
+export type AdmissionSubsystem = AsyncDisposable & {
+  readonly admission: Admission
+  readonly policies: Policies
+  readonly webhooks: FollowedHooks
+  /** Writes that were charged to quotas and have not ended. */
+  readonly openCharges: OpenCharges
+  /** Resolves when all policies and webhooks are known. Before that, they check no write. */
+  readonly start: () => Promise<void>
+}
+
+export function buildAdmission(core: PlaneCore, authorize: Authorize): AdmissionSubsystem {
+  const { config, environment, registry, objects, metrics } = core
+  const policies = createPolicies(config, {
+    registry,
+    accessIn: (group, version) => core.accessIn(group, version),
+    policyMetrics: metrics.policies,
+    conditionMetrics: metrics.conditions,
+    log: environment.log,
+  })
+  const webhooks = createWebhooks(core)
+  const imageReviewer = createImageReviewer(config)
+  const openCharges = new OpenCharges()
+  const expressions = expressionOptions(core, authorize)
+  const admission = createAdmission(config, {
+    registry,
+    authorize,
+    objects,
+    createNamespace: createNamespaceBy(core.handle),
+    metrics: metrics.admission,
+    policies: {
+      ...expressions,
+      validating: policies.validating,
+      mutating: policies.mutating,
+      registry,
+      metrics: metrics.policies,
+      conditionMetrics: metrics.conditions,
+    },
+    hooks: webhooks,
+    hookParts: {
+      ...expressions,
+      objects,
+      newId: environment.ids.uid,
+      clock: environment.clock,
+      metrics: metrics.webhooks,
+      conditionMetrics: metrics.conditions,
+      convertYaml: (bytes) => core.yaml.convert(bytes),
+    },
+    podSecurityMetrics: metrics.podSecurity,
+    imageReviewer,
+    openCharges,
+    surroundings: environment,
+  })
+  const followed = [...policies.followed, webhooks]
+  return {
+    admission,
+    policies,
+    webhooks,
+    openCharges,
+    start: async () => void (await Promise.all(followed.map((one) => one.start()))),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(followed.map((one) => one[Symbol.asyncDispose]()))
+      imageReviewer?.[Symbol.dispose]()
+    },
+  }
+}
+
+function createWebhooks(core: PlaneCore): FollowedHooks {
+  const { config, environment, registry, calls, metrics } = core
+  const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
+  const { clock, log } = environment
+  return new FollowedHooks({
+    registry,
+    accessOf: core.accessIn(admissionGroup),
+    calls,
+    mutatingCredentials:
+      mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
+    validatingCredentials:
+      validatingWebhookUsers === null
+        ? undefined
+        : credentialsByHost(validatingWebhookUsers, clock),
+    onGone: (name, type) => {
+      metrics.webhooks.forget(name, type)
+      metrics.conditions.forgetHook(name, type)
+    },
+    log: named(log, 'webhooks'),
+  })
+}
+
+/** What CEL expressions of policies and webhooks need. */
+type ExpressionOptions = Pick<
+  PluginParts['policies'],
+  'convertByWebhook' | 'authorizerOf' | 'answerPattern'
+>
+
+const expressionOptions = (
+  { accessOf, patterns }: PlaneCore,
+  authorize: Authorize,
+): ExpressionOptions => ({
+  convertByWebhook: async (object, from, to) => {
+    const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
+    assert(converted !== undefined, 'a webhook converts every object, or fails')
+    return converted
+  },
+  authorizerOf: (context, requestResource) => ({
+    ...celAuthorizer({ authorize, user: context.user, requestResource, waiting: context }),
+  }),
+  answerPattern: (question) => patterns.answer(question),
+})

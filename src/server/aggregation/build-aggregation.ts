@@ -1,0 +1,78 @@
+/** Aggregated API servers of a control plane: which there are, how requests reach them, and what they serve. */
+import { dialDirect } from '../../lib/dial.ts'
+import { named } from '../../lib/log.ts'
+import type { Timers } from '../../lib/timers.ts'
+import { FollowedApiServices } from '../../request/aggregation/api-services.ts'
+import { Availability } from '../../request/aggregation/availability.ts'
+import type { AvailabilityMetrics } from '../../request/aggregation/metrics.ts'
+import { createProxy, type Proxy } from '../../request/aggregation/proxy.ts'
+import { ConnectedRemotes } from '../../request/aggregation/remote-documents.ts'
+import type { RemoteParts } from '../../request/aggregation/remote.ts'
+import type { PlaneCore } from '../plane-core.ts'
+
+/** How aggregated API servers are reached. */
+export type AggregationOptions = Pick<RemoteParts, 'clientCertificate' | 'ownAddress' | 'dial'>
+
+/** Connections are direct, and without a certificate. */
+const directOptions: AggregationOptions = {
+  clientCertificate: () => undefined,
+  ownAddress: () => undefined,
+  dial: dialDirect,
+}
+
+export type Aggregation = AsyncDisposable & {
+  readonly apiServices: FollowedApiServices
+  readonly proxy: Proxy
+  readonly documents: ConnectedRemotes
+  /** Whether aggregated discovery has every APIService. */
+  readonly areListed: () => boolean
+  /** Resolves when all APIServices are known. Before that, every request is served here. */
+  readonly start: () => Promise<void>
+  /** Keeps the condition of APIServices current. */
+  readonly startAvailability: (
+    metrics: AvailabilityMetrics,
+    timers: Timers | undefined,
+  ) => AsyncDisposable
+}
+
+export function buildAggregation(core: PlaneCore, options = directOptions): Aggregation {
+  const { config, environment, calls, getEndpoints } = core
+  const { clock } = environment
+  const log = named(environment.log, 'aggregation')
+  const remotes = { getService: calls.getService, routing: calls.routing, ...options }
+  const access = core.accessIn('apiregistration.k8s.io')
+  const apiServices = new FollowedApiServices({ access: () => access('apiservices'), remotes, log })
+  const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
+  const proxy = createProxy({ apiServices, hasUid, clock })
+  const documents = new ConnectedRemotes(apiServices, proxy, log)
+  let areListed = false
+  return {
+    apiServices,
+    proxy,
+    documents,
+    areListed: () => areListed,
+    start: async () => {
+      await apiServices.start()
+      // Never fails. The server is not ready until then.
+      void documents.start().then(() => (areListed = true))
+    },
+    startAvailability: (metrics, timers) =>
+      new Availability(
+        {
+          ...remotes,
+          apiServices,
+          getEndpoints,
+          accessOf: core.accessIn(''),
+          handle: core.handle,
+          metrics,
+          clock,
+          log,
+        },
+        timers,
+      ).start(),
+    [Symbol.asyncDispose]: async () => {
+      await documents[Symbol.asyncDispose]()
+      await apiServices[Symbol.asyncDispose]()
+    },
+  }
+}

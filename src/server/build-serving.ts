@@ -1,0 +1,91 @@
+/** The listener of a server, and what it refuses until the control plane has started. */
+import { identityHeaderTest } from '../api/identity-headers.ts'
+import { joinPems } from '../access/authentication/client-authorities.ts'
+import type { Config } from '../config/config.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
+import { named } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
+import type { Certificate } from '../lib/x509/certificates.ts'
+import { Listener } from '../net/http/listener.ts'
+import { ListenerMetrics } from '../net/http/metrics.ts'
+import { UntilKnown } from '../request/until-known.ts'
+import { identityHeadersOf } from './access/authenticators.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { ServerCore } from './server-core.ts'
+import type { TestHooks } from './test-hooks.ts'
+
+export type Serving = {
+  readonly listener: Listener
+  /** Called when the control plane has started: from then on, all requests are served. */
+  readonly open: () => void
+}
+
+export type ServingOptions = {
+  readonly certificate: Certificate
+  /** Bytes that all requests together may hold in memory. */
+  readonly budget: ByteBudget
+  readonly testHooks: TestHooks
+}
+
+export function buildServing(
+  core: ServerCore,
+  plane: ControlPlane,
+  { certificate, budget, testHooks }: ServingOptions,
+): Serving {
+  const { config, environment, memory, metrics } = core
+  const { log, random, ids } = environment
+  const untilKnown = new UntilKnown({
+    handle: testHooks.aroundHandler?.(plane.handle) ?? plane.handle,
+    isServed: (info) => plane.registry.find(info) !== undefined,
+    newAuditId: ids.uid,
+    log,
+  })
+  const { requestHeader } = config.authentication
+  const listener = new Listener({
+    handler: untilKnown.handle,
+    ...certificate,
+    clientCaPem: joinPems(plane.authorities.pems),
+    isIdentityHeader: identityHeaderTest(
+      requestHeader === null ? undefined : identityHeadersOf(requestHeader),
+    ),
+    tlsMinVersion: config.tlsMinVersion,
+    tlsCiphers: config.tlsCiphers ?? undefined,
+    servesHttp2: config.servesHttp2,
+    compresses: config.featureGates.isOn('APIResponseCompression'),
+    takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
+    endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
+    isWeighedLater: config.hasFairness,
+    budget,
+    goaway: { chance: config.serving.goawayChance, random },
+    namedCertificates: config.serving.namedCertificates,
+    limits: {
+      connectionsMax: memory.connections,
+      connectionsPerClientMax: Math.ceil(memory.connections / 2),
+      ...(config.streamsPerConnectionMax === null
+        ? {}
+        : { streamsMax: config.streamsPerConnectionMax }),
+    },
+    metrics: new ListenerMetrics(metrics),
+    log: named(log, 'http'),
+  })
+  return { listener, open: () => untilKnown.open() }
+}
+
+/** Fails with a message that says which flags to change. */
+export async function listenAt(
+  listener: Listener,
+  { port, bindAddress, serving }: Config,
+): Promise<void> {
+  try {
+    await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
+  } catch (cause) {
+    const why = messageOf(cause)
+    throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, {
+      cause,
+    })
+  }
+}
+
+/** How a server that is bound to this address is reached from its own machine. */
+export const loopbackOf = (address: string): string =>
+  address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address

@@ -1,0 +1,32 @@
+import type { RequestContext } from '../api/context.ts'
+import { type Ids, randomIds } from '../api/ids.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { lookUp } from '../lib/look-up.ts'
+import type { Verbosity } from '../lib/verbosity.ts'
+import type { Handle } from '../request/pipeline.ts'
+import { createFindHost, type FindHost } from '../request/verbs/subresources/find-host.ts'
+
+/** Inputs that do not come from the configuration. A test can replace and replay them. */
+export type Environment = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Absent: the verbosity of the configuration. */
+  readonly verbosity?: Verbosity
+  readonly ids: Ids
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+  readonly findHost: FindHost
+  /** Called with each request before it is authenticated. The context has the user later. */
+  readonly onContext?: (context: RequestContext) => void
+  /** Wraps the handler of all requests, including those that the server itself makes. */
+  readonly aroundRequest?: (handle: Handle) => Handle
+}
+
+export const realEnvironment = (log: Log): Environment => ({
+  clock: systemClock,
+  log,
+  ids: randomIds,
+  random: Math.random,
+  findHost: createFindHost(lookUp),
+})

@@ -1,0 +1,133 @@
+import type { Objects } from '../api/object-access.ts'
+import type { HandleAs } from '../api/own-request.ts'
+import { createNow } from '../api/timestamps.ts'
+import type { Config } from '../config/config.ts'
+import { assert } from '../lib/assert.ts'
+import type { Verbosity } from '../lib/verbosity.ts'
+import type { Egress } from '../net/egress/dialer.ts'
+import type { EndpointRouting, GetService, WebhookParts } from '../net/outbound/call.ts'
+import { ReceivedAnswers } from '../net/outbound/received.ts'
+import { PatternThread } from '../objects/cel/pattern-thread.ts'
+import { YamlConverter } from '../objects/codec/yaml.ts'
+import { builtInResources } from '../registry/built-in.ts'
+import { Registry } from '../registry/registry.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Handle } from '../request/pipeline.ts'
+import type { Access, AccessOf, ResourceAccess } from '../request/resource-access.ts'
+import { createOwnObjects } from '../request/verbs/own-objects.ts'
+import type { Cache } from '../storage/cache/cache.ts'
+import type { Key } from '../storage/engine.ts'
+import type { Store } from '../storage/store.ts'
+import type { Environment } from './environment.ts'
+import type { PlaneMetrics } from './plane-metrics.ts'
+
+/** Where the objects of a control plane are stored. */
+export type PlaneStorage = {
+  readonly cache: Cache
+  readonly store: Store
+  /** The other database that has the objects of the resource, if there is one. */
+  readonly overrideOf: (
+    resource: Resource,
+  ) => { readonly cache: Cache; readonly store: Store } | undefined
+  /** Removes the metrics of keys that are no longer used. */
+  readonly forgetKeys: (prefix: Key) => void
+}
+
+export type PlaneCoreOptions = {
+  readonly config: Config
+  readonly environment: Environment & { readonly verbosity: Verbosity }
+  readonly storage: PlaneStorage
+  readonly egress: Egress
+  readonly metrics: PlaneMetrics
+  /** The maximum that requests may hold in memory together. */
+  readonly requestBytes: number
+}
+
+/** What the subsystems of one control plane share. */
+export class PlaneCore implements AsyncDisposable {
+  readonly config: Config
+  readonly environment: PlaneCoreOptions['environment']
+  readonly storage: PlaneStorage
+  readonly egress: Egress
+  readonly metrics: PlaneMetrics
+  readonly registry: Registry
+  /** How the server itself reads and changes objects. */
+  readonly objects: Objects
+  /** How webhooks are called. */
+  readonly calls: WebhookParts & { readonly routing: EndpointRouting | undefined }
+  readonly getEndpoints: GetService
+  readonly yaml: YamlConverter
+  readonly patterns = new PatternThread()
+  #access: ResourceAccess | undefined
+  #handle: Handle | undefined
+
+  constructor({ config, environment, storage, egress, metrics, requestBytes }: PlaneCoreOptions) {
+    this.config = config
+    this.environment = environment
+    this.storage = storage
+    this.egress = egress
+    this.metrics = metrics
+    this.registry = createRegistry(config, environment, metrics)
+    this.objects = createOwnObjects(this.registry, this.accessOf)
+    const { random } = environment
+    const getService: GetService = (namespace, name) =>
+      this.objects.get(servicesId, { namespace, name }, 'any')
+    this.getEndpoints = (namespace, name) =>
+      this.objects.get(endpointsId, { namespace, name }, 'any')
+    const routing = config.callsEndpoints ? { getEndpoints: this.getEndpoints, random } : undefined
+    this.calls = { getService, routing, received: new ReceivedAnswers(), dials: egress }
+    this.yaml = new YamlConverter(requestBytes)
+  }
+
+  /**
+   * Connects the subsystems at the end of the wiring: admission and access control read objects
+   * through the resources that they guard, and make requests to the pipeline that they are in.
+   */
+  connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handle }): void {
+    this.#access = access
+    this.#handle = handle
+  }
+
+  readonly accessOf: AccessOf = (resource) => {
+    assert(this.#access !== undefined, 'the control plane is connected before it reads objects')
+    return this.#access.of(resource)
+  }
+
+  /** Access to the resources of a group, by plural name. Undefined: the resource is not served. */
+  accessIn(group: string, version = 'v1'): (plural: string) => Access | undefined {
+    return (plural) => {
+      const resource = this.registry.find({ group, version, plural })
+      return resource && this.accessOf(resource)
+    }
+  }
+
+  /** Requests that the server itself makes. */
+  readonly handle: HandleAs = (request, user) => {
+    assert(this.#handle !== undefined, 'the control plane is connected before it makes requests')
+    return this.#handle(request, user)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.yaml[Symbol.asyncDispose](), this.patterns[Symbol.asyncDispose]()])
+  }
+}
+
+const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
+const servicesId = { group: '', version: 'v1', plural: 'services' } as const
+
+const createRegistry = (
+  { allowsPrivileged, etcd, services, featureGates, runtime }: Config,
+  { clock }: Environment,
+  { declarative }: PlaneMetrics,
+): Registry =>
+  new Registry(
+    builtInResources({
+      allowsPrivileged,
+      storedAs: etcd.media,
+      ipFamily: services.ranges[0]?.family ?? 'IPv4',
+      gates: featureGates,
+      isServed: runtime.isServed,
+      now: createNow(clock.wallMs),
+      declarative,
+    }),
+  )

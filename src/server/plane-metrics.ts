@@ -1,0 +1,70 @@
+import { AdmissionMetrics } from '../admission/metrics.ts'
+import { ConditionMetrics } from '../admission/match/condition-metrics.ts'
+import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts'
+import { PolicyMetrics } from '../admission/policies/metrics.ts'
+import { HookMetrics } from '../admission/webhooks/metrics.ts'
+import {
+  type AccountMetrics,
+  createAccountMetrics,
+} from '../access/authentication/account-metrics.ts'
+import { AuthenticationMetrics } from '../access/authentication/metrics.ts'
+import { AuthorizationMetrics } from '../access/authorization/metrics.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { type DeclarativeReport, DeclarativeReporter } from '../registry/declarative.ts'
+import { AllocatorMetrics } from '../request/allocators/metrics.ts'
+import { RequestMetrics } from '../request/filters/request-metrics.ts'
+import { FlowMetrics } from '../request/flow/metrics.ts'
+import { IssuanceMetrics } from '../request/issuance-metrics.ts'
+import { LogMetrics } from '../request/verbs/subresources/log-metrics.ts'
+
+/** The metrics of the subsystems of one control plane. */
+export type PlaneMetrics = {
+  readonly requests: RequestMetrics
+  readonly flow: FlowMetrics
+  readonly authorization: AuthorizationMetrics
+  readonly policies: PolicyMetrics
+  /** Of match conditions. */
+  readonly conditions: ConditionMetrics
+  readonly webhooks: HookMetrics
+  /** Of certificates that are issued. */
+  readonly issuance: IssuanceMetrics
+  /** Of the logs of pods. */
+  readonly logs: LogMetrics
+  readonly allocators: AllocatorMetrics
+  readonly admission: AdmissionMetrics
+  readonly podSecurity: PodSecurityMetrics
+  readonly declarative: DeclarativeReport
+  readonly serviceAccounts: AccountMetrics
+  readonly authentication: AuthenticationMetrics
+}
+
+export function createPlaneMetrics(
+  metrics: Metrics,
+  { clock: { monotonicMs }, log }: { readonly clock: Clock; readonly log: Log },
+): PlaneMetrics {
+  const requests = new RequestMetrics(metrics, { monotonicMs })
+  const flow = new FlowMetrics(metrics, monotonicMs())
+  metrics.onPrint(() => {
+    const { readOnly, mutating } = flow.kinds
+    requests.inQueue.readOnly.value = readOnly.waiting
+    requests.inQueue.mutating.value = mutating.waiting
+  })
+  return {
+    requests,
+    flow,
+    authorization: new AuthorizationMetrics(metrics),
+    policies: new PolicyMetrics(metrics),
+    conditions: new ConditionMetrics(metrics),
+    webhooks: new HookMetrics(metrics),
+    issuance: new IssuanceMetrics(metrics),
+    logs: new LogMetrics(metrics),
+    allocators: new AllocatorMetrics(metrics, monotonicMs),
+    admission: new AdmissionMetrics(metrics, monotonicMs),
+    podSecurity: new PodSecurityMetrics(metrics),
+    declarative: new DeclarativeReporter(metrics, log),
+    serviceAccounts: createAccountMetrics(metrics),
+    authentication: new AuthenticationMetrics(metrics),
+  }
+}

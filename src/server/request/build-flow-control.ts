@@ -1,0 +1,34 @@
+/** Priority and fairness of a control plane. */
+import { systemTimers } from '../../lib/timers.ts'
+import { FlowControl } from '../../request/flow/flow-control.ts'
+import { flowGroup, FollowedSchemas } from '../../request/flow/followed-schemas.ts'
+import type { PlaneCore } from '../plane-core.ts'
+
+export type FlowControlSubsystem = AsyncDisposable & {
+  readonly flowControl: FlowControl
+  /** Never fails. Until the flow schemas are known, requests have the mandatory levels. */
+  readonly start: () => Promise<void>
+}
+
+/** Undefined: requests are limited only by their number. */
+export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefined {
+  const { config, environment, registry, metrics, storage, accessOf } = core
+  if (!config.hasFairness) return undefined
+  const flowControl = new FlowControl({
+    time: { ...systemTimers, ...environment.clock },
+    metrics: metrics.flow,
+    seats: config.inFlight.readOnlyMax + config.inFlight.mutatingMax,
+    countObjects: (info) => {
+      const resource = registry.find(info)
+      return resource && storage.cache.objectsOf(accessOf(resource).keys.prefix)
+    },
+    requestTimeoutMs: config.requestTimeoutMs,
+  })
+  const { log } = environment
+  const schemas = new FollowedSchemas({ accessOf: core.accessIn(flowGroup), log, flowControl })
+  return {
+    flowControl,
+    start: () => schemas.start(),
+    [Symbol.asyncDispose]: () => schemas[Symbol.asyncDispose](),
+  }
+}

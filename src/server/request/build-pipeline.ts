@@ -1,0 +1,173 @@
+/** The request pipeline of a control plane. */
+import type { KubeObject } from '../../api/object.ts'
+import { reviewedToken } from '../../access/authentication/bearer-token.ts'
+import { explainAccess } from '../../access/authorization/why.ts'
+import { readWhyQuery } from '../../access/authorization/why-query.ts'
+import { assert } from '../../lib/assert.ts'
+import { named } from '../../lib/log.ts'
+import { DETAILS } from '../../lib/verbosity.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Audit } from '../../request/audit/audit.ts'
+import type { DocumentParts, Documents } from '../../request/discovery/documents.ts'
+import { createDispatch, type Dispatch } from '../../request/dispatch.ts'
+import { Cors } from '../../request/filters/cors.ts'
+import { InFlight } from '../../request/filters/in-flight.ts'
+import { dumpFlows } from '../../request/flow/dump.ts'
+import type { FlowControl } from '../../request/flow/flow-control.ts'
+import { createPipeline, type Handle, type PipelineOptions } from '../../request/pipeline.ts'
+import type { ResourceAccess } from '../../request/resource-access.ts'
+import { SlowRequests } from '../../request/slow-requests.ts'
+import type { Traces } from '../../request/tracing/tracing.ts'
+import { createHandlers } from '../../request/verbs/subresources/all.ts'
+import type { SubresourceAccess } from '../../request/verbs/subresources/handler.ts'
+import type { AccessControl } from '../access/build-access.ts'
+import type { Aggregation } from '../aggregation/build-aggregation.ts'
+import type { PlaneCore } from '../plane-core.ts'
+
+/** What the server around a control plane gives to its requests. */
+export type ServerHooks = {
+  /** Undefined: nothing is traced. */
+  readonly traces: Traces | undefined
+  /** Undefined: nothing is audited. */
+  readonly audit: Audit | undefined
+  /** Whether the server stops and refuses new requests. */
+  readonly isLeaving: () => boolean
+  /** Checks the components of the cluster, and returns ComponentStatuses. */
+  readonly readComponents: () => Promise<readonly KubeObject[]>
+  /** Creates the documents about the server, which depend on what it serves. */
+  readonly createDocuments: (
+    registry: Registry,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows' | 'remote'>,
+  ) => Documents
+}
+
+type Subsystems = {
+  readonly accessControl: AccessControl
+  readonly aggregation: Aggregation
+  readonly flowControl: FlowControl | undefined
+  readonly access: ResourceAccess
+}
+
+export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: ServerHooks): Handle {
+  const { config, environment, registry, metrics } = core
+  const { accessControl, aggregation, flowControl } = systems
+  const { clock, log, ids } = environment
+  const { corsOrigins } = config.serving
+  const handle = createPipeline({
+    clock,
+    log: named(log, 'handle'),
+    newAuditId: ids.uid,
+    isLeaving: hooks.isLeaving,
+    cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
+    constantHeaders:
+      config.strictTransportSecurity === null
+        ? {}
+        : { 'strict-transport-security': config.strictTransportSecurity },
+    context: {
+      requestTimeoutMs: config.requestTimeoutMs,
+      onContext: environment.onContext,
+    },
+    authenticate: accessControl.authenticators.authenticate,
+    authorize: accessControl.authorize,
+    onDecided: (decision, spent) => {
+      metrics.authorization.decided(decision, spent.authorizationMs)
+      metrics.requests.filtered(spent)
+    },
+    limits: { flowControl, inFlight: new InFlight(config.inFlight) },
+    routing: { registry, isRemote: (path) => aggregation.apiServices.remoteAt(path) !== undefined },
+    observers: observersOf(core, hooks),
+    serving: {
+      proxy: aggregation.proxy,
+      dispatch: dispatchOf(core, systems, hooks),
+      documents: documentsOf(core, systems, hooks),
+    },
+  })
+  return environment.aroundRequest?.(handle) ?? handle
+}
+
+const observersOf = (
+  { environment: { log, verbosity }, registry, metrics }: PlaneCore,
+  { audit, traces }: ServerHooks,
+): PipelineOptions['observers'] => ({
+  metrics: metrics.requests,
+  isServed: (info) => hasSubresource(registry.find(info), info.subresource),
+  audit,
+  traces,
+  logsRequests: () => verbosity.isOn(DETAILS, 'handle'),
+  slow: new SlowRequests(named(log, 'handle')),
+})
+
+const hasSubresource = (resource: Resource | undefined, subresource: string): boolean =>
+  resource !== undefined &&
+  (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
+
+function dispatchOf(
+  core: PlaneCore,
+  { accessControl, access }: Subsystems,
+  { readComponents }: ServerHooks,
+): Dispatch {
+  const { config, environment, objects, egress, metrics } = core
+  const { authorize, authorizers, authenticators, accounts } = accessControl
+  const { findHost, random } = environment
+  return createDispatch({
+    access,
+    cache: core.storage.cache,
+    readComponents,
+    handlers: createHandlers({
+      askAboutToken: async (text, audiences) => {
+        const token = reviewedToken(text)
+        return token === undefined
+          ? { kind: 'none' }
+          : authenticators.authenticateToken(token, audiences)
+      },
+      askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
+      hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
+      askAboutRights: async (user, namespace) => authorizers.chain.rightsOf(user, namespace),
+      requestToken: accounts?.requestToken,
+    }),
+    subresourceAccess: ({ resource }) => ({
+      own: access.of(resource),
+      get pods() {
+        return podsOf(core)
+      },
+      objects,
+      kubelet: config.kubelet,
+      dial: egress.cluster,
+      logMetrics: metrics.logs,
+      gates: config.featureGates,
+      findHost,
+      tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
+      random,
+    }),
+  })
+}
+
+const podsId = { group: '', version: 'v1', plural: 'pods' } as const
+
+function podsOf({ registry, accessOf }: PlaneCore): SubresourceAccess['pods'] {
+  const resource = registry.find(podsId)
+  assert(resource !== undefined, 'pods are served where a request is about a pod')
+  return { resource, access: accessOf(resource) }
+}
+
+function documentsOf(
+  { environment: { clock }, registry }: PlaneCore,
+  { accessControl, aggregation, flowControl }: Subsystems,
+  { createDocuments }: ServerHooks,
+): Documents {
+  const { chain } = accessControl.authorizers
+  const groupOf = (plural: string): string | undefined =>
+    registry.all().find((one) => one.plural === plural)?.group
+  return createDocuments(registry, {
+    remote: aggregation.documents,
+    explainAccess: ({ query, signal }) =>
+      explainAccess(chain.links, readWhyQuery(query, groupOf), { signal }),
+    dumpFlows: ({ path, query }) =>
+      flowControl &&
+      dumpFlows(path, query, {
+        levels: () => flowControl.levels(),
+        now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
+      }),
+  })
+}

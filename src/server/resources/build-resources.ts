@@ -1,0 +1,99 @@
+/** The resources of a control plane: how their objects are read and written, and custom resources. */
+import { isOfRoles } from '../../access/rbac/role.ts'
+import type { Definitions } from '../../controllers/definitions.ts'
+import { InProgress } from '../../lib/in-progress.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ServiceAllocators } from '../../request/allocators/create-allocators.ts'
+import { ResourceAccess } from '../../request/resource-access.ts'
+import type { Store } from '../../storage/store.ts'
+import type { AccessControl } from '../access/build-access.ts'
+import type { AdmissionSubsystem } from '../admission/build-admission.ts'
+import type { PlaneCore } from '../plane-core.ts'
+import { createAllocation } from './allocation.ts'
+import { createDefinitions } from './definitions.ts'
+import { createStoreOf, createStoreRoles, type StoreRoles } from './followed-writes.ts'
+import {
+  createAuthorizeCreate,
+  createAuthorizeUnsafeDelete,
+  createConfirmGrant,
+} from './write-permissions.ts'
+
+export type Resources = {
+  readonly access: ResourceAccess
+  readonly allocation: ServiceAllocators
+  /** Creates in progress, by namespace. */
+  readonly creates: InProgress
+  readonly storeRoles: StoreRoles
+}
+
+export function buildResources(
+  core: PlaneCore,
+  { authorize, roles }: AccessControl,
+  { admission, policies, webhooks }: AdmissionSubsystem,
+): Resources {
+  const { config, environment, storage, registry, accessOf, metrics } = core
+  const { clock, ids, random } = environment
+  const { cache, store, overrideOf } = storage
+  const storeOf = (resource: Resource): Store => overrideOf(resource)?.store ?? store
+  const allocation = createAllocation(config, {
+    cache,
+    store,
+    registry,
+    accessOf,
+    handle: core.handle,
+    metrics: metrics.allocators,
+    surroundings: environment,
+  })
+  const creates = new InProgress()
+  const access = new ResourceAccess({
+    creates,
+    config,
+    registry,
+    cache,
+    cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
+    storeOf: createStoreOf(storeOf, { roles, policies: policies.followed, hooks: webhooks }),
+    metrics: metrics.requests,
+    admission,
+    authorizeCreate: createAuthorizeCreate(authorize),
+    authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
+      ? createAuthorizeUnsafeDelete(authorize)
+      : undefined,
+    confirmGrantOf: (resource) =>
+      isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
+    onUpdatedOf: ({ group, plural }) =>
+      group === 'certificates.k8s.io' && plural === 'certificatesigningrequests'
+        ? (request, previous) => metrics.issuance.count(request, previous)
+        : undefined,
+    allocator: allocation.allocator,
+    yaml: core.yaml,
+    patterns: core.patterns,
+    calls: core.calls,
+    clock,
+    ids,
+    random,
+  })
+  const storeRoles = createStoreRoles({ registry, accessOf, storeOf, roles })
+  return { access, allocation, creates, storeRoles }
+}
+
+/** The controller of CustomResourceDefinitions. Undefined: they are not served. */
+export function buildDefinitions(
+  { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
+  access: ResourceAccess,
+): Definitions | undefined {
+  return createDefinitions({
+    registry,
+    accessOf,
+    storedAccessOf: (resource) => access.ofStored(resource),
+    keysOf: (resource) => access.keysOf(resource),
+    retire: (resource) => access.retire(resource),
+    uncount: (resource) => {
+      metrics.requests.forget(resource)
+      if (registry.inGroup(resource.group).length === 0)
+        storage.forgetKeys(access.keysOf(resource).prefix)
+    },
+    handle,
+    life: () => storage.cache.databaseLife,
+    log: environment.log,
+  })
+}

@@ -1,0 +1,83 @@
+import { hostname, totalmem } from 'node:os'
+import type { Config } from '../config/config.ts'
+import { serverName } from '../controllers/identity-lease.ts'
+import type { Clock } from '../lib/clock.ts'
+import { hostPort } from '../lib/host-port.ts'
+import { type MemoryPlan, planMemory } from '../lib/memory-plan.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { openFilesMax } from '../lib/process-metrics.ts'
+import { systemTimers, type Time } from '../lib/timers.ts'
+import { Verbosity } from '../lib/verbosity.ts'
+import type { Egress } from '../net/egress/dialer.ts'
+import type { Environment } from './environment.ts'
+
+/** What the parts of one server share. */
+export type ServerCore = {
+  readonly config: Config
+  readonly environment: Environment & { readonly verbosity: Verbosity }
+  readonly state: ServerState
+  readonly time: Time
+  readonly metrics: Metrics
+  /** Metrics of health checks, which clients read at a path of their own. */
+  readonly sliMetrics: Metrics
+  readonly egress: Egress
+  readonly memory: MemoryPlan
+  /** Identifies the server among those that share a database. Empty without the gate APIServerIdentity. */
+  readonly serverId: string
+  /** The host and port at which clients reach the server. */
+  readonly publicAddress: string
+}
+
+/** What changes while the server starts, runs and stops. */
+export type ServerState = {
+  readonly startMs: number
+  /** Where this server listens, as it reaches itself. */
+  address: { readonly host: string; readonly port: number } | undefined
+  /** Whether the objects exist that every cluster begins with. */
+  isBootstrapped: () => boolean
+  isStopping: boolean
+  isLeaving: boolean
+}
+
+export async function createServerCore(
+  config: Config,
+  environment: Environment,
+): Promise<ServerCore> {
+  const { clock, log } = environment
+  const { verbosity, modules } = config.logging
+  const state = {
+    startMs: clock.monotonicMs(),
+    address: undefined,
+    isBootstrapped: () => false,
+    isStopping: false,
+    isLeaving: false,
+  }
+  const metrics = new Metrics(config.metrics, log).countOwn()
+  return {
+    config,
+    environment: {
+      ...environment,
+      verbosity: environment.verbosity ?? new Verbosity(verbosity, modules),
+    },
+    state,
+    time: { ...systemTimers, ...clock },
+    metrics,
+    sliMetrics: new Metrics(config.metrics),
+    egress: await createEgress(config, metrics, clock),
+    memory: planMemory({
+      ...config.memory,
+      totalBytes: totalmem(),
+      constrainedBytes: process.constrainedMemory(),
+      filesMax: openFilesMax(),
+    }),
+    serverId: config.featureGates.isOn('APIServerIdentity') ? serverName(hostname()) : '',
+    publicAddress: hostPort({ host: config.externalHost, port: config.port }),
+  }
+}
+
+/** The module is loaded only if egress is configured. */
+async function createEgress({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+  if (egress === null) return {}
+  const dialer = await import('../net/egress/dialer.ts')
+  return dialer.createEgress(egress, metrics, clock)
+}

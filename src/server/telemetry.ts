@@ -1,0 +1,76 @@
+/** What a server records about requests and about itself: audit, traces, metrics of the process, debug pages. */
+import { named } from '../lib/log.ts'
+import { addProcessMetrics, addStartTime } from '../lib/process-metrics.ts'
+import type { ModuleLevel } from '../lib/verbosity.ts'
+import type { Audit } from '../request/audit/audit.ts'
+import { createAudit } from '../request/audit/create-audit.ts'
+import { createDebugPages } from '../request/debug/debug-pages.ts'
+import { Profiles } from '../request/debug/profiler.ts'
+import { addServerMetrics } from '../request/discovery/server-metrics.ts'
+import type { Tracing } from '../request/tracing/tracing.ts'
+import type { ServerCore } from './server-core.ts'
+
+/** Undefined: nothing is audited. */
+export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) | undefined> {
+  const { config, environment, metrics, memory, egress } = core
+  const { clock, random, log } = environment
+  return createAudit(config.audit, {
+    metrics,
+    clock,
+    random,
+    log: named(log, 'audit'),
+    requestBytes: memory.requestBytes,
+    dial: egress.controlplane,
+  })
+}
+
+/** Undefined: nothing is traced, and the module is not loaded. */
+export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
+  const { config, environment, metrics, egress, serverId } = core
+  if (config.tracing === null) return undefined
+  const loaded = await import('../request/tracing/tracing.ts')
+  return new loaded.Tracing(config.tracing, {
+    clock: environment.clock,
+    log: named(environment.log, 'tracing'),
+    metrics,
+    resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+    dial: egress.controlplane,
+  })
+}
+
+/** `isShared`: other servers run in the same process. */
+export function addOwnMetrics(
+  { config, environment, metrics, sliMetrics }: ServerCore,
+  isShared: boolean,
+): Disposable {
+  const { clock, log } = environment
+  addStartTime(sliMetrics, clock)
+  addServerMetrics(metrics, config.featureGates)
+  return addProcessMetrics(metrics, clock, { isShared, log })
+}
+
+export type DebugPages = ReturnType<typeof createDebugPages>
+
+/** Creates the debug pages, and opens the socket that serves them if one is configured. */
+export async function openDebugPages(
+  { config, environment: { verbosity, log } }: ServerCore,
+  owned: AsyncDisposableStack,
+): Promise<DebugPages> {
+  const debug = {
+    profiles: new Profiles(log),
+    setVerbosity: (level: number) => {
+      verbosity.level = level
+      log('info', 'the verbosity was changed', { v: level })
+    },
+    setModules: (modules: readonly ModuleLevel[]) => {
+      verbosity.setModules(modules)
+      log('info', 'the verbosity of parts was changed', { modules })
+    },
+  }
+  if (config.debugSocketPath !== null) {
+    const { openDebugSocket } = await import('../request/debug/debug-socket.ts')
+    const pages = createDebugPages({ ...debug, hasProfiles: true })
+    owned.use(await openDebugSocket(config.debugSocketPath, pages))
+  }
+  return createDebugPages({ ...debug, hasProfiles: config.hasProfiles })
+}
