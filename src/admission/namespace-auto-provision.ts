@@ -1,7 +1,8 @@
 /** Creates the namespace of a new object if it does not exist, as the server itself: the writer needs no access to namespaces. */
 import { type ApiError, passedOn } from '../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { type Attributes, type Plugin, refusal } from './admission.ts'
 import { isOfNamespaces } from './match/namespaces.ts'
 import type { Objects } from '../api/object-access.ts'
@@ -38,7 +39,7 @@ const CREATED = 201
 const CONFLICT = 409
 
 /** By a request of the server to itself, which passes through admission, too. Another request may have been first. */
-export function createNamespaceBy(handle: HandleAs): CreateNamespace {
+export function createNamespaceBy(handle: Handler): CreateNamespace {
   return async (name, signal) => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
     const response = await request(handle, {

@@ -3,11 +3,8 @@ import { inSlices, Slices } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
 import { parseInSteps, parseJson } from './json-value.ts'
 import type { Fields, Json } from './object.ts'
-import type { ApiRequest, ApiResponse } from './request.ts'
-import { systemUser, type User } from './user.ts'
-
-/** Handles a request as one of the given user, who needs no authentication. */
-export type HandleAs = (request: ApiRequest, user: User) => Promise<ApiResponse>
+import type { ApiRequest, ApiResponse, Handler } from './request.ts'
+import { systemUser } from './user.ts'
 
 export type OwnRequest = {
   readonly method: string
@@ -66,7 +63,7 @@ function bytesOf(response: ApiResponse): Buffer | undefined {
 }
 
 export async function request(
-  handle: HandleAs,
+  handle: Handler,
   {
     method,
     path,

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import type { Holder } from '../lib/byte-budget.ts'
 import type { Status } from './errors.ts'
 import type { IsIdentityHeader } from './identity-headers.ts'
+import type { User } from './user.ts'
 
 export type ApiRequest = {
   readonly method: string
@@ -159,7 +160,11 @@ export type ApiResponse = {
     }
 )
 
-export type Handler = (request: ApiRequest) => Promise<ApiResponse>
+/**
+ * Answers a request. A request with `ownUser` is a request of the server to itself: it is not
+ * authenticated. The listener never sets `ownUser`.
+ */
+export type Handler = (request: ApiRequest, ownUser?: User) => Promise<ApiResponse>
 
 /**
  * The first value of a header that may have been sent more than once. Node decodes headers as Latin-1; values that may contain more than

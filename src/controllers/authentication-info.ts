@@ -4,7 +4,8 @@
  */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { pem } from '../lib/x509/der.ts'
 import { certificateBlocks, parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { create, type Wanted } from './wanted.ts'
@@ -39,7 +40,7 @@ const CONFLICT = 409
 
 /** Adds what is missing to the ConfigMap, or creates it. Fails if that is not possible. */
 export async function publishInfo(
-  handle: HandleAs,
+  handle: Handler,
   info: AuthenticationInfo,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -53,7 +54,7 @@ export async function publishInfo(
 
 /** Returns the status of the last response. Nothing is written if the ConfigMap could not be read. */
 async function publishOnce(
-  handle: HandleAs,
+  handle: Handler,
   info: AuthenticationInfo,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<number> {

@@ -4,7 +4,8 @@
  */
 import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { Slices } from '../lib/slices.ts'
 import { bootstrapPolicy } from '../access/rbac/bootstrap-policy.ts'
 import { type PolicyObject, readPolicy } from '../access/rbac/read-policy.ts'
@@ -17,7 +18,7 @@ const WRITERS = 16
 const TRIES = 5
 
 export type RolesParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly gates: Gates
   /** Stores objects that probably do not exist, below the handler. Returns those that exist. Undefined: the handler writes all of them. */
   readonly createAll:
@@ -50,7 +51,7 @@ export async function ensureRoles(
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-type Caller = { readonly handle: HandleAs; readonly signal: AbortSignal }
+type Caller = { readonly handle: Handler; readonly signal: AbortSignal }
 
 /** Whether probably nothing of the policy exists. */
 async function isNewCluster(

@@ -3,7 +3,7 @@
  * second one then finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
 import { create, type Wanted } from './wanted.ts'
@@ -12,7 +12,7 @@ import { create, type Wanted } from './wanted.ts'
 const RETRY_MS = 1000
 
 export type BootstrapParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** The server is not ready before these exist and `prepare` has run. */
   readonly first: readonly Wanted[]
   readonly prepare: (signal: AbortSignal) => Promise<void>

@@ -5,7 +5,8 @@
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
+import { objectInSlices, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
 import { requirementsOf } from '../registry/rules/label-selector.ts'
@@ -20,7 +21,7 @@ const RETRY_MS = 1000
 /** Parsed in about a millisecond; a role of many rules takes longer. */
 const PAGE_ROLES = 50
 
-export type AggregationParts = { readonly handle: HandleAs; readonly log: Log }
+export type AggregationParts = { readonly handle: Handler; readonly log: Log }
 
 export function followAggregatedRoles({ handle, log }: AggregationParts): AsyncDisposable {
   const run = (signal: AbortSignal): Promise<void> => followOnce(handle, signal)
@@ -28,11 +29,11 @@ export function followAggregatedRoles({ handle, log }: AggregationParts): AsyncD
 }
 
 /** Resolves when the watch has ended; fails if a list or a write failed. Events that arrive during a pass start another one. */
-async function followOnce(handle: HandleAs, signal: AbortSignal): Promise<void> {
+async function followOnce(handle: Handler, signal: AbortSignal): Promise<void> {
   await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
 }
 
-async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void> {
+async function aggregateAll(handle: Handler, signal: AbortSignal): Promise<void> {
   const slices = new Slices()
   const roles = await listRoles(handle, slices, signal)
   const faults: string[] = []
@@ -57,7 +58,7 @@ async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void
 }
 
 /** In pages, so that no turn of the event loop parses them all. */
-async function listRoles(handle: HandleAs, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
+async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
   const roles: Fields[] = []
   for (let next = ''; ; ) {
     const query = { limit: `${PAGE_ROLES}`, ...(next === '' ? {} : { continue: next }) }

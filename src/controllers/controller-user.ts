@@ -1,5 +1,5 @@
 /** Requests of a controller inside the server: those of its service account, as if kube-controller-manager had sent them. */
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { authenticatedGroup, type User } from '../api/user.ts'
 
 /** Its name is the field manager of what controllers write, as upstream. */
@@ -8,7 +8,7 @@ const userAgent = 'kube-controller-manager'
 const namespace = 'kube-system'
 
 /** `account`: its name in kube-system. What it may do is decided by RBAC, like for any other user. */
-export function controllerHandle(handle: HandleAs, account: string): HandleAs {
+export function controllerHandle(handle: Handler, account: string): Handler {
   const user: User = {
     name: `system:serviceaccount:${namespace}:${account}`,
     uid: '',

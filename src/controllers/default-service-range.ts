@@ -4,7 +4,8 @@
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Upstream's interval. */
@@ -14,7 +15,7 @@ const collection = '/apis/networking.k8s.io/v1/servicecidrs'
 const name = 'kubernetes'
 
 export type DefaultServiceRangeParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** --runtime-config may have turned the resource off. */
   readonly isServed: boolean
   readonly ranges: readonly Cidr[]

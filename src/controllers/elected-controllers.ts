@@ -2,7 +2,7 @@
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InProgress } from '../lib/in-progress.ts'
 import type { Log } from '../lib/log.ts'
@@ -35,7 +35,7 @@ import { protectClaims, protectVolumes } from './volume-protection.ts'
 export type ControllersParts = {
   /** As --controllers has them. */
   readonly names: readonly string[]
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   /** Creates in progress in this process, by namespace. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { parseJson } from '../api/json-value.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { Time, Timer } from '../lib/timers.ts'
 import { Election, ownLease } from './election.ts'
@@ -108,7 +108,7 @@ class Replica implements AsyncDisposable {
     identity: string,
     { time, store, random = Math.random, holdsStore = false }: ReplicaParts,
   ) {
-    const handle: HandleAs = async ({ body, signal }) => {
+    const handle: Handler = async ({ body, signal }) => {
       const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))
       const lease = {
         apiVersion: textOf(apiVersion),

@@ -3,7 +3,8 @@
  * holds its own, so that no two programs do the same work.
  */
 import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { microTime } from '../api/timestamps.ts'
 import type { Log } from '../lib/log.ts'
@@ -31,7 +32,7 @@ const managerLease = 'kube-controller-manager'
 
 export type ElectionParts = {
   /** As the server itself. */
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** A Lease in kube-system, from the cache. */
   readonly readLease: (name: string) => Promise<KubeObject | undefined>
   /** Of this process. */

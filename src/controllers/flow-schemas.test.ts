@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { type Log, silent } from '../lib/log.ts'
 import { SteppedTime } from '../../test/support/harness/stepped-time.ts'
@@ -21,7 +21,7 @@ const schema = {
 test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }, async () => {
   const written: string[] = []
   const logged: string[] = []
-  const handle: HandleAs = async ({ method, path, query, signal }) => {
+  const handle: Handler = async ({ method, path, query, signal }) => {
     if (method === 'PATCH') written.push(path)
     if (query.has('watch')) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
@@ -45,7 +45,7 @@ test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }
 test('what could not be told is told again', { timeout: 120_000 }, async () => {
   let told = 0
   const again = Promise.withResolvers<void>()
-  const handle: HandleAs = async ({ method, path, query, signal }) => {
+  const handle: Handler = async ({ method, path, query, signal }) => {
     if (method === 'PATCH' && ++told === 2) again.resolve()
     if (method === 'PATCH') return answer(told === 1 ? 500 : 200, {})
     if (query.has('watch')) {
@@ -66,7 +66,7 @@ test('what could not be told is told again', { timeout: 120_000 }, async () => {
 test('a watch that is opened when all is over is closed', { timeout: 120_000 }, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()
-  const handle: HandleAs = async ({ query }) => {
+  const handle: Handler = async ({ query }) => {
     if (!query.has('watch')) return answer(200, { items: [] })
     await opening.promise
     let isClosed = false
@@ -95,7 +95,7 @@ test('servers that do not agree about a schema write it six times a minute each'
   const time = new SteppedTime()
   let writes = 0
   const ready: (() => void)[] = []
-  const handle: HandleAs = async ({ method, path, query }) => {
+  const handle: Handler = async ({ method, path, query }) => {
     if (method === 'PATCH') {
       writes++
       // Another server writes the opposite at once: what is listed is never what was written.

@@ -3,7 +3,8 @@
  * checks all FlowSchemas when anything changes: there are few, and they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
+import { objectInSlices, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
@@ -22,7 +23,7 @@ const WRITES_MAX = 6
 const WRITES_MS = 60_000
 
 export type FlowSchemasParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly now: () => string
   /** Absent: that of the system. */
   readonly time?: Pick<Time, 'monotonicMs' | 'after'>
@@ -162,7 +163,7 @@ function conditionOf(
 }
 
 async function listed(
-  handle: HandleAs,
+  handle: Handler,
   path: string,
   signal: AbortSignal,
 ): Promise<readonly Fields[]> {

@@ -1,4 +1,5 @@
-import { type HandleAs, request } from '../api/own-request.ts'
+import { request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { beginWork, Restores } from '../lib/restores.ts'
 
 export type Followed = {
@@ -10,7 +11,7 @@ export type Followed = {
 
 /** Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves when the watch has ended. */
 export async function followWatch(
-  handle: HandleAs,
+  handle: Handler,
   { path, resourceVersion, signal }: Followed,
   onFrames: (frames: readonly Buffer[]) => void | Promise<void>,
 ): Promise<void> {

@@ -1,7 +1,8 @@
 /** The Lease in kube-system that shows that this server is up. */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 
 /** Upstream's figures: renewed often, valid long, so that no server is taken for dead by mistake. */
 export const RENEW_MS = 10_000
@@ -21,7 +22,7 @@ export type Identity = {
 
 /** `now`: as a timestamp with microseconds. */
 export async function renewIdentity(
-  handle: HandleAs,
+  handle: Handler,
   identity: Identity,
   { now, signal }: { readonly now: string; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -56,7 +57,7 @@ export async function renewIdentity(
 
 /** Deletes the leases of servers that have not renewed them in time. */
 export async function collectExpired(
-  handle: HandleAs,
+  handle: Handler,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const query = { labelSelector: `${componentLabel}=${component}` }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { keepFlowControl } from './kept-flow-control.ts'
 
 const collection = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
@@ -18,7 +18,7 @@ for (const others of [0, 1000]) {
       spec,
     }))
     const written: string[] = []
-    const handle: HandleAs = async ({ method, path }) => {
+    const handle: Handler = async ({ method, path }) => {
       if (method !== 'GET') written.push(path)
       return {
         status: 200,

@@ -3,7 +3,8 @@
  * annotation says that somebody has taken them over; those of other releases are removed.
  */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
+import { objectInSlices, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
@@ -16,7 +17,7 @@ const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 
 /** Fails when something could not be read or written. */
 export async function keepFlowControl(
-  handle: HandleAs,
+  handle: Handler,
   all: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -39,7 +40,7 @@ export async function keepFlowControl(
 
 type Kept = { readonly found: Fields | undefined; readonly signal: AbortSignal }
 
-async function keep(handle: HandleAs, wanted: Wanted, { found, signal }: Kept): Promise<void> {
+async function keep(handle: Handler, wanted: Wanted, { found, signal }: Kept): Promise<void> {
   const path = pathOf(wanted)
   if (found === undefined) {
     const refused = await create(handle, wanted, signal)
@@ -89,7 +90,7 @@ const annotationOf = (object: Fields): string =>
   textOf(fieldsOf(fieldsOf(object['metadata'])['annotations'])[annotation])
 
 async function listed(
-  handle: HandleAs,
+  handle: Handler,
   path: string,
   signal: AbortSignal,
 ): Promise<Map<string, Fields>> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { keepObjects } from './kept-objects.ts'
 
 const service = {
@@ -9,16 +9,16 @@ const service = {
 }
 
 /** Answers with these statuses, one after the other, and notes what was asked. */
-function scripted(statuses: readonly number[]): { handle: HandleAs; asked: string[] } {
+function scripted(statuses: readonly number[]): { handle: Handler; asked: string[] } {
   const asked: string[] = []
-  const handle: HandleAs = async ({ method, path }) => {
+  const handle: Handler = async ({ method, path }) => {
     asked.push(`${method} ${path}`)
     return { status: statuses[asked.length - 1] ?? 500, headers: {}, body: Buffer.alloc(0) }
   }
   return { handle, asked }
 }
 
-const keep = (handle: HandleAs): Promise<void> =>
+const keep = (handle: Handler): Promise<void> =>
   keepObjects(handle, [service], new AbortController().signal)
 
 test('what is missing is written', async () => {

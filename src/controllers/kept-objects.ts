@@ -1,5 +1,6 @@
 /** Objects of the cluster itself that are created again when they are deleted. Existing ones stay as they are. */
-import { type HandleAs, request } from '../api/own-request.ts'
+import { request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** Upstream's interval for the Service kubernetes. */
@@ -7,7 +8,7 @@ export const KEEP_MS = 10_000
 
 /** Fails when one of them is missing and could not be written. */
 export async function keepObjects(
-  handle: HandleAs,
+  handle: Handler,
   all: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<void> {

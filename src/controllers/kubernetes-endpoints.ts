@@ -1,6 +1,7 @@
 /** Keeps the endpoints of the Service default/kubernetes: the addresses of the running servers, including this one. */
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { parseIp } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
 import { validateTarget } from '../registry/rules/addresses.ts'
@@ -12,7 +13,7 @@ const RECONCILE_MS = 10_000
 const STOP_MS_MAX = 5_000
 
 export type KubernetesEndpointsParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** Records of the running servers (storage/server-addresses.ts). */
   readonly records: {
     readonly renew: (address: string, signal: AbortSignal) => Promise<void>

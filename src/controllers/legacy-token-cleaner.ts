@@ -3,7 +3,8 @@
  * for the period (a year) are marked as invalid, and deleted when they have been that for as long.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/timers.ts'
@@ -27,7 +28,7 @@ const lastUsedLabel = 'kubernetes.io/legacy-token-last-used'
 const invalidSinceLabel = 'kubernetes.io/legacy-token-invalid-since'
 
 export type LegacyTokenParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   /** How long a token may be unused. */
@@ -108,7 +109,7 @@ function accessTo(
 }
 
 /** The end of the day on which the recording of uses began. */
-async function trackedSinceMs(handle: HandleAs, signal: AbortSignal): Promise<number> {
+async function trackedSinceMs(handle: Handler, signal: AbortSignal): Promise<number> {
   const path = pathOf(trackingConfigMap(''))
   const response = await request(handle, { method: 'GET', path, signal })
   if (response.status >= FAILURE) throw new Error(failureOf(path, response))

@@ -3,7 +3,8 @@
  * tokens that were not used since long before. The bootstrap creates it; a lost one is created again, and an invalid date is replaced.
  */
 import { fieldsOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** How often it is checked. Upstream watches it. */
@@ -30,7 +31,7 @@ export const dayOf = (wallMs: number): string => new Date(wallMs).toISOString().
 
 /** `wallMs` is that of the bootstrap. */
 export function createTrackingCheck(
-  handle: HandleAs,
+  handle: Handler,
   wallMs: () => number,
 ): (signal: AbortSignal) => Promise<void> {
   let createdMs = wallMs()

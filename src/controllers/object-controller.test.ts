@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { silent } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
@@ -13,7 +13,7 @@ test('a write that is refused as a conflict, though nobody has changed the objec
   const configMaps = builtIn('configmaps')
   await using plane = await MemoryControlPlane.start([configMaps])
   let writes = 0
-  const handle: HandleAs = async (request, user) => {
+  const handle: Handler = async (request, user) => {
     if (request.method !== 'PUT') return plane.handle(request, user)
     writes++
     return answering(409, '{"kind":"Status","reason":"Conflict"}')

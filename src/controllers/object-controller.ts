@@ -1,6 +1,7 @@
 /** What small controllers share: each object of one resource that concerns them is looked at when it comes and when it changes. */
 import type { Fields, Json, KubeObject } from '../api/object.ts'
-import { type HandleAs, request } from '../api/own-request.ts'
+import { request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { FollowedResource } from '../storage/cache/followed-resource.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -15,7 +16,7 @@ import { WorkQueue } from '../lib/work-queue.ts'
 import { type Outcome, outcomeOrThrow, requireChange } from './write-outcome.ts'
 
 export type ObjectControllerParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   readonly metrics: QueueMetrics

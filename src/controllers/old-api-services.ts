@@ -4,7 +4,8 @@
  * its own again when it starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
-import { type HandleAs, objectInSlices, request } from '../api/own-request.ts'
+import { objectInSlices, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { pathOf, type Wanted } from './wanted.ts'
 
 const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -12,7 +13,7 @@ const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
 
 /** False: to be retried. `wanted`: all objects that the server creates at its start. */
 export async function removeOldApiServices(
-  handle: HandleAs,
+  handle: Handler,
   wanted: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { microTime } from '../api/timestamps.ts'
 import { hostname, networkInterfaces } from 'node:os'
 import { parseIp } from '../api/ip.ts'
-import type { HandleAs } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
@@ -26,7 +26,7 @@ import type { Wanted } from './wanted.ts'
 const REPAIR_MS = 3 * 60 * 1000
 
 export type OwnLoopsParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** Whether this server keeps a Lease that shows that it is running (gate APIServerIdentity). */
   readonly hasIdentity: boolean
   /** Repairs the addresses and node ports of all Services once. */

@@ -1,6 +1,7 @@
 /** Keeps one object in every active namespace: the default ServiceAccount, and the ConfigMap with the CA of the server. */
 import { fieldsOf, type KubeObject, itemsOf } from '../api/object.ts'
-import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { objectOf, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import { FollowedResource } from '../storage/cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -14,7 +15,7 @@ import { failureOf, outcomeOf } from './write-outcome.ts'
 const WORKERS_MAX = 5
 
 export type PerNamespaceParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   readonly metrics: QueueMetrics

@@ -4,13 +4,8 @@
  * upstream's repair controller; what happened before, or while a watch was down, is found by the periodic repair.
  */
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
-import {
-  type HandleAs,
-  objectInSlices,
-  objectOf,
-  parseInSlices,
-  request,
-} from '../api/own-request.ts'
+import { objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from '../lib/loop.ts'
@@ -24,7 +19,7 @@ const RETRY_MS = 1000
 const WORKERS_MAX = 4
 
 export type ServiceAddressesParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly addresses: {
     /** According to the cache. */
     readonly isTaken: (ip: string) => Promise<boolean>
@@ -98,7 +93,7 @@ type Event = { readonly type: string; readonly object: Fields }
 
 /** Calls `onEvent` for every change from now on, until the watch ends. */
 async function events(
-  handle: HandleAs,
+  handle: Handler,
   path: string,
   onEvent: (event: Event) => Promise<void>,
   signal: AbortSignal,

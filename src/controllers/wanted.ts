@@ -1,5 +1,6 @@
 import { fieldsOf, textOf, type Fields } from '../api/object.ts'
-import { type HandleAs, request } from '../api/own-request.ts'
+import { request } from '../api/own-request.ts'
+import type { Handler } from '../api/request.ts'
 
 /** An object that must exist; an existing one stays as it is. */
 export type Wanted = {
@@ -14,7 +15,7 @@ export const pathOf = ({ collection, object }: Wanted): string =>
 
 /** Creates the object. Returns the status of the failure if it neither was created nor exists. */
 export async function create(
-  handle: HandleAs,
+  handle: Handler,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<number | undefined> {

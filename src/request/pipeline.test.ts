@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AccessDecision } from '../api/access.ts'
 import { request } from '../api/own-request.ts'
-import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silent } from '../lib/log.ts'
@@ -11,7 +11,7 @@ import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
 import { InFlight } from './filters/in-flight.ts'
 import { RequestMetrics } from './filters/request-metrics.ts'
-import { createPipeline, type Handle } from './pipeline.ts'
+import { createPipeline } from './pipeline.ts'
 import { SlowRequests } from './slow-requests.ts'
 
 const alice: User = { name: 'alice', uid: '', groups: [], extra: {} }
@@ -23,7 +23,7 @@ const unexpected = async (): Promise<ApiResponse> => assert.fail('another kind o
 const later = <T>(value: T): Promise<T> =>
   new Promise((resolve) => setImmediate(() => resolve(value)))
 
-type World = { readonly handle: Handle; readonly seen: string[] }
+type World = { readonly handle: Handler; readonly seen: string[] }
 
 type Options = {
   readonly verdict?: AccessDecision['verdict']

@@ -4,8 +4,13 @@
  */
 import type { Authenticate } from '../access/authentication/authenticate.ts'
 import type { Authorize } from '../access/authorization/authorizer.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '../api/request.ts'
-import type { User } from '../api/user.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  firstHeader,
+  type Handler,
+  type Headers,
+} from '../api/request.ts'
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -54,13 +59,7 @@ export type PipelineOptions = {
   >
 }
 
-/**
- * Answers requests. With `ownUser` a request is not authenticated: the server's own parts make such
- * requests.
- */
-export type Handle = (request: ApiRequest, ownUser?: User) => Promise<ApiResponse>
-
-export function createPipeline(options: PipelineOptions): Handle {
+export function createPipeline(options: PipelineOptions): Handler {
   const { clock, log, authorize, observers, limits } = options
   const { monotonicMs } = clock
   const headers = new ResponseHeaders(options.constantHeaders)

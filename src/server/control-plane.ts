@@ -2,6 +2,7 @@
  * Builds one control plane from its subsystems: the resources that it serves, where their objects are stored, and who may access them. A
  * process can have any number of control planes on one database, each below its own prefix; nothing in here is global.
  */
+import type { Handler } from '../api/request.ts'
 import type { ClientAuthorities } from '../access/authentication/client-authorities.ts'
 import type { ConfiguredAuthorizers } from '../access/authorization/configured.ts'
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
@@ -11,7 +12,6 @@ import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { ServiceAllocators } from '../request/allocators/create-allocators.ts'
 import type { FlowControl } from '../request/flow/flow-control.ts'
-import type { Handle } from '../request/pipeline.ts'
 import type { Fillable } from '../storage/cache/first-fill.ts'
 import { buildAccess, type TokenOptions } from './access/build-access.ts'
 import { buildAdmission } from './admission/build-admission.ts'
@@ -37,7 +37,7 @@ export type ControlPlaneOptions = {
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 
 export type ControlPlane = AsyncDisposable & {
-  readonly handle: Handle
+  readonly handle: Handler
   /**
    * Resolves when the control plane knows what it decides requests by: roles, policies, webhooks, APIServices and custom resources.
    * Before that, no request may be accepted.

@@ -1,10 +1,10 @@
+import type { Handler } from '../api/request.ts'
 import type { RequestContext } from '../api/context.ts'
 import { type Ids, randomIds } from '../api/ids.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { lookUp } from '../lib/look-up.ts'
 import type { Verbosity } from '../lib/verbosity.ts'
-import type { Handle } from '../request/pipeline.ts'
 import { createFindHost, type FindHost } from '../request/verbs/subresources/find-host.ts'
 
 /** Inputs that do not come from the configuration. A test can replace and replay them. */
@@ -20,7 +20,7 @@ export type Environment = {
   /** Called with each request before it is authenticated. The context has the user later. */
   readonly onContext?: (context: RequestContext) => void
   /** Wraps the handler of all requests, including those that the server itself makes. */
-  readonly aroundRequest?: (handle: Handle) => Handle
+  readonly aroundRequest?: (handle: Handler) => Handler
 }
 
 export const realEnvironment = (log: Log): Environment => ({

@@ -1,5 +1,5 @@
+import type { Handler } from '../api/request.ts'
 import type { Objects } from '../api/object-access.ts'
-import type { HandleAs } from '../api/own-request.ts'
 import { createNow } from '../api/timestamps.ts'
 import type { Config } from '../config/config.ts'
 import { assert } from '../lib/assert.ts'
@@ -12,7 +12,6 @@ import { YamlConverter } from '../objects/codec/yaml.ts'
 import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
-import type { Handle } from '../request/pipeline.ts'
 import type { Access, AccessOf, ResourceAccess } from '../request/resource-access.ts'
 import { createOwnObjects } from '../request/verbs/own-objects.ts'
 import type { Cache } from '../storage/cache/cache.ts'
@@ -59,7 +58,7 @@ export class PlaneCore implements AsyncDisposable {
   readonly yaml: YamlConverter
   readonly patterns = new PatternThread()
   #access: ResourceAccess | undefined
-  #handle: Handle | undefined
+  #handle: Handler | undefined
 
   constructor({ config, environment, storage, egress, metrics, requestBytes }: PlaneCoreOptions) {
     this.config = config
@@ -83,7 +82,7 @@ export class PlaneCore implements AsyncDisposable {
    * Connects the subsystems at the end of the wiring: admission and access control read objects
    * through the resources that they guard, and make requests to the pipeline that they are in.
    */
-  connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handle }): void {
+  connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handler }): void {
     this.#access = access
     this.#handle = handle
   }
@@ -102,7 +101,7 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /** Requests that the server itself makes. */
-  readonly handle: HandleAs = (request, user) => {
+  readonly handle: Handler = (request, user) => {
     assert(this.#handle !== undefined, 'the control plane is connected before it makes requests')
     return this.#handle(request, user)
   }

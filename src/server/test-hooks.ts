@@ -1,7 +1,6 @@
 import type { Handler } from '../api/request.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Listener } from '../net/http/listener.ts'
-import type { Handle } from '../request/pipeline.ts'
 import type { OpenedEngine } from '../storage/open-engine.ts'
 
 /** What a test replaces in a server, or puts between its parts (src/entry/testing). A server of its own has no hooks. */
@@ -21,7 +20,7 @@ export type TestHooks = {
   /** The timers of everything that is due at a time of the clock. Absent: those of the system. */
   readonly timers?: Timers
   /** Wraps the handler of the requests of clients. The server's own requests do not pass through it. */
-  readonly aroundHandler?: (handle: Handle) => Handler
+  readonly aroundHandler?: (handle: Handler) => Handler
   /** Replaces listening at the address of the configuration. */
   readonly listen?: (listener: Listener) => Promise<void>
   /** Aborts a start that waits for something that cannot be read yet, with its reason. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
-import type { HandleAs } from '../../src/api/own-request.ts'
+import type { Handler } from '../../src/api/request.ts'
 import { flowControlObjects } from '../../src/controllers/bootstrap-flow-control.ts'
 import { keepFlowControl } from '../../src/controllers/kept-flow-control.ts'
 import {
@@ -254,7 +254,7 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
 })
 
 /** The server's own requests, made from outside of it. */
-const handle: HandleAs = async ({ method, path, query, body, headers }) => {
+const handle: Handler = async ({ method, path, query, body, headers }) => {
   const bytes = await body()
   const { status, text } = await client.call({
     method,

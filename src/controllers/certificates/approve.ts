@@ -10,7 +10,8 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
-import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
+import { objectOf, request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { contentOf } from '../../storage/cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
@@ -116,7 +117,7 @@ type Question = {
 
 /** Fails if nobody can say. */
 async function isAllowed(
-  handle: HandleAs,
+  handle: Handler,
   { object, subresource, signal }: Question,
 ): Promise<boolean> {
   const { username, uid, groups, extra } = fieldsOf(object['spec'])

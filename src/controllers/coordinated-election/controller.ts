@@ -5,7 +5,8 @@
  */
 import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { FollowedResource } from '../../storage/cache/followed-resource.ts'
 import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
@@ -24,7 +25,7 @@ const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
 
 export type CoordinatedElectionParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Pick<Registry, 'find'>
   readonly accessOf: ReadAccessOf
   readonly log: Log
@@ -34,7 +35,7 @@ export type CoordinatedElectionParts = {
 type Source = ReadAccess & { readonly resource: Resource }
 
 export class CoordinatedElection implements AsyncDisposable {
-  readonly #handle: HandleAs
+  readonly #handle: Handler
   readonly #time: Time
   readonly #stopping = new AbortController()
   readonly #queue: WorkQueue

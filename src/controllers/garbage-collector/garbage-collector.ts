@@ -3,7 +3,7 @@
  * foreground, and orphans dependents. The graph says what is suspect; what is done is decided on what is stored at that moment, and written on
  * condition that the object has not changed since.
  */
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Slices } from '../../lib/slices.ts'
@@ -54,7 +54,7 @@ type Unseen = {
 }
 
 export type GarbageCollectorParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   readonly metrics: QueueMetrics

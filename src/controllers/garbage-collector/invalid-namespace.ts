@@ -1,5 +1,6 @@
 /** The event that tells why an object went: its owner is in another namespace, which is no owner. */
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
 import type { Led, Place } from './sources.ts'
@@ -23,7 +24,7 @@ type Told = {
 
 /** Upstream's words. */
 export async function reportInvalidNamespace(
-  handle: HandleAs,
+  handle: Handler,
   { source: { resource }, uid }: Read,
   { reference, place, nowMs, signal }: Told,
 ): Promise<void> {

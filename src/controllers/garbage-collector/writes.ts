@@ -1,6 +1,7 @@
 /** What the collector writes: through the handler, as its service account. Each write names the version that it was decided on. */
 import type { Fields } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { OwnerReference } from '../object-head.ts'
 import { failureText, NOT_FOUND } from '../remote/ask-remote.ts'
 import { RemoteAway } from '../remote/remote-objects.ts'
@@ -23,10 +24,10 @@ export type Read = {
 type Sent = { readonly method: string; readonly body: Fields; readonly isMergePatch?: boolean }
 
 export class Writes {
-  readonly #handle: HandleAs
+  readonly #handle: Handler
   readonly #signal: AbortSignal
 
-  constructor(handle: HandleAs, signal: AbortSignal) {
+  constructor(handle: Handler, signal: AbortSignal) {
     this.#handle = handle
     this.#signal = signal
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { Item } from '../../storage/cache/item.ts'
 import { checkArgs } from '../../config/config.ts'
 import { builtInResources } from '../../registry/built-in.ts'
@@ -53,7 +53,7 @@ const namespace: KubeObject = {
 /** ConfigMaps in a namespace, by name, with their uids; `deletes` are those that were asked for. */
 function content(uids: Map<string, string>, afterList: () => void = () => undefined) {
   const deletes: string[] = []
-  const handle: HandleAs = async (request) => {
+  const handle: Handler = async (request) => {
     const name = request.path.slice(request.path.lastIndexOf('/') + 1)
     const { uid } = fieldsOf(fieldsOf(parseJson(await request.body()))['preconditions'])
     deletes.push(name)
@@ -119,7 +119,7 @@ test('what is left of a namespace stays when it is not being deleted any more', 
 test('nothing else is deleted while a pod could not be', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
   const refused = { kind: 'Status', message: 'not now' }
-  const handle: HandleAs = async (request, user) => {
+  const handle: Handler = async (request, user) => {
     if (!request.path.includes('/pods/')) return parts.handle(request, user)
     return { status: 429, headers: {}, body: Buffer.from(JSON.stringify(refused)) }
   }

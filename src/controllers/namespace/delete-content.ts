@@ -1,6 +1,7 @@
 /** Deletes what is in a namespace, as far as that is possible now. */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
@@ -24,7 +25,7 @@ const RESOURCES_MAX = 8
 const FINALIZERS_SECONDS = 15
 
 export type ContentParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   /** Whether the namespace is still being deleted, as it is stored now: another one of its name is not. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { deleteRemote } from './delete-remote.ts'
 
 const resource = {
@@ -16,9 +16,9 @@ const { signal } = new AbortController()
 function remote(
   names: string[],
   finalizers?: readonly string[],
-): { handle: HandleAs; asked: string[] } {
+): { handle: Handler; asked: string[] } {
   const asked: string[] = []
-  const handle: HandleAs = async ({ method, path: at }) => {
+  const handle: Handler = async ({ method, path: at }) => {
     asked.push(`${method} ${at}`)
     if (method === 'DELETE' && finalizers === undefined) {
       const name = at.slice(path.length + 1)
@@ -32,7 +32,7 @@ function remote(
 }
 
 const answering =
-  (status: number, text: string): HandleAs =>
+  (status: number, text: string): Handler =>
   async () => ({ status, headers: {}, body: Buffer.from(text) })
 
 test('what is there is deleted together, or one by one', async () => {

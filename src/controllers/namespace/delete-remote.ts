@@ -1,6 +1,6 @@
 /** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
 import type { Fields } from '../../api/object.ts'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import {
@@ -24,7 +24,7 @@ export type RemoteLeft = {
 }
 
 type DeletedResource = Pick<RemoteResource, 'group' | 'version' | 'plural' | 'verbs'>
-type Parts = { readonly handle: HandleAs; readonly signal: AbortSignal }
+type Parts = { readonly handle: Handler; readonly signal: AbortSignal }
 
 const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }

@@ -1,7 +1,8 @@
 /** The namespace-controller: empties each namespace that is being deleted, tells in its conditions what is left, and finalizes it. */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
 import { FollowedResource } from '../../storage/cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -35,7 +36,7 @@ const WRITE_TRIES = 5
 const finalizer = 'kubernetes'
 
 export type NamespaceControllerParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   /** Creates in progress in this process, by namespace. */

@@ -1,7 +1,8 @@
 /** A request of a controller that this server passes on to a remote one, whose answer may come piece by piece, be long, or not come. */
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
-import { type HandleAs, type OwnRequest, request } from '../../api/own-request.ts'
+import { type OwnRequest, request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { deadline, type Timers } from '../../lib/timers.ts'
 
@@ -15,7 +16,7 @@ export type RemoteAnswer = { readonly status: number; readonly bytes: Buffer }
 
 /** The whole answer. Fails if it is too long or too late. */
 export async function askRemote(
-  handle: HandleAs,
+  handle: Handler,
   { timers, signal, ...asked }: Asked,
 ): Promise<RemoteAnswer> {
   using late = deadline(timers, ANSWER_MS_MAX)

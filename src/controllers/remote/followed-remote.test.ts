@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { ApiResponse, FrameSource } from '../../api/request.ts'
 import { type Log, silent } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
@@ -19,7 +19,7 @@ const time: Time = {
   ...systemTime,
   after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run),
 }
-const none: HandleAs = () => Promise.reject(new Error('not asked for'))
+const none: Handler = () => Promise.reject(new Error('not asked for'))
 
 class Followed implements AsyncDisposable {
   readonly told = new Map<string, string>()
@@ -27,7 +27,7 @@ class Followed implements AsyncDisposable {
   readonly followed: FollowedRemote
 
   constructor(
-    handle: HandleAs,
+    handle: Handler,
     { known = [], log = silent }: { known?: readonly string[]; log?: Log } = {},
   ) {
     const objects = new RemoteObjects(things, {
@@ -64,7 +64,7 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
     `${event}\n\n${gone}\n${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '7' } } })}\n`,
   )
   const asked: string[] = []
-  const handle: HandleAs = async ({ query }) => {
+  const handle: Handler = async ({ query }) => {
     asked.push(
       query.get('watch') === 'true'
         ? `watch ${query.get('resourceVersion')}`
@@ -272,11 +272,11 @@ function endless(onClose: () => void = () => undefined): FrameSource {
   }
 }
 
-const cut: HandleAs = () => Promise.reject(new Error('cut'))
+const cut: Handler = () => Promise.reject(new Error('cut'))
 
 /** A server that has these objects, and tells of no others. */
 const listing =
-  (items: readonly object[]): HandleAs =>
+  (items: readonly object[]): Handler =>
   async ({ query }) =>
     query.has('watch')
       ? { status: 200, headers: {}, frames: open() }

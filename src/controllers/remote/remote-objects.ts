@@ -3,7 +3,7 @@
  * it is not there. While the server is away, it is asked now and then, so that those who ask do not wait for it.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Log } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Time } from '../../lib/timers.ts'
@@ -37,7 +37,7 @@ export class RemoteCalls {
 }
 
 export type RemoteObjectsParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly signal: AbortSignal
   readonly log: Log
   readonly time: Time

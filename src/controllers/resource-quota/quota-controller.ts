@@ -4,7 +4,8 @@
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import {
   isSameList,
@@ -42,7 +43,7 @@ const WORKERS_MAX = 5
 const RESYNC_MS = 5 * 60_000
 
 export type QuotaControllerParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   readonly gates: Gates

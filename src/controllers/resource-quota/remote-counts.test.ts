@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
@@ -105,7 +105,7 @@ test('only what a quota limits is asked for', async () => {
 test('a status that is refused as a conflict, though nobody has changed it, is not written again at once', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   let writes = 0
-  const refusing: HandleAs = async (request, user) => {
+  const refusing: Handler = async (request, user) => {
     if (request.method !== 'PUT') return plane.handle(request, user)
     writes++
     return answering(409, '{"kind":"Status","reason":"Conflict"}')

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
-import type { Handle } from '../../request/pipeline.ts'
 import type { Listener } from '../../net/http/listener.ts'
 import type { Log } from '../../lib/log.ts'
 import { Restores } from '../../lib/restores.ts'
@@ -27,12 +26,12 @@ export type BootParts = {
   /** Absent: writes are not recorded. */
   readonly history?: History
   /** Around the requests of clients. */
-  readonly around?: (handle: Handle) => Handler
+  readonly around?: (handle: Handler) => Handler
   /** How clients reach it. */
   readonly listen: (listener: Listener) => Promise<void>
 }
 
-export type Booted = { readonly server: Server; readonly handle: Handle }
+export type Booted = { readonly server: Server; readonly handle: Handler }
 
 /** The same for all servers of the process: in a fork, the records of its origin are its own. */
 const serverUid = randomUUID()
@@ -40,7 +39,7 @@ const serverUid = randomUUID()
 export async function boot(config: Config, parts: BootParts): Promise<Booted> {
   const { engine, restores = new Restores(), clock, log, history } = parts
   const { isPrepared, isPassive = false, around = (handle) => handle, listen } = parts
-  const { promise: handle, resolve } = Promise.withResolvers<Handle>()
+  const { promise: handle, resolve } = Promise.withResolvers<Handler>()
   const surroundings = {
     ...realEnvironment(log),
     clock: clock.clock,
@@ -56,7 +55,7 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     isPrepared,
     isPassive,
     timers: clock.timers,
-    aroundHandler: (own: Handle) => {
+    aroundHandler: (own: Handler) => {
       resolve(own)
       return around(own)
     },

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
-import type { Handle } from '../../request/pipeline.ts'
 import { type Log, silent } from '../../lib/log.ts'
 import { nodeFault } from '../../lib/node-version.ts'
 import { Restores } from '../../lib/restores.ts'
@@ -282,7 +281,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     return booted
   }
 
-  #around(handle: Handle): Handler {
+  #around(handle: Handler): Handler {
     const faulty = this.faults.around((request) => this.#restores.begin(() => handle(request)))
     const counted: Handler = (request) => {
       this.#beforeRequest(request.method)

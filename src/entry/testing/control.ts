@@ -8,7 +8,6 @@ import type { Kubeconfig } from '../../api/kubeconfig.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
 import { objectOf } from '../../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
-import type { Handle } from '../../request/pipeline.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { checkEffect, checkMatch } from './check-fault.ts'
 import type { TestClock } from './clock.ts'
@@ -61,7 +60,7 @@ export class Control {
   }
 
   /** Answers these paths itself, and leaves all others to the handler. */
-  around(handle: Handle, next: Handler): Handler {
+  around(handle: Handler, next: Handler): Handler {
     return async (request) => {
       if (!request.path.startsWith(prefix)) return next(request)
       const refused = await this.#refusal(handle, request)
@@ -82,7 +81,7 @@ export class Control {
   }
 
   /** Undefined: the user may. The server itself is asked, with the credentials of the request. */
-  async #refusal(handle: Handle, request: ApiRequest): Promise<ApiResponse | undefined> {
+  async #refusal(handle: Handler, request: ApiRequest): Promise<ApiResponse | undefined> {
     const { path, method } = request
     const spec = { nonResourceAttributes: { path, verb: method.toLowerCase() } }
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec }

@@ -5,11 +5,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestContext } from '../../api/context.ts'
 import { parseJson } from '../../api/json-value.ts'
-import { type ApiRequest, firstHeader } from '../../api/request.ts'
+import { type ApiRequest, type Handler, firstHeader } from '../../api/request.ts'
 import { parseFieldsV1 } from '../../objects/apply/fields-v1.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
 import { printElement } from '../../objects/apply/path-element.ts'
-import type { Handle } from '../../request/pipeline.ts'
 import { Deque } from '../../lib/deque.ts'
 import type { FeedEvent, Key, Versioned } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
@@ -130,7 +129,7 @@ export class History {
   }
 
   readonly aroundRequest =
-    (handle: Handle): Handle =>
+    (handle: Handler): Handler =>
     (request, knownUser) => {
       const asking = { request, isOwn: knownUser !== undefined, context: undefined }
       return this.#asking.run(asking, () => handle(request, knownUser))

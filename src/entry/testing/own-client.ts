@@ -1,8 +1,7 @@
 /** A test's own way into a cluster: straight to the handler, without a connection and without faults. */
 import { parseJson } from '../../api/json-value.ts'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
-import type { Handle } from '../../request/pipeline.ts'
 import { adminName, type TestUser } from './credentials.ts'
 import { discard } from './discard.ts'
 import type { History } from './history.ts'
@@ -23,7 +22,7 @@ export type TestResponse<T> = { readonly status: number; readonly body: T }
 
 /** Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON, whatever `T` says. */
 export async function ask<T>(
-  handle: Handle,
+  handle: Handler,
   request: TestRequest,
   history: History,
 ): Promise<TestResponse<T>> {

@@ -3,7 +3,8 @@
  * change, and every half minute: what is between the servers may fail without a change. One of this server is always available.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
-import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
+import { objectOf, request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
 import type { FollowedAccess } from '../../storage/cache/follow-by-name.ts'
 import { FollowedResource } from '../../storage/cache/followed-resource.ts'
@@ -33,7 +34,7 @@ export type AvailabilityParts = Pick<RemoteParts, 'clientCertificate' | 'dial' |
   readonly getEndpoints: GetService
   /** Of services and endpoints. Undefined: the resource is not served. */
   readonly accessOf: (plural: string) => FollowedAccess | undefined
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly metrics: AvailabilityMetrics
   readonly clock: Clock
   readonly log: Log

@@ -5,7 +5,8 @@
 import { unclassified } from '../../api/errors.ts'
 import type { Cidr } from '../../api/ip.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Key } from '../../storage/engine.ts'
 import { serverRecords } from '../../storage/keys.ts'
@@ -33,7 +34,7 @@ export type ResourceObjects = {
 }
 
 export type AllocatorsParts = {
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly store: Store
   /** The prefix of all keys. */
   readonly root: Key
@@ -130,7 +131,7 @@ function createNodePorts({
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'
 
-async function createAddress(handle: HandleAs, address: KubeObject): Promise<boolean> {
+async function createAddress(handle: Handler, address: KubeObject): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const { status } = await request(handle, {
     method: 'POST',
@@ -142,7 +143,7 @@ async function createAddress(handle: HandleAs, address: KubeObject): Promise<boo
   return status === CREATED
 }
 
-async function deleteAddress(handle: HandleAs, ip: string, uid: string): Promise<void> {
+async function deleteAddress(handle: Handler, ip: string, uid: string): Promise<void> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } }
   const { status } = await request(handle, {
@@ -155,7 +156,7 @@ async function deleteAddress(handle: HandleAs, ip: string, uid: string): Promise
     throw unexpected(status, 'deleted')
 }
 
-async function deleteEndpointsOf(handle: HandleAs, { namespace, name }: Parent): Promise<void> {
+async function deleteEndpointsOf(handle: Handler, { namespace, name }: Parent): Promise<void> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const path = `/api/v1/namespaces/${namespace}/endpoints/${name}`
   await request(handle, { method: 'DELETE', path, signal })

@@ -3,7 +3,8 @@ import type { Objects } from '../../api/object-access.ts'
 import type { AccountClaims } from '../../api/account-claims.ts'
 import { checkPathSegment } from '../../api/names.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import { type AccountKeys, fixedKeys } from '../../access/authentication/account-keys.ts'
 import type { AccountMetrics } from '../../access/authentication/account-metrics.ts'
 import { createAuthenticateAccount } from '../../access/authentication/account-token.ts'
@@ -33,7 +34,7 @@ export type AccountsParts = {
   readonly parse: ParseToken
   readonly objects: Pick<Objects, 'get'>
   /** For the labels of secrets whose tokens are used. */
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** Undefined: a key of the configuration signs. */
   readonly signer: ExternalSigner | undefined
   readonly metrics: AccountMetrics
@@ -117,7 +118,7 @@ const FAILURE = 300
 
 /** Requests that come together share one write. */
 function createLabel(
-  handle: HandleAs,
+  handle: Handler,
   log: Log,
 ): (secret: KubeObject, day: string) => Promise<void> {
   const writes = new Map<string, Promise<void>>()

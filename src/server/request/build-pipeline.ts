@@ -1,4 +1,5 @@
 /** The request pipeline of a control plane. */
+import type { Handler } from '../../api/request.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { reviewedToken } from '../../access/authentication/bearer-token.ts'
 import { explainAccess } from '../../access/authorization/why.ts'
@@ -15,7 +16,7 @@ import { Cors } from '../../request/filters/cors.ts'
 import { InFlight } from '../../request/filters/in-flight.ts'
 import { dumpFlows } from '../../request/flow/dump.ts'
 import type { FlowControl } from '../../request/flow/flow-control.ts'
-import { createPipeline, type Handle, type PipelineOptions } from '../../request/pipeline.ts'
+import { createPipeline, type PipelineOptions } from '../../request/pipeline.ts'
 import type { ResourceAccess } from '../../request/resource-access.ts'
 import { SlowRequests } from '../../request/slow-requests.ts'
 import type { Traces } from '../../request/tracing/tracing.ts'
@@ -49,7 +50,7 @@ type Subsystems = {
   readonly access: ResourceAccess
 }
 
-export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: ServerHooks): Handle {
+export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: ServerHooks): Handler {
   const { config, environment, registry, metrics } = core
   const { accessControl, aggregation, flowControl } = systems
   const { clock, log, ids } = environment

@@ -1,5 +1,5 @@
 /** What Services take from finite pools: the allocators, given the objects that they read. */
-import type { HandleAs } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import {
   createAllocators,
   type ResourceObjects,
@@ -20,7 +20,7 @@ export type AllocationParts = {
   readonly store: Store
   readonly registry: Registry
   readonly accessOf: AccessOf
-  readonly handle: HandleAs
+  readonly handle: Handler
   readonly metrics: AllocatorMetrics
   readonly surroundings: { readonly clock: Clock; readonly log: Log; readonly random: () => number }
 }

@@ -1,6 +1,7 @@
 /** Connects the controller of CustomResourceDefinitions with the parts of a control plane. */
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { Definitions } from '../../controllers/definitions.ts'
 import type { Log } from '../../lib/log.ts'
@@ -33,7 +34,7 @@ type Parts = {
   readonly retire: (resource: Resource) => void
   /** The resource is deleted: removes its metrics. */
   readonly uncount: (resource: Resource) => void
-  readonly handle: HandleAs
+  readonly handle: Handler
   /** Changes when the database turns out to be another one, or an older state of it. */
   readonly life: () => number
   readonly log: Log

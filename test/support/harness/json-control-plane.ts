@@ -4,7 +4,7 @@
  */
 import { parseJson } from '../../../src/api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
-import type { HandleAs } from '../../../src/api/own-request.ts'
+import type { Handler } from '../../../src/api/request.ts'
 import type { ApiResponse } from '../../../src/api/request.ts'
 import type { Cache } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
@@ -66,7 +66,7 @@ export class JsonControlPlane {
     )
   }
 
-  readonly handle: HandleAs = async ({ method, path, body }) => {
+  readonly handle: Handler = async ({ method, path, body }) => {
     const place = this.#placeIn(path)
     const bytes = await body()
     const sent = bytes.length === 0 ? {} : fieldsOf(parseJson(bytes))

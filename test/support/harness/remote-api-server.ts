@@ -1,6 +1,6 @@
 /** A remote API server in the process of a test, behind a handler: things of `remote.example.com`, which are listed, watched, read, patched and deleted. */
 import { fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
-import type { HandleAs } from '../../../src/api/own-request.ts'
+import type { Handler } from '../../../src/api/request.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/api/request.ts'
 import type {
   RemoteApis,
@@ -93,7 +93,7 @@ export class RemoteApiServer {
   }
 
   /** Of a server that passes on what is for this one. */
-  before(handle: HandleAs): HandleAs {
+  before(handle: Handler): Handler {
     return async (request, user) => {
       if (!request.path.startsWith(`/apis/${group}/`)) return handle(request, user)
       this.asked.push(`${request.method} ${request.path}`)
