@@ -1,7 +1,7 @@
 /** Reads and validates the audit flags and the files that they name. All errors are reported, with upstream's messages. */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
-import type { Kubeconfig } from '../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
@@ -43,7 +43,7 @@ export type AuditLog = Backend & {
 }
 
 export type AuditWebhook = Backend & {
-  readonly kubeconfig: Kubeconfig
+  readonly kubeconfig: ClientConfig
   readonly initialBackoffMs: number
 }
 

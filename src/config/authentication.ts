@@ -8,7 +8,7 @@ import {
 } from './files/authentication.ts'
 import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
-import type { Kubeconfig } from '../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes } from './flag-file.ts'
 import { hasOidcFlags, readOidc } from './oidc.ts'
 import { readRequestHeader, type RequestHeaderConfig } from './request-header.ts'
@@ -39,7 +39,7 @@ export type AuthenticationFile = {
 }
 
 export type TokenWebhook = {
-  readonly kubeconfig: Kubeconfig
+  readonly kubeconfig: ClientConfig
   readonly reviewVersion: 'v1' | 'v1beta1'
   readonly cacheMs: number
 }

@@ -11,7 +11,7 @@ import {
 import type { AuthorizationWebhook } from './files/authorization-webhook.ts'
 import type { FileRead } from './files/config-file.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
-import type { Kubeconfig } from '../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
@@ -50,7 +50,7 @@ export type WebhookConfig = {
   readonly type: 'Webhook'
   readonly name: string
   readonly webhook: AuthorizationWebhook
-  readonly kubeconfig: Kubeconfig
+  readonly kubeconfig: ClientConfig
 }
 
 export function readAuthorization(

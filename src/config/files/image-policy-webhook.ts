@@ -3,13 +3,13 @@ import { fieldsOf, numberOf, textOf } from '../../api/object.ts'
 import { formatDuration } from '../../lib/duration.ts'
 import type { FileRead } from './config-file.ts'
 import { decodeUnversioned } from './decode-unversioned.ts'
-import type { Kubeconfig } from '../../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 import { noKubeconfig } from './kubeconfig-rules.ts'
 import { imagePolicyType } from './schemes.ts'
 
 export type ImagePolicyWebhook = {
-  readonly kubeconfig: Kubeconfig
+  readonly kubeconfig: ClientConfig
   /** How long answers are kept; 0: they are not. */
   readonly allowTtlMs: number
   readonly denyTtlMs: number

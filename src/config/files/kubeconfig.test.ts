@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createAuthority } from '../../lib/x509/certificates.ts'
 import type { FileFault } from './decode-file.ts'
-import type { Kubeconfig } from '../../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-kubeconfig-'))
@@ -13,7 +13,7 @@ after(() => rmSync(dir, { recursive: true }))
 
 const path = join(dir, 'kubeconfig')
 
-function read(cluster: object, user: object): Kubeconfig | FileFault {
+function read(cluster: object, user: object): ClientConfig | FileFault {
   const config = {
     clusters: [{ name: 'c', cluster }],
     users: [{ name: 'u', user }],
@@ -24,7 +24,7 @@ function read(cluster: object, user: object): Kubeconfig | FileFault {
   return readKubeconfig(path)
 }
 
-function accept(cluster: object, user: object): Kubeconfig {
+function accept(cluster: object, user: object): ClientConfig {
   const kubeconfig = read(cluster, user)
   assert.ok(!('fault' in kubeconfig), 'fault' in kubeconfig ? kubeconfig.fault : '')
   return kubeconfig

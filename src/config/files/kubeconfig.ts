@@ -17,8 +17,8 @@ import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import type {
   ClientCertificate,
+  ClientConfig,
   Impersonation,
-  Kubeconfig,
   KubeconfigCredentials,
   KubeconfigUser,
   KubeconfigUsers,
@@ -55,7 +55,7 @@ export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
 }
 
 /** Errors have client-go's messages. Paths in the file are relative to its directory. */
-export function readKubeconfig(path: string): Kubeconfig | FileFault {
+export function readKubeconfig(path: string): ClientConfig | FileFault {
   const loaded = loadFile(path)
   if ('fault' in loaded) return loaded
   const { fields } = loaded
@@ -118,7 +118,7 @@ function withPaths(
 
 type Origin = { readonly path: string; readonly userName: string }
 
-function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | FileFault {
+function clientOf(cluster: Fields, user: Fields, origin: Origin): ClientConfig | FileFault {
   const url = readServerUrl(textOf(cluster['server']), origin.path)
   if ('fault' in url) return url
   const proxy = readProxyUrl(textOf(cluster['proxy-url']), origin.path)
@@ -140,7 +140,7 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | F
   }
 }
 
-type Identity = Pick<Kubeconfig, 'credentials' | 'clientCertificate'>
+type Identity = Pick<ClientConfig, 'credentials' | 'clientCertificate'>
 
 const nobody: Identity = { credentials: { kind: 'none' }, clientCertificate: null }
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { fieldsOf } from '../../api/object.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../../api/user.ts'
 import { readKubeconfig } from '../../config/files/kubeconfig.ts'
-import type { Kubeconfig } from '../../net/outbound/kubeconfig.ts'
+import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { printWhy } from './why-tree.ts'
@@ -130,7 +130,7 @@ function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   return [...own, user === anonymousUser.name ? unauthenticatedGroup : authenticatedGroup]
 }
 
-function configOf(values: Flags, defaultKubeconfig: string): Kubeconfig {
+function configOf(values: Flags, defaultKubeconfig: string): ClientConfig {
   const {
     server,
     token,

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
-import type { Kubeconfig } from './kubeconfig.ts'
+import type { ClientConfig } from './kubeconfig.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { createSelfSigned } from '../../lib/x509/certificates.ts'
 import { type Dial, dialDirect } from '../../lib/dial.ts'
@@ -54,7 +54,7 @@ async function start(
   }
 }
 
-const configOf = (url: string, more: Partial<Kubeconfig> = {}): Kubeconfig => ({
+const configOf = (url: string, more: Partial<ClientConfig> = {}): ClientConfig => ({
   server: url,
   tlsServerName: '',
   isInsecure: false,
@@ -66,8 +66,11 @@ const configOf = (url: string, more: Partial<Kubeconfig> = {}): Kubeconfig => ({
   ...more,
 })
 
-const clientOf = (url: string, more?: Partial<Kubeconfig>, timeoutMs = 10_000): KubeconfigClient =>
-  new KubeconfigClient(configOf(url, more), { timeoutMs })
+const clientOf = (
+  url: string,
+  more?: Partial<ClientConfig>,
+  timeoutMs = 10_000,
+): KubeconfigClient => new KubeconfigClient(configOf(url, more), { timeoutMs })
 
 const ok = (_: IncomingMessage, response: ServerResponse): void => void response.end('{"ok":true}')
 
@@ -101,7 +104,7 @@ test('it posts JSON and gives the body of the answer, on one connection', async 
 test('it shows its credentials: a token, a user and password, those of the URL', async () => {
   await using hook = await start(ok)
   const withUser = (user: string): string => hook.url.replace('https://', `https://${user}@`)
-  const cases: [string, Partial<Kubeconfig>, string][] = [
+  const cases: [string, Partial<ClientConfig>, string][] = [
     [hook.url, { credentials: { kind: 'token', token: 't1', path: null } }, 'Bearer t1'],
     [hook.url, { credentials: { kind: 'basic', username: 'a', password: 'b' } }, 'Basic YTpi'],
     [withUser('u:p%40'), {}, 'Basic dTpwQA=='],

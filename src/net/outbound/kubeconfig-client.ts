@@ -2,7 +2,7 @@
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../../api/quote.ts'
-import type { Kubeconfig } from './kubeconfig.ts'
+import type { ClientConfig } from './kubeconfig.ts'
 import { type Dial, dialDirect } from '../../lib/dial.ts'
 import { DialedAgent, DialedTlsAgent } from '../../lib/dialed-agents.ts'
 import { formatDuration } from '../../lib/duration.ts'
@@ -36,7 +36,7 @@ export type KubeconfigClientOptions = {
 }
 
 export class KubeconfigClient implements Disposable {
-  readonly #kubeconfig: Kubeconfig
+  readonly #kubeconfig: ClientConfig
   readonly #timeoutMs: number
   readonly #time: Time
   readonly #dial: Dial | undefined
@@ -54,7 +54,7 @@ export class KubeconfigClient implements Disposable {
   #sent = 0
 
   constructor(
-    kubeconfig: Kubeconfig,
+    kubeconfig: ClientConfig,
     { timeoutMs, time = systemTime, dial }: KubeconfigClientOptions,
   ) {
     this.#kubeconfig = kubeconfig

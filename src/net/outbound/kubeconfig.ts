@@ -1,6 +1,6 @@
-/** What a kubeconfig file says about the connection to a server. config/files/kubeconfig.ts reads it. */
+/** The configuration of a client: the server, TLS and the user, as a kubeconfig file contains them. config/files/kubeconfig.ts reads the file. */
 
-export type Kubeconfig = {
+export type ClientConfig = {
   /** A URL with a scheme: `https://host:port/path`. */
   readonly server: string
   /** '': the host of `server`. */
@@ -35,7 +35,7 @@ export type Impersonation = {
 }
 
 /** A user of a kubeconfig, whatever the server. */
-export type KubeconfigUser = Pick<Kubeconfig, 'credentials' | 'clientCertificate' | 'impersonate'>
+export type KubeconfigUser = Pick<ClientConfig, 'credentials' | 'clientCertificate' | 'impersonate'>
 
 export type KubeconfigUsers = {
   readonly byName: ReadonlyMap<string, KubeconfigUser>
