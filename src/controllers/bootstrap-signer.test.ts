@@ -6,7 +6,7 @@ import { Metrics } from '../lib/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
 import { signClusterInfo, tokenOf, withSignatures } from './bootstrap-signer.ts'
 import { QueueMetrics } from '../lib/queue-metrics.ts'
-import type { ReadAccess, ReadAccessOf } from './read-access.ts'
+import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 
 const clusterInfo = (data: Fields): KubeObject => ({
   apiVersion: 'v1',
@@ -67,10 +67,10 @@ test('a stop before the tokens are listed leaves the signatures as they are', as
   await plane.create(configMaps, clusterInfo(data))
   const isRead = Promise.withResolvers<void>()
   const opening = Promise.withResolvers<void>()
-  const accessOf: ReadAccessOf = (resource) => {
+  const accessOf: CacheAccessOf = (resource) => {
     const access = plane.accessOf(resource)
     const { reader } = access
-    const held: ReadAccess['reader'] = {
+    const held: CacheAccess['reader'] = {
       known: () => reader.known(),
       get: (key, at) => {
         if (resource.plural === 'configmaps') isRead.resolve()

@@ -24,7 +24,7 @@ import { keepInNamespaces } from './per-namespace-object.ts'
 import { checkPolicies } from './policy-status.ts'
 import type { QueueMetrics } from '../lib/queue-metrics.ts'
 import { QuotaController } from './resource-quota/quota-controller.ts'
-import type { ReadAccessOf } from './read-access.ts'
+import type { CacheAccessOf } from './cache-access.ts'
 import type { RemoteApis } from './remote/remote-content.ts'
 import { RetriedStart } from './retried-start.ts'
 import { startInTurns } from './start-in-turns.ts'
@@ -37,7 +37,7 @@ export type ControllersParts = {
   readonly names: readonly string[]
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   /** Creates in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
   /** Whether other processes may have the same database. */

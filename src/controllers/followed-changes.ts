@@ -7,7 +7,7 @@ import { Restores } from '../lib/restores.ts'
 import { sleep, systemTime } from '../lib/timers.ts'
 import type { Shown, WatchEvent } from '../storage/cache/event.ts'
 import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
-import type { ReadAccess } from './read-access.ts'
+import type { CacheAccess } from './cache-access.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
@@ -15,7 +15,7 @@ const RETRY_MS = 100
 export type FollowedChangesParts = {
   /** For the log. */
   readonly name: string
-  readonly access: ReadAccess
+  readonly access: CacheAccess
   readonly onChange: (change: Shown) => void
   /** Everything before now may have changed. */
   readonly onStart: () => void

@@ -5,7 +5,7 @@ import { request } from '../api/own-request.ts'
 import { silent } from '../lib/log.ts'
 import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
 import { cleanOnce } from './legacy-token-cleaner.ts'
-import type { ReadAccess, ReadAccessOf } from './read-access.ts'
+import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 
 const secrets = builtIn('secrets')
 const accounts = builtIn('serviceaccounts')
@@ -126,11 +126,11 @@ test('a token that is used during the run is not marked, and Pods are read once 
   for (const { name } of references) await plane.create(secrets, secretOf(name))
   const { signal } = new AbortController()
   let lists = 0
-  const accessOf: ReadAccessOf = (resource) => {
+  const accessOf: CacheAccessOf = (resource) => {
     const access = plane.accessOf(resource)
     const { reader } = access
     if (resource.plural !== 'pods') return access
-    const read: ReadAccess['reader'] = {
+    const read: CacheAccess['reader'] = {
       known: () => reader.known(),
       get: (key, at) => reader.get(key, at),
       watch: (options) => reader.watch(options),

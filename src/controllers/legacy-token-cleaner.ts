@@ -13,7 +13,7 @@ import { secretNames } from '../registry/kinds/core/pod/references.ts'
 import type { Registry } from '../registry/registry.ts'
 import { dayOf, isDay, trackingConfigMap } from './legacy-token-tracking.ts'
 import { Loop } from '../lib/loop.ts'
-import type { ReadAccess, ReadAccessOf } from './read-access.ts'
+import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 import { pathOf } from './wanted.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
 
@@ -30,7 +30,7 @@ const invalidSinceLabel = 'kubernetes.io/legacy-token-invalid-since'
 export type LegacyTokenParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   /** How long a token may be unused. */
   readonly periodMs: number
   readonly clock: Pick<Clock, 'wallMs'>
@@ -103,7 +103,7 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
 function accessTo(
   { registry, accessOf }: LegacyTokenParts,
   plural: string,
-): ReadAccess | undefined {
+): CacheAccess | undefined {
   const resource = registry.find({ group: '', version: 'v1', plural })
   return resource && accessOf(resource)
 }
@@ -130,7 +130,7 @@ function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
 /** Only of those that its account refers to is it known that no person made them. */
 async function isGenerated(
   { metadata }: KubeObject,
-  { keys, reader }: ReadAccess,
+  { keys, reader }: CacheAccess,
 ): Promise<boolean> {
   const { namespace, name = '', annotations } = metadata
   const ofAccount = annotations?.[accountName] ?? ''
@@ -145,7 +145,7 @@ async function isGenerated(
 
 /** The names of Secrets that Pods of the namespace mount. */
 async function mountedNames(
-  { keys, reader }: ReadAccess,
+  { keys, reader }: CacheAccess,
   namespace: string,
 ): Promise<ReadonlySet<string>> {
   const { items } = await reader.list(keys.range(namespace), 'latest')

@@ -10,7 +10,7 @@ import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { QueueMetrics } from '../lib/queue-metrics.ts'
-import type { ReadAccess, ReadAccessOf } from './read-access.ts'
+import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 import { objectPath } from './served-resources.ts'
 import { WorkQueue } from '../lib/work-queue.ts'
 import { type Outcome, outcomeOrThrow, requireChange } from './write-outcome.ts'
@@ -18,7 +18,7 @@ import { type Outcome, outcomeOrThrow, requireChange } from './write-outcome.ts'
 export type ObjectControllerParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
   /** Absent: those of the system. */
@@ -63,7 +63,7 @@ export class ObjectController implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #queue: WorkQueue
   readonly #keys = new Set<string>()
-  readonly #source: (ReadAccess & { readonly resource: Resource }) | undefined
+  readonly #source: (CacheAccess & { readonly resource: Resource }) | undefined
   readonly #followed: FollowedResource<boolean> | undefined
 
   constructor(concern: Concern, parts: ObjectControllerParts) {

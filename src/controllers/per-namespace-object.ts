@@ -6,7 +6,7 @@ import { FollowedResource } from '../storage/cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { QueueMetrics } from '../lib/queue-metrics.ts'
-import type { ReadAccessOf } from './read-access.ts'
+import type { CacheAccessOf } from './cache-access.ts'
 import { collectionPath, objectPath } from './served-resources.ts'
 import { WorkQueue } from '../lib/work-queue.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
@@ -17,7 +17,7 @@ const WORKERS_MAX = 5
 export type PerNamespaceParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
 }

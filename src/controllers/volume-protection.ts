@@ -9,7 +9,7 @@ import { volumeClaimName, volumeClaimNames } from '../registry/kinds/core/pod/re
 import { FollowedChanges } from './followed-changes.ts'
 import { headOf } from './object-head.ts'
 import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
-import type { ReadAccess } from './read-access.ts'
+import type { CacheAccess } from './cache-access.ts'
 
 /** Upstream has one worker of each. */
 const WORKERS_MAX = 1
@@ -111,7 +111,7 @@ async function protectedObject(
 /** Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded. */
 export async function isClaimUsed(
   claim: KubeObject,
-  { keys, reader }: ReadAccess,
+  { keys, reader }: CacheAccess,
 ): Promise<boolean> {
   const { items } = await reader.list(keys.range(claim.metadata.namespace), 'latest')
   const slices = new Slices()

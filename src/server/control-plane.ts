@@ -6,7 +6,7 @@ import type { Handler } from '../api/request.ts'
 import type { ClientAuthorities } from '../access/authentication/client-authorities.ts'
 import type { ConfiguredAuthorizers } from '../access/authorization/configured.ts'
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
-import type { ReadAccess } from '../controllers/read-access.ts'
+import type { CacheAccess } from '../controllers/cache-access.ts'
 import type { InProgress } from '../lib/in-progress.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -57,7 +57,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly openCharges: OpenCharges
   readonly registry: Registry
   /** How controllers read the objects of a resource: in the version of storage if a webhook converts them. */
-  readonly readAccessOf: (resource: Resource) => ReadAccess
+  readonly readAccessOf: (resource: Resource) => CacheAccess
   readonly allocation: ServiceAllocators
   /** Creates in progress, by namespace. */
   readonly creates: InProgress

@@ -12,7 +12,7 @@ import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
+import type { CacheAccess, CacheAccessOf } from '../cache-access.ts'
 import { collectionPath, objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../../lib/work-queue.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
@@ -27,12 +27,12 @@ const SETTLED_MS = 5_000
 export type CoordinatedElectionParts = {
   readonly handle: Handler
   readonly registry: Pick<Registry, 'find'>
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   readonly log: Log
   readonly time?: Time
 }
 
-type Source = ReadAccess & { readonly resource: Resource }
+type Source = CacheAccess & { readonly resource: Resource }
 
 export class CoordinatedElection implements AsyncDisposable {
   readonly #handle: Handler

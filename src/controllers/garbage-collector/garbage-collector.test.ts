@@ -12,7 +12,7 @@ import type { Resource } from '../../registry/resource.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
 import { QueueMetrics } from '../../lib/queue-metrics.ts'
-import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
+import type { CacheAccess, CacheAccessOf } from '../cache-access.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')
@@ -81,7 +81,7 @@ async function remove(
 
 async function collecting(
   plane: MemoryControlPlane,
-  accessOf: ReadAccessOf,
+  accessOf: CacheAccessOf,
   time: Time = systemTime,
 ): Promise<GarbageCollector> {
   const { handle, registry } = plane
@@ -118,8 +118,8 @@ test('an owner that goes before a new reader lists it leaves no garbage', async 
   const listing = Promise.withResolvers<void>()
   let isOpening = false
   /** The reader of the definition after a change: it has nothing in memory yet. */
-  const late: { reader?: ReadAccess['reader'] } = {}
-  const accessOf = (resource: Resource): ReadAccess => {
+  const late: { reader?: CacheAccess['reader'] } = {}
+  const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)
     return resource.plural === 'gears' ? { ...access, ...late } : access
   }
@@ -151,8 +151,8 @@ test('while a resource cannot be listed, what its objects own is looked at once 
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
   let isOpening = false
-  const late: { reader?: ReadAccess['reader'] } = {}
-  const accessOf = (resource: Resource): ReadAccess => {
+  const late: { reader?: CacheAccess['reader'] } = {}
+  const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)
     return resource.plural === 'gears' ? { ...access, ...late } : access
   }
@@ -222,12 +222,12 @@ test('what an owner owns that cannot be decoded stays, and the rest is collected
   const owner = objectOf(secrets, 'owner', [])
   await plane.create(secrets, owner)
   let lists = 0
-  const readers = new Map<string, ReadAccess['reader']>()
-  const accessOf = (resource: Resource): ReadAccess => {
+  const readers = new Map<string, CacheAccess['reader']>()
+  const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)
     const { reader } = access
     const isHidden = resource.plural === 'secrets'
-    const read: ReadAccess['reader'] = {
+    const read: CacheAccess['reader'] = {
       known: () => {
         const known = reader.known()
         if (known === undefined || !isHidden) return known
@@ -272,7 +272,7 @@ test('dependents that cannot be read do not keep the others from being orphaned'
   let areLost = false
   const access = plane.accessOf(configMaps)
   const { reader } = access
-  const reads: ReadAccess['reader'] = {
+  const reads: CacheAccess['reader'] = {
     known: () => reader.known(),
     get: (key, at) => {
       if (areLost && key.includes('/lost-'))

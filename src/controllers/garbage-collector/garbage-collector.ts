@@ -11,7 +11,7 @@ import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../../lib/queue-metrics.ts'
-import type { ReadAccessOf } from '../read-access.ts'
+import type { CacheAccessOf } from '../cache-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
 import type { RemoteApis } from '../remote/remote-content.ts'
 import { isRemoteKey } from '../remote/remote-keys.ts'
@@ -56,7 +56,7 @@ type Unseen = {
 export type GarbageCollectorParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly clock: Clock
   readonly log: Log

@@ -4,17 +4,17 @@ import { ifDecodable } from '../../storage/cache/if-decodable.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
-import type { ReadAccess } from '../read-access.ts'
+import type { CacheAccess } from '../cache-access.ts'
 import type { Key } from './graph.ts'
 import type { FollowedObjects, Found, Source, Told } from './source.ts'
 
 export class LocalSource implements Source {
   readonly resource: Resource
-  readonly keys: ReadAccess['keys']
+  readonly keys: CacheAccess['keys']
   readonly remote = undefined
-  readonly #reader: ReadAccess['reader']
+  readonly #reader: CacheAccess['reader']
 
-  constructor(resource: Resource, { keys, reader }: ReadAccess) {
+  constructor(resource: Resource, { keys, reader }: CacheAccess) {
     this.resource = resource
     this.keys = keys
     this.#reader = reader

@@ -2,7 +2,7 @@
 import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
-import type { ReadAccessOf } from '../read-access.ts'
+import type { CacheAccessOf } from '../cache-access.ts'
 import type { KnownKinds } from '../remote/remote-kinds.ts'
 import { servedResources } from '../served-resources.ts'
 import type { Key } from './graph.ts'
@@ -17,7 +17,7 @@ export type Led = { readonly source: Source; readonly key: Key } | 'scope' | 'ki
 
 export type Served = {
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   /** Those of remote servers. */
   readonly remote: KnownKinds
   /** The sources before: that of a remote resource goes on. */

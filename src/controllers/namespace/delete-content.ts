@@ -8,7 +8,7 @@ import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf } from '../object-head.ts'
-import type { ReadAccessOf } from '../read-access.ts'
+import type { CacheAccessOf } from '../cache-access.ts'
 import { objectPath, servedResources } from '../served-resources.ts'
 import type { RemoteContent, RemoteResource } from '../remote/remote-content.ts'
 import type { ContentReport } from './conditions.ts'
@@ -27,7 +27,7 @@ const FINALIZERS_SECONDS = 15
 export type ContentParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   /** Whether the namespace is still being deleted, as it is stored now: another one of its name is not. */
   readonly isEnding: () => Promise<boolean>
   /** Whether pods go first: what they use must not vanish below them (KEP-5080, gate OrderedNamespaceDeletion). */

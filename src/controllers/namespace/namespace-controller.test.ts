@@ -11,7 +11,7 @@ import { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
 import { QueueMetrics } from '../../lib/queue-metrics.ts'
-import type { ReadAccess } from '../read-access.ts'
+import type { CacheAccess } from '../cache-access.ts'
 import { NamespaceController } from './namespace-controller.ts'
 
 const namespaces = builtIn('namespaces')
@@ -27,9 +27,9 @@ test('one that is deleted while nobody looks, and had the name of another, is em
   await using plane = await MemoryControlPlane.start([namespaces])
   const watches: EventSource[] = []
   let open = Promise.resolve()
-  const accessOf = (resource: Resource): ReadAccess => {
+  const accessOf = (resource: Resource): CacheAccess => {
     const { keys, reader } = plane.accessOf(resource)
-    const watch: ReadAccess['reader']['watch'] = async (options) => {
+    const watch: CacheAccess['reader']['watch'] = async (options) => {
       await open
       const source = await reader.watch(options)
       watches.push(source)

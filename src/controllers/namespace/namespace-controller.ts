@@ -13,7 +13,7 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../../lib/queue-metrics.ts'
-import type { ReadAccessOf } from '../read-access.ts'
+import type { CacheAccessOf } from '../cache-access.ts'
 import type { RemoteContent } from '../remote/remote-content.ts'
 import { objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../../lib/work-queue.ts'
@@ -38,7 +38,7 @@ const finalizer = 'kubernetes'
 export type NamespaceControllerParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   /** Creates in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
   /** Whether other processes may have the same database. */

@@ -28,7 +28,7 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { FollowedChanges } from '../followed-changes.ts'
 import type { QueueMetrics } from '../../lib/queue-metrics.ts'
-import type { ReadAccessOf } from '../read-access.ts'
+import type { CacheAccessOf } from '../cache-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
 import type { RemoteApis } from '../remote/remote-content.ts'
 import { objectPath, servedResources } from '../served-resources.ts'
@@ -45,7 +45,7 @@ const RESYNC_MS = 5 * 60_000
 export type QuotaControllerParts = {
   readonly handle: Handler
   readonly registry: Registry
-  readonly accessOf: ReadAccessOf
+  readonly accessOf: CacheAccessOf
   readonly gates: Gates
   readonly metrics: QueueMetrics
   /** Writes that admission charged and that have not ended. */

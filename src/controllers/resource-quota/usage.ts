@@ -10,10 +10,10 @@ import type { Item } from '../../storage/cache/item.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf } from '../object-head.ts'
-import type { ReadAccess } from '../read-access.ts'
+import type { CacheAccess } from '../cache-access.ts'
 
 /** A resource whose objects are counted. */
-export type Counted = ReadAccess & { readonly resource: Resource; readonly evaluator: Evaluator }
+export type Counted = CacheAccess & { readonly resource: Resource; readonly evaluator: Evaluator }
 
 export const limitsOf = (quota: KubeObject): ResourceList =>
   readResourceList(fieldsOf(quota['spec'])['hard'])

@@ -8,7 +8,7 @@ import type { Handler } from '../../../src/api/request.ts'
 import type { ApiResponse } from '../../../src/api/request.ts'
 import type { Cache } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
-import type { ReadAccessOf } from '../../../src/controllers/read-access.ts'
+import type { CacheAccessOf } from '../../../src/controllers/cache-access.ts'
 import type { Registry } from '../../../src/registry/registry.ts'
 import type { Resource } from '../../../src/registry/resource.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
@@ -38,7 +38,7 @@ export class JsonControlPlane {
 
   readonly accessOf = (
     resource: Resource,
-  ): ReturnType<ReadAccessOf> & { readonly reader: Reader } => {
+  ): ReturnType<CacheAccessOf> & { readonly reader: Reader } => {
     const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
     const reader =
       this.#readers.get(keys.prefix) ??

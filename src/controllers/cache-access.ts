@@ -3,9 +3,9 @@ import type { ObjectReader } from '../storage/cache/reader.ts'
 import type { Resource } from '../registry/resource.ts'
 
 /** How controllers read the objects of a resource: from the cache of the server. They write through the handler. */
-export type ReadAccess = {
+export type CacheAccess = {
   readonly keys: FollowedAccess['keys']
   readonly reader: Pick<ObjectReader, 'known' | 'get' | 'list' | 'watch'>
 }
 
-export type ReadAccessOf = (resource: Resource) => ReadAccess
+export type CacheAccessOf = (resource: Resource) => CacheAccess
