@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from './etcd/client.ts'
-import { EtcdError } from '../net/grpc/errors.ts'
+import { GrpcError } from '../net/grpc/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { TIMER_MS_MAX } from '../lib/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'
@@ -88,7 +88,7 @@ export class Compactor implements AsyncDisposable {
       this.#log('debug', 'compacted', { revision })
     } catch (error) {
       // Another client, perhaps an operator, has compacted further already.
-      if (!(error instanceof EtcdError && error.code === 'OutOfRange')) throw error
+      if (!(error instanceof GrpcError && error.code === 'OutOfRange')) throw error
     }
   }
 }

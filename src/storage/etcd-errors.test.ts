@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EtcdError } from '../net/grpc/errors.ts'
+import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 
 test('what etcd says', () => {
-  const cases: [EtcdError['code'], message: string, expected: string][] = [
+  const cases: [GrpcError['code'], message: string, expected: string][] = [
     ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', 'compacted'],
     ['OutOfRange', 'etcdserver: mvcc: required revision is a future revision', 'too-new'],
     ['ResourceExhausted', 'etcdserver: mvcc: database space exceeded', 'no-space'],
@@ -19,14 +19,14 @@ test('what etcd says', () => {
     ['PermissionDenied', 'etcdserver: permission denied', 'unavailable'],
   ]
   for (const [code, message, expected] of cases) {
-    const error = toStorageError(new EtcdError(code, message), { isWrite: false })
+    const error = toStorageError(new GrpcError(code, message), { isWrite: false })
     assert.ok(error instanceof StorageError)
     assert.deepEqual([error.code, error.message], [expected, message])
   }
 })
 
 test('only writes are ambiguous', () => {
-  const lost = new EtcdError('Unavailable', 'connection closed', { ambiguous: true })
+  const lost = new GrpcError('Unavailable', 'connection closed', { ambiguous: true })
   const ambiguous = (isWrite: boolean) => {
     const error = toStorageError(lost, { isWrite })
     return error instanceof StorageError && error.ambiguous
@@ -35,7 +35,7 @@ test('only writes are ambiguous', () => {
 })
 
 test('a call that its caller gave up is cancelled, whatever it failed with', () => {
-  const error = toStorageError(new EtcdError('Unavailable', 'x', { ambiguous: true }), {
+  const error = toStorageError(new GrpcError('Unavailable', 'x', { ambiguous: true }), {
     isWrite: true,
     signal: AbortSignal.abort(),
   })

@@ -1,5 +1,5 @@
 /** Maps etcd's errors to StorageErrors. The message stays etcd's: some messages reach clients, as they do upstream. */
-import { EtcdError } from '../net/grpc/errors.ts'
+import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 
 export type FailedCall = {
@@ -9,7 +9,7 @@ export type FailedCall = {
 }
 
 export function toStorageError(error: unknown, call: FailedCall): unknown {
-  if (!(error instanceof EtcdError)) return error
+  if (!(error instanceof GrpcError)) return error
   const code = call.signal?.aborted ? 'cancelled' : codeOf(error)
   return new StorageError(code, error.message, {
     cause: error,
@@ -18,7 +18,7 @@ export function toStorageError(error: unknown, call: FailedCall): unknown {
 }
 
 /** etcd distinguishes some conditions only by their text, which has not changed since 3.4. */
-function codeOf({ code, message }: EtcdError): StorageErrorCode {
+function codeOf({ code, message }: GrpcError): StorageErrorCode {
   if (code === 'OutOfRange' && message.includes('has been compacted')) return 'compacted'
   if (code === 'OutOfRange' && message.includes('future revision')) return 'too-new'
   if (code === 'ResourceExhausted' && message.includes('database space exceeded')) return 'no-space'

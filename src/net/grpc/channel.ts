@@ -1,21 +1,30 @@
 /**
- * The layer below all services: makes a call by method name, with an endpoint, a token, a deadline and retries where they are safe.
- * Reads are retried whenever the member could not serve; writes only if the failure is not ambiguous (errors.ts), so that nothing
- * is ever written twice.
+ * A gRPC client: makes a call by method name, with an endpoint, a token, a deadline, and retries
+ * where they are safe. Reads are retried whenever the endpoint could not serve them; writes only if
+ * the failure is not ambiguous (errors.ts), so that nothing is written twice.
+ *
+ * channel.ts      this file: calls and streams by method name
+ * endpoints.ts    which endpoint is used, and when another one is
+ * connection.ts   one HTTP/2 connection: opening, stream limit, pings, GOAWAY
+ * unary.ts        one request, one answer
+ * duplex.ts       many of both; stream-handle.ts: the same before it is connected
+ * codec/          protobuf and gRPC frames
+ * status.ts       how an answer says that it failed
+ * errors.ts       GrpcError, and which failures leave a write in doubt
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { WireReader } from './codec/reader.ts'
-import type { EtcdConnection } from './connection.ts'
+import type { GrpcConnection } from './connection.ts'
 import { Duplex } from './duplex.ts'
 import type { Endpoints } from './endpoints.ts'
-import { EtcdError, isUnable } from './errors.ts'
+import { GrpcError } from './errors.ts'
 import { StreamHandle, type StreamOptions } from './stream-handle.ts'
 import { callUnary } from './unary.ts'
 import { unixScheme } from './unix-socket.ts'
 import { acquire, cancelled, pause, within } from './within.ts'
 
 export type Method<T> = {
-  /** Service and method as in etcd's rpc.proto, such as '/etcdserverpb.KV/Range'. */
+  /** Service and method, such as '/etcdserverpb.KV/Range'. */
   readonly path: string
   readonly read: (reader: WireReader) => T
   /** Reads change nothing and may be sent twice. */
@@ -34,7 +43,7 @@ export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The token to send, and what to do when etcd refuses it. Implemented by auth.ts. */
+/** The token to send, and what to do when the server refuses it. */
 export type TokenSource = {
   readonly current: () => string | undefined
   /** Whether a token must be fetched before the next call. */
@@ -51,7 +60,7 @@ export type ConnectionCheck = {
   readonly method: { readonly path: string; readonly requireLeader: boolean }
   /** Fails if the connection cannot be used. */
   readonly check: (
-    connection: EtcdConnection,
+    connection: GrpcConnection,
     headers: readonly string[],
     timeoutMs: number,
   ) => Promise<void>
@@ -120,7 +129,7 @@ export class Channel {
       try {
         return await this.#attempt(method, frame, leftMs, call)
       } catch (error) {
-        if (!(error instanceof EtcdError)) throw error
+        if (!(error instanceof GrpcError)) throw error
         leftMs = Math.ceil(deadlineMs - this.#clock.monotonicMs())
         const isRefused = !isTokenRenewed && this.#tokens?.isRefusal(error.message) === true
         const pauseMs = isRefused ? 0 : this.#pauseBeforeRetry(error, method.isRead, attempt)
@@ -162,14 +171,17 @@ export class Channel {
         })
       } catch (error) {
         // Nothing has been sent, so each endpoint is tried once.
-        if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count)
+        if (
+          !(error instanceof GrpcError && error.isUnavailable) ||
+          attempt >= this.#endpoints.count
+        )
           throw error
       }
     }
   }
 
   /** The caller has acquired a stream of the connection, which is released if the connection cannot be used. */
-  async #check(connection: EtcdConnection): Promise<void> {
+  async #check(connection: GrpcConnection): Promise<void> {
     const { method, check } = this.#connectionCheck ?? {}
     if (method === undefined || check === undefined) return
     const headers = headersOf(connection.endpoint, method, this.#timeoutMs, this.#tokens?.current())
@@ -204,7 +216,7 @@ export class Channel {
   }
 
   /** An open connection with a stream acquired, and a token if one is needed. */
-  async #connect(options: ConnectOptions): Promise<EtcdConnection> {
+  async #connect(options: ConnectOptions): Promise<GrpcConnection> {
     const { timeoutMs, signal } = options
     const startedMs = this.#clock.monotonicMs()
     const left = (): number => timeoutMs - (this.#clock.monotonicMs() - startedMs)
@@ -230,8 +242,8 @@ export class Channel {
   }
 
   /** Undefined: the call must not be retried. */
-  #pauseBeforeRetry(error: EtcdError, isRead: boolean, attempt: number): number | undefined {
-    if (!isUnable(error)) return undefined
+  #pauseBeforeRetry(error: GrpcError, isRead: boolean, attempt: number): number | undefined {
+    if (!error.isUnavailable) return undefined
     this.#endpoints.reportFailure(error.endpoint)
     if (error.ambiguous && !isRead) return undefined
     if (attempt >= ROUNDS_MAX * this.#endpoints.count) return undefined

@@ -16,7 +16,9 @@ import { Blocks } from '../../lib/blocks.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { secured } from '../../lib/dialed-tls.ts'
 import type { Log } from '../../lib/log.ts'
-import { EtcdError } from './errors.ts'
+import type { HeaderField } from '../http2/field.ts'
+import { GrpcError, type StatusError } from './errors.ts'
+import { statusFailure } from './status.ts'
 import { socketPath, unixScheme } from './unix-socket.ts'
 import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
@@ -52,6 +54,8 @@ export type ConnectionOptions = {
   /** Undefined: it is connected to straight. */
   readonly dial?: Dial | undefined
   readonly log: Log
+  /** By default the status alone decides. */
+  readonly statusError?: StatusError | undefined
   /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
   readonly firstStreamId?: number | undefined
   /** An open connection was ended by the peer or does not answer: other endpoints are to be preferred. */
@@ -60,14 +64,15 @@ export type ConnectionOptions = {
   readonly onClosed: () => void
 }
 
-export class EtcdConnection {
+export class GrpcConnection {
   readonly endpoint: string
-  /** Fulfilled when open; rejected with an EtcdError that is not ambiguous. */
+  /** Fulfilled when open; rejected with a GrpcError that is not ambiguous. */
   readonly opened: Promise<void>
   /** Set when anything is received on a stream: the peer is alive. */
   heard = false
 
   readonly #log: Log
+  readonly #statusError: StatusError | undefined
   readonly #onTrouble: () => void
   readonly #onClosed: () => void
   #session: ClientConnection | undefined
@@ -79,7 +84,7 @@ export class EtcdConnection {
   #streams = 0
   #streamsMax = 100
   readonly #waiting: (() => void)[] = []
-  readonly #leaveListeners = new Set<(error: EtcdError) => void>()
+  readonly #leaveListeners = new Set<(error: GrpcError) => void>()
   #openTimer: NodeJS.Timeout | undefined
   #ticker: NodeJS.Timeout | undefined
   #quietMs = 0
@@ -89,6 +94,7 @@ export class EtcdConnection {
   constructor(options: ConnectionOptions) {
     this.endpoint = options.endpoint
     this.#log = options.log
+    this.#statusError = options.statusError
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
@@ -115,7 +121,7 @@ export class EtcdConnection {
   /** Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the queue. */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
-      throw new EtcdError(
+      throw new GrpcError(
         'ResourceExhausted',
         `${WAITING_MAX} calls already wait for a stream`,
         this,
@@ -154,8 +160,13 @@ export class EtcdConnection {
     return stream
   }
 
+  /** The failure in the trailers of an answer, if any. */
+  statusFailure(fields: readonly HeaderField[]): GrpcError | undefined {
+    return statusFailure(fields, this.endpoint, this.#statusError)
+  }
+
   /** The error of a stream that ended without an answer. Ambiguous unless the peer said that it did not process the stream. */
-  streamLost({ id }: ClientStream, refused: boolean): EtcdError {
+  streamLost({ id }: ClientStream, refused: boolean): GrpcError {
     return this.#lost(!refused && id <= this.#lastProcessedId)
   }
 
@@ -163,7 +174,7 @@ export class EtcdConnection {
    * Calls the listener of a long-lived stream when etcd sends GOAWAY. Unary calls run to their end; a stream without an end would
    * delay the member's shutdown and be cut off by it.
    */
-  onLeave(listener: (error: EtcdError) => void): () => void {
+  onLeave(listener: (error: GrpcError) => void): () => void {
     this.#leaveListeners.add(listener)
     return () => this.#leaveListeners.delete(listener)
   }
@@ -204,7 +215,7 @@ export class EtcdConnection {
         await this.#openSession(socket, firstStreamId)
       }
     } catch (cause) {
-      this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
+      this.destroy(cause instanceof Error && !(cause instanceof GrpcError) ? cause : undefined)
       throw this.#lost(false)
     }
   }
@@ -313,9 +324,9 @@ export class EtcdConnection {
     }
   }
 
-  #lost(ambiguous: boolean): EtcdError {
+  #lost(ambiguous: boolean): GrpcError {
     const reason = this.#failure === undefined ? 'connection closed' : reasonOf(this.#failure)
-    return new EtcdError('Unavailable', `${this.endpoint}: ${reason}`, {
+    return new GrpcError('Unavailable', `${this.endpoint}: ${reason}`, {
       ambiguous,
       endpoint: this.endpoint,
       cause: this.#failure,

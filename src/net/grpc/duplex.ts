@@ -6,23 +6,23 @@ import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import { MessageFrames } from './codec/frames.ts'
-import type { EtcdConnection } from './connection.ts'
-import { EtcdError } from './errors.ts'
-import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
+import type { GrpcConnection } from './connection.ts'
+import { GrpcError } from './errors.ts'
+import { hasStatus, isHttpOk, notGrpc, unreadable } from './status.ts'
 
 export type DuplexOptions = {
   readonly headers: readonly string[]
   /** May throw: the call then ends with that as its error. */
   readonly onMessage: (message: Buffer) => void
   /** Without an error: etcd ended the call with status OK, or we closed it. */
-  readonly onEnd: (error: EtcdError | undefined) => void
+  readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /** Limit of the bytes that the stream has not taken: beyond it the peer does not read, and the call is given up. */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
 export class Duplex implements AnswerListener {
-  readonly #connection: EtcdConnection
+  readonly #connection: GrpcConnection
   readonly #options: DuplexOptions
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
@@ -34,7 +34,7 @@ export class Duplex implements AnswerListener {
   #isEnded = false
 
   /** The connection's stream must have been acquired; it is released when the stream has ended. Throws as `request` does. */
-  constructor(connection: EtcdConnection, options: DuplexOptions) {
+  constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options
     // Several messages can be in one chunk, and the first may be the reason to close.
@@ -113,11 +113,11 @@ export class Duplex implements AnswerListener {
     }
   }
 
-  #status: EtcdError | 'ok' | undefined
+  #status: GrpcError | 'ok' | undefined
 
   /** `onEnd` is called when the stream is closed. */
   onTrailers(fields: readonly HeaderField[]): void {
-    this.#status = statusFailure(fields, this.#connection.endpoint) ?? 'ok'
+    this.#status = this.#connection.statusFailure(fields) ?? 'ok'
   }
 
   onClose(code: number): void {
@@ -131,20 +131,20 @@ export class Duplex implements AnswerListener {
       )
   }
 
-  #giveUp(error: EtcdError | undefined): void {
+  #giveUp(error: GrpcError | undefined): void {
     if (this.#isEnded) return
     this.#end(error)
     this.#stream.cancel(CODE.CANCEL)
   }
 
-  #end(error: EtcdError | undefined): void {
+  #end(error: GrpcError | undefined): void {
     if (this.#isEnded) return
     this.#isEnded = true
     this.#stopListening()
     this.#options.onEnd(error)
   }
 
-  #error(code: EtcdError['code'], message: string): EtcdError {
-    return new EtcdError(code, message, { ambiguous: true, endpoint: this.#connection.endpoint })
+  #error(code: GrpcError['code'], message: string): GrpcError {
+    return new GrpcError(code, message, { ambiguous: true, endpoint: this.#connection.endpoint })
   }
 }

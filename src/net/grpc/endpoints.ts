@@ -1,5 +1,5 @@
 /**
- * The endpoints of one etcd cluster, with one connection to each that is in use. All calls go to one healthy endpoint until it
+ * The endpoints of one server or cluster, with one connection to each that is in use. All calls go to one healthy endpoint until it
  * fails; then the next healthy one is used. A failed endpoint is avoided for a while, unless it is the only one: then calls wait
  * until it may be tried again.
  */
@@ -7,8 +7,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Dial } from '../../lib/dial.ts'
-import { EtcdConnection } from './connection.ts'
-import { EtcdError } from './errors.ts'
+import { GrpcConnection } from './connection.ts'
+import { GrpcError, type StatusError } from './errors.ts'
 import { unixScheme } from './unix-socket.ts'
 import type { TlsOptions } from './tls.ts'
 
@@ -23,12 +23,14 @@ export type EndpointsOptions = {
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
+  /** By default the status alone decides. */
+  readonly statusError?: StatusError | undefined
   readonly firstStreamId?: number | undefined
 }
 
 type Endpoint = {
   readonly url: string
-  connection: EtcdConnection | undefined
+  connection: GrpcConnection | undefined
   failures: number
   avoidUntilMs: number
 }
@@ -39,9 +41,10 @@ export class Endpoints {
   readonly #dial: Dial | undefined
   readonly #clock: Clock
   readonly #log: Log
+  readonly #statusError: StatusError | undefined
   readonly #firstStreamId: number | undefined
   // All connections that are not closed, including those that only finish their last calls.
-  readonly #connections = new Set<EtcdConnection>()
+  readonly #connections = new Set<GrpcConnection>()
   /** Runs something as if no call had needed it. */
   readonly #outside = AsyncLocalStorage.snapshot()
   #current: Endpoint
@@ -55,12 +58,13 @@ export class Endpoints {
       avoidUntilMs: 0,
     }))
     const [first] = this.#endpoints
-    if (first === undefined) throw new EtcdError('InvalidArgument', 'no etcd endpoint is given')
+    if (first === undefined) throw new GrpcError('InvalidArgument', 'no etcd endpoint is given')
     this.#current = first
     this.#tls = options.tls
     this.#dial = options.dial
     this.#clock = options.clock
     this.#log = options.log
+    this.#statusError = options.statusError
     this.#firstStreamId = options.firstStreamId
   }
 
@@ -69,7 +73,7 @@ export class Endpoints {
   }
 
   /** The open connection that calls go to, if there is one: the fast path, without a promise. */
-  current(): EtcdConnection | undefined {
+  current(): GrpcConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
     if (connection === undefined || !connection.isOpen) return undefined
     if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs())
@@ -79,15 +83,15 @@ export class Endpoints {
 
   /**
    * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is another that has not failed
-   * lately. Fails with an EtcdError that is not ambiguous; the next attempt then uses another endpoint.
+   * lately. Fails with a GrpcError that is not ambiguous; the next attempt then uses another endpoint.
    */
-  async connect(away?: string): Promise<EtcdConnection> {
-    if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+  async connect(away?: string): Promise<GrpcConnection> {
+    if (this.#isClosed) throw new GrpcError('Cancelled', 'the client is closed')
     const endpoint = this.#best(away)
     const waitMs = endpoint.avoidUntilMs - this.#clock.monotonicMs()
     if (waitMs > 0 && endpoint.connection?.isOpen !== true) {
       await new Promise((resolve) => setTimeout(resolve, waitMs))
-      if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+      if (this.#isClosed) throw new GrpcError('Cancelled', 'the client is closed')
     }
     const connection = this.#connectionOf(endpoint)
     try {
@@ -125,7 +129,7 @@ export class Endpoints {
       connection.destroy(new Error('the client is closed'))
   }
 
-  #connectionOf(endpoint: Endpoint): EtcdConnection {
+  #connectionOf(endpoint: Endpoint): GrpcConnection {
     const known = endpoint.connection
     if (known !== undefined && known.isUsable) return known
     const connection = this.#outside(() => this.#open(endpoint))
@@ -134,12 +138,13 @@ export class Endpoints {
     return connection
   }
 
-  #open(endpoint: Endpoint): EtcdConnection {
-    const connection: EtcdConnection = new EtcdConnection({
+  #open(endpoint: Endpoint): GrpcConnection {
+    const connection: GrpcConnection = new GrpcConnection({
       endpoint: endpoint.url,
       tls: this.#tls,
       dial: this.#dial,
       log: this.#log,
+      statusError: this.#statusError,
       firstStreamId: this.#firstStreamId,
       onTrouble: () => this.reportFailure(endpoint.url),
       onClosed: () => this.#connections.delete(connection),
@@ -178,13 +183,13 @@ function checkedUrl(url: string): string {
   if (url.startsWith(unixScheme)) return url
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
-    throw new EtcdError(
+    throw new GrpcError(
       'InvalidArgument',
       `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`,
     )
   }
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '') {
-    throw new EtcdError(
+    throw new GrpcError(
       'InvalidArgument',
       `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`,
     )

@@ -1,21 +1,20 @@
 /**
- * What a call to etcd can fail with, and whether a failed write may have happened all the same.
+ * The errors of a gRPC call, and whether a failed write may have been applied.
  *
- * Not ambiguous, the write has certainly not happened:
- * - no connection was made, or the call ended while it waited for one or for a free stream;
- * - the connection refused the stream (RST_STREAM REFUSED_STREAM), or said GOAWAY with a last stream below ours
- *   (RFC 9113, 6.8: such streams were not processed);
- * - etcd answered with a verdict: any status but those listed below. Examples: FailedPrecondition, PermissionDenied,
- *   Unauthenticated, OutOfRange (compacted), ResourceExhausted ('too many requests', 'message larger than max'),
- *   InvalidArgument, and Unavailable with a message that etcd says only before it proposes ('no leader').
+ * Not ambiguous, the write has certainly not been applied:
+ * - there was no connection, or the call ended while it waited for one or for a free stream;
+ * - the peer refused the stream (RST_STREAM REFUSED_STREAM), or sent GOAWAY with a last stream below
+ *   ours (RFC 9113, 6.8: such streams were not processed);
+ * - the server answered with a verdict: any status that is not listed below.
  *
- * Ambiguous, the write may have happened:
- * - the request was handed to a live connection and no complete answer came: the connection broke or was declared dead,
- *   the stream was reset, the answer could not be read, our deadline passed, the caller cancelled;
- * - etcd answered that it lost track: Unavailable ('leader changed', 'request timed out', 'server stopped', …),
- *   DeadlineExceeded, Cancelled, Unknown, Internal, DataLoss, Aborted;
- * - etcd answered 'mvcc: database space exceeded': the member that finds its quota used up while it applies a write has
- *   applied it all the same.
+ * Ambiguous, the write may have been applied:
+ * - the request was sent on a live connection and no complete answer came: the connection broke or
+ *   was declared dead, the stream was reset, the answer could not be read, our deadline passed, the
+ *   caller cancelled;
+ * - the server answered that it does not know: Unavailable, DeadlineExceeded, Cancelled, Unknown,
+ *   Internal, DataLoss, Aborted.
+ *
+ * A server whose messages say more than its statuses, as etcd's do, has its own `StatusError`.
  */
 
 /** The 17 gRPC status names; a status is the index. */
@@ -39,37 +38,42 @@ export const statusNames = [
   'Unauthenticated',
 ] as const
 
-export type EtcdCode = (typeof statusNames)[number]
+export type GrpcCode = (typeof statusNames)[number]
 
-export type EtcdErrorOptions = {
+export type GrpcErrorOptions = {
   readonly ambiguous?: boolean
+  readonly isUnavailable?: boolean
   readonly endpoint?: string | undefined
   readonly cause?: unknown
 }
 
-export class EtcdError extends Error {
-  readonly code: EtcdCode
+export class GrpcError extends Error {
+  readonly code: GrpcCode
   /** Whether the request may have been applied although it failed. */
   readonly ambiguous: boolean
-  /** Where it failed; undefined when it never got as far as an endpoint. */
+  /** Whether the endpoint cannot serve calls at the moment while another may. */
+  readonly isUnavailable: boolean
+  /** The endpoint of the call; undefined when the call never got as far as an endpoint. */
   readonly endpoint: string | undefined
 
-  constructor(code: EtcdCode, message: string, options: EtcdErrorOptions = {}) {
+  constructor(code: GrpcCode, message: string, options: GrpcErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'EtcdError'
+    this.name = 'GrpcError'
     this.code = code
     this.ambiguous = options.ambiguous ?? false
+    this.isUnavailable = options.isUnavailable ?? code === 'Unavailable'
     this.endpoint = options.endpoint
   }
 }
 
-/** The error for a status that etcd itself answered with. */
-export function answeredError(status: number, message: string, endpoint: string): EtcdError {
-  const code = statusNames[status] ?? 'Unknown'
-  return new EtcdError(code, message, { ambiguous: isAmbiguousAnswer(code, message), endpoint })
-}
+/** Makes the error for a status other than OK that the server answered with. */
+export type StatusError = (code: GrpcCode, message: string, endpoint: string) => GrpcError
 
-const lostTrack: ReadonlySet<EtcdCode> = new Set([
+/** The usual `StatusError`: the status alone decides. */
+export const statusError: StatusError = (code, message, endpoint) =>
+  new GrpcError(code, message, { ambiguous: ambiguousCodes.has(code), endpoint })
+
+const ambiguousCodes: ReadonlySet<GrpcCode> = new Set([
   'Unavailable',
   'DeadlineExceeded',
   'Cancelled',
@@ -79,29 +83,11 @@ const lostTrack: ReadonlySet<EtcdCode> = new Set([
   'Aborted',
 ])
 
-/** Answers that a member gives before it proposes anything, because of its own state: another member may serve the call. */
-const unableMessages: ReadonlySet<string> = new Set([
-  'etcdserver: no leader',
-  'etcdserver: not capable',
-  'etcdserver: rpc not supported for learner',
-])
-
-/** Whether the member that answered cannot serve at the moment while another may. */
-export function isUnable(error: EtcdError): boolean {
-  return error.code === 'Unavailable' || unableMessages.has(error.message)
-}
-
-const appliedWithoutSpace = 'etcdserver: mvcc: database space exceeded'
-
-function isAmbiguousAnswer(code: EtcdCode, message: string): boolean {
-  return message === appliedWithoutSpace || (lostTrack.has(code) && !unableMessages.has(message))
-}
-
 /**
  * The status of an answer that is not gRPC at all, such as one of a proxy in between
  * (gRPC's document http-grpc-status-mapping.md).
  */
-export function codeOfHttpStatus(status: number): EtcdCode {
+export function codeOfHttpStatus(status: number): GrpcCode {
   switch (status) {
     case 400:
       return 'Internal'

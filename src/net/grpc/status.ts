@@ -2,45 +2,46 @@
 import type { HeaderField } from '../http2/field.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { NumberTooLarge } from './codec/reader.ts'
-import { answeredError, codeOfHttpStatus, EtcdError } from './errors.ts'
+import { codeOfHttpStatus, GrpcError, statusError, statusNames } from './errors.ts'
 
 /** Whether these headers carry the gRPC status. They do so in a response without a message (trailers-only). */
 export const hasStatus = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, 'grpc-status') !== undefined
 
-/** The failure in the trailers, if any. */
+/** The failure in the trailers, if any. A status beyond the list of gRPC is Unknown. */
 export function statusFailure(
   fields: readonly HeaderField[],
   endpoint: string,
-): EtcdError | undefined {
+  newError = statusError,
+): GrpcError | undefined {
   const status = Number(valueOf(fields, 'grpc-status'))
-  return status === 0
-    ? undefined
-    : answeredError(status, decodeMessage(valueOf(fields, 'grpc-message')), endpoint)
+  if (status === 0) return undefined
+  const message = decodeMessage(valueOf(fields, 'grpc-message'))
+  return newError(statusNames[status] ?? 'Unknown', message, endpoint)
 }
 
 export const isHttpOk = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, ':status') === '200'
 
-/** The response is not gRPC: a proxy in between gave it, and the request may have reached etcd before. */
-export function notGrpc(fields: readonly HeaderField[], endpoint: string): EtcdError {
+/** The response is not gRPC: a proxy sent it, and the request may have reached the server before. */
+export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcError {
   const status = Number(valueOf(fields, ':status'))
-  return new EtcdError(codeOfHttpStatus(status), `HTTP status ${status}`, {
+  return new GrpcError(codeOfHttpStatus(status), `HTTP status ${status}`, {
     ambiguous: true,
     endpoint,
   })
 }
 
 /** An answer came but could not be read: the request has most likely taken effect. */
-export function unreadable(cause: unknown, endpoint: string): EtcdError {
+export function unreadable(cause: unknown, endpoint: string): GrpcError {
   const code =
-    cause instanceof EtcdError
+    cause instanceof GrpcError
       ? cause.code
       : cause instanceof NumberTooLarge
         ? 'OutOfRange'
         : 'Internal'
   const reason = messageOf(cause)
-  return new EtcdError(code, `an answer cannot be taken: ${reason}`, {
+  return new GrpcError(code, `an answer cannot be taken: ${reason}`, {
     ambiguous: true,
     endpoint,
     cause,

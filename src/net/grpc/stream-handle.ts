@@ -1,5 +1,5 @@
 import type { Duplex } from './duplex.ts'
-import { EtcdError } from './errors.ts'
+import { GrpcError } from './errors.ts'
 
 export type StreamOptions = {
   readonly path: string
@@ -9,7 +9,7 @@ export type StreamOptions = {
   /** Use only a connection that passes the channel's check. */
   readonly needsCheck?: boolean
   readonly onMessage: (message: Buffer) => void
-  readonly onEnd: (error: EtcdError | undefined) => void
+  readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /** How many messages may wait for the connection. Each is a request of a caller; so many at once are a mistake. */
@@ -32,7 +32,7 @@ export class StreamHandle {
     if (this.#duplex !== undefined) this.#duplex.send(frame)
     else if (this.#unsent.length >= UNSENT_MAX)
       this.#end(
-        new EtcdError('ResourceExhausted', 'too much is sent before the connection is there'),
+        new GrpcError('ResourceExhausted', 'too much is sent before the connection is there'),
       )
     else if (!this.#isClosed) this.#unsent.push(frame)
   }
@@ -67,15 +67,15 @@ export class StreamHandle {
       if (this.#isFinished) duplex.finish()
     } catch (error) {
       this.#end(
-        error instanceof EtcdError
+        error instanceof GrpcError
           ? error
-          : new EtcdError('Internal', String(error), { cause: error }),
+          : new GrpcError('Internal', String(error), { cause: error }),
       )
     }
   }
 
   /** Ends a stream that was never connected. */
-  #end(error: EtcdError | undefined): void {
+  #end(error: GrpcError | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#unsent = []

@@ -7,9 +7,9 @@ import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import { MessageFrames, messageLength } from './codec/frames.ts'
 import { WireReader } from './codec/reader.ts'
-import type { EtcdConnection } from './connection.ts'
-import { EtcdError } from './errors.ts'
-import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
+import type { GrpcConnection } from './connection.ts'
+import { GrpcError } from './errors.ts'
+import { hasStatus, isHttpOk, notGrpc, unreadable } from './status.ts'
 import { cancelled } from './within.ts'
 
 export type UnaryOptions<T> = {
@@ -21,7 +21,7 @@ export type UnaryOptions<T> = {
 }
 
 /** The connection's stream must have been acquired; it is released when the stream has ended. */
-export function callUnary<T>(connection: EtcdConnection, options: UnaryOptions<T>): Promise<T> {
+export function callUnary<T>(connection: GrpcConnection, options: UnaryOptions<T>): Promise<T> {
   if (options.signal?.aborted === true) {
     connection.release()
     return Promise.reject(cancelled(options.signal))
@@ -30,7 +30,7 @@ export function callUnary<T>(connection: EtcdConnection, options: UnaryOptions<T
 }
 
 class UnaryCall<T> implements AnswerListener {
-  readonly #connection: EtcdConnection
+  readonly #connection: GrpcConnection
   readonly #options: UnaryOptions<T>
   readonly #resolve: (value: T) => void
   readonly #reject: (error: Error) => void
@@ -41,7 +41,7 @@ class UnaryCall<T> implements AnswerListener {
   #frames: MessageFrames | undefined
 
   constructor(
-    connection: EtcdConnection,
+    connection: GrpcConnection,
     options: UnaryOptions<T>,
     resolve: (value: T) => void,
     reject: (error: Error) => void,
@@ -91,7 +91,7 @@ class UnaryCall<T> implements AnswerListener {
 
   onTrailers(fields: readonly HeaderField[]): void {
     if (this.#isSettled) return
-    const failure = statusFailure(fields, this.#connection.endpoint)
+    const failure = this.#connection.statusFailure(fields)
     if (failure !== undefined) return this.#fail(failure)
     if (this.#message === undefined)
       return this.#fail(this.#error('Internal', 'an answer without a message'))
@@ -119,7 +119,7 @@ class UnaryCall<T> implements AnswerListener {
   readonly #onAbort = (): void => {
     const cause: unknown = this.#options.signal?.reason
     this.#abandon(
-      new EtcdError('Cancelled', 'the caller cancelled', {
+      new GrpcError('Cancelled', 'the caller cancelled', {
         ambiguous: true,
         endpoint: this.#connection.endpoint,
         cause,
@@ -128,13 +128,13 @@ class UnaryCall<T> implements AnswerListener {
   }
 
   /** Fails the call and cancels its stream. */
-  #abandon(error: EtcdError): void {
+  #abandon(error: GrpcError): void {
     if (this.#isSettled) return
     this.#fail(error)
     this.#stream.cancel(CODE.CANCEL)
   }
 
-  #fail(error: EtcdError): void {
+  #fail(error: GrpcError): void {
     this.#settle()
     this.#reject(error)
   }
@@ -145,11 +145,11 @@ class UnaryCall<T> implements AnswerListener {
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
   }
 
-  #error(code: EtcdError['code'], message: string): EtcdError {
-    return new EtcdError(code, message, { ambiguous: true, endpoint: this.#connection.endpoint })
+  #error(code: GrpcError['code'], message: string): GrpcError {
+    return new GrpcError(code, message, { ambiguous: true, endpoint: this.#connection.endpoint })
   }
 
-  #unreadable(cause: unknown): EtcdError {
+  #unreadable(cause: unknown): GrpcError {
     return unreadable(cause, this.#connection.endpoint)
   }
 }

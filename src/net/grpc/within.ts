@@ -1,10 +1,10 @@
 /** Waits before a request is sent, bounded by the call's deadline and its signal. A failure here is not ambiguous. */
-import type { EtcdConnection } from './connection.ts'
-import { EtcdError } from './errors.ts'
+import type { GrpcConnection } from './connection.ts'
+import { GrpcError } from './errors.ts'
 
 /** Waits for a free stream of the connection and acquires it. */
 export async function acquire(
-  connection: EtcdConnection,
+  connection: GrpcConnection,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export function within<T>(
     const timer = setTimeout(
       () => {
         settle(() =>
-          reject(new EtcdError('DeadlineExceeded', 'no connection to etcd within the deadline')),
+          reject(new GrpcError('DeadlineExceeded', 'no connection to etcd within the deadline')),
         )
       },
       Math.max(0, timeoutMs),
@@ -56,8 +56,8 @@ export function within<T>(
   })
 }
 
-export function cancelled(signal: AbortSignal | undefined): EtcdError {
-  return new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })
+export function cancelled(signal: AbortSignal | undefined): GrpcError {
+  return new GrpcError('Cancelled', 'the caller cancelled', { cause: signal?.reason })
 }
 
 export function pause(ms: number): Promise<void> {

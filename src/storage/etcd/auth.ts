@@ -8,7 +8,7 @@ import type { CallOptions, Channel, Method, TokenSource } from '../../net/grpc/c
 import { encodeGrantPermission, encodeNames, type Permission, readToken } from './codec/auth.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
 import type { WireReader } from '../../net/grpc/codec/reader.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 
 export class Auth {
   readonly #channel: Channel
@@ -110,7 +110,7 @@ export class UserToken implements TokenSource {
       this.#token = await this.#auth.authenticate(this.#user, password)
     } catch (error) {
       const isDisabled =
-        error instanceof EtcdError && error.message === 'etcdserver: authentication is not enabled'
+        error instanceof GrpcError && error.message === 'etcdserver: authentication is not enabled'
       if (isDisabled) this.#token = null
       else throw unsent(error)
     }
@@ -119,8 +119,9 @@ export class UserToken implements TokenSource {
 
 /** The call that needs the token has not been sent, so it did not take effect, whatever failed here. */
 function unsent(error: unknown): unknown {
-  if (!(error instanceof EtcdError)) return error
-  return new EtcdError(error.code, error.message, { endpoint: error.endpoint, cause: error })
+  if (!(error instanceof GrpcError)) return error
+  const { code, message, isUnavailable, endpoint } = error
+  return new GrpcError(code, message, { isUnavailable, endpoint, cause: error })
 }
 
 // Fetching a token twice does no harm, so the call counts as a read, which may be retried.

@@ -3,14 +3,10 @@
  *
  * client.ts       this file: options in, services out
  * kv.ts …         one file per service of etcd: kv, watch, lease, maintenance, cluster, auth
- * channel.ts      a call by method name: endpoint, token, deadline, retries
- * endpoints.ts    which endpoint is taken, and when another
- * connection.ts   one HTTP/2 session: opening, stream limit, pings, GOAWAY
- * unary.ts        one request, one answer
- * duplex.ts       many of both; stream-handle.ts: the same before it is connected
- * codec/          protobuf and gRPC frames, by hand
- * status.ts       how an answer says that it failed
- * errors.ts       EtcdError, and which failures leave a write in doubt
+ * codec/          the messages of these services
+ * status-error.ts which failures leave a write in doubt, as etcd's messages say
+ *
+ * Calls and streams are those of net/grpc; net/grpc/channel.ts lists its files.
  *
  * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases and member ids are
  * bigints. Keys and values that come out are borrowed views of received bytes.
@@ -25,6 +21,7 @@ import { Endpoints } from '../../net/grpc/endpoints.ts'
 import { Kv } from './kv.ts'
 import { EtcdLeases } from './lease.ts'
 import { Maintenance } from './maintenance.ts'
+import { etcdStatusError } from './status-error.ts'
 import type { TlsOptions } from '../../net/grpc/tls.ts'
 import { VersionCheck } from './version.ts'
 import { Watches } from './watch.ts'
@@ -74,6 +71,7 @@ export class EtcdClient implements AsyncDisposable {
       dial,
       clock,
       log,
+      statusError: etcdStatusError,
       firstStreamId,
     })
     const channel = new Channel({

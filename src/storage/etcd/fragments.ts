@@ -3,7 +3,7 @@
  * over several fragments; they must be delivered together.
  */
 import type { EtcdEvent } from './codec/watch.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 
 /**
  * How much is held back until the response is complete. A watch that catches up gets up to 1,000 revisions in one response, so a
@@ -35,7 +35,7 @@ export class Fragments {
 
   #take(count: number): readonly EtcdEvent[] {
     if (count <= 0) {
-      throw new EtcdError(
+      throw new GrpcError(
         'ResourceExhausted',
         `the events of one revision are longer than ${this.#bytesMax} bytes`,
       )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 import { EtcdLeases } from './lease.ts'
 import { StreamHandle, type StreamOptions } from '../../net/grpc/stream-handle.ts'
 
@@ -25,13 +25,13 @@ test('an answer that cannot be read is an error of the renewal', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   await assert.rejects(
     leases.keepAliveOnce(1n),
-    (error) => error instanceof EtcdError && error.code === 'Internal',
+    (error) => error instanceof GrpcError && error.code === 'Internal',
   )
 })
 
 test('an error that nobody foresaw does not end the process, but the lease', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
-  const lost = await new Promise<EtcdError>((onLost) => {
+  const lost = await new Promise<GrpcError>((onLost) => {
     leases.keepAlive({ id: 1n, ttlSeconds: 0.05 }, { onLost })
   })
   assert.equal(lost.code, 'Internal')

@@ -13,12 +13,12 @@ import {
   readLeaseStatus,
 } from './codec/lease.ts'
 import { WireReader } from '../../net/grpc/codec/reader.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 
 export type KeepAliveHandler = {
   readonly onRenewed?: (ttlSeconds: number) => void
   /** The lease is gone, or could not be renewed before its time ran out. Called at most once, and not after stop(). */
-  readonly onLost: (error: EtcdError) => void
+  readonly onLost: (error: GrpcError) => void
 }
 
 export type KeepAlive = { readonly stop: () => void }
@@ -70,17 +70,17 @@ export class EtcdLeases {
         onMessage: (message) => settle(() => answer(message)),
         onEnd: (error) =>
           settle(() =>
-            reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered')),
+            reject(error ?? new GrpcError('Unavailable', 'the stream ended unanswered')),
           ),
       })
       const answer = (message: Buffer): void => {
         try {
           const lease = readLease(new WireReader(message))
           if (lease.ttlSeconds > 0) resolve(lease)
-          else reject(new EtcdError('NotFound', 'etcdserver: requested lease not found'))
+          else reject(new GrpcError('NotFound', 'etcdserver: requested lease not found'))
         } catch (cause) {
           reject(
-            new EtcdError('Internal', `unreadable answer: ${messageOf(cause)}`, {
+            new GrpcError('Internal', `unreadable answer: ${messageOf(cause)}`, {
               ambiguous: true,
               cause,
             }),
@@ -98,12 +98,12 @@ export class EtcdLeases {
       }
       const onAbort = (): void =>
         settle(() =>
-          reject(new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })),
+          reject(new GrpcError('Cancelled', 'the caller cancelled', { cause: signal?.reason })),
         )
       const timer = setTimeout(() => {
         settle(() =>
           reject(
-            new EtcdError('DeadlineExceeded', `no answer within ${timeoutMs} ms`, {
+            new GrpcError('DeadlineExceeded', `no answer within ${timeoutMs} ms`, {
               ambiguous: true,
             }),
           ),
@@ -166,9 +166,9 @@ class KeepAliveLoop implements KeepAlive {
       if (this.#stopped.signal.aborted) return
       // Whatever it is: nobody waits for this promise, and the lease may still be renewed.
       const reason =
-        error instanceof EtcdError
+        error instanceof GrpcError
           ? error
-          : new EtcdError('Unknown', messageOf(error), { cause: error })
+          : new GrpcError('Unknown', messageOf(error), { cause: error })
       const isOver = this.#clock.monotonicMs() - this.#renewedMs >= this.#ttlMs
       if (reason.code === 'NotFound' || isOver) return this.#handler.onLost(reason)
     }

@@ -10,7 +10,7 @@ import {
   type MemberStatus,
 } from './codec/maintenance.ts'
 import { WireReader } from '../../net/grpc/codec/reader.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 
 /** A member rewrites its whole file before it answers: seconds per gigabyte. */
 const DEFRAGMENT_TIMEOUT_MS = 300_000
@@ -52,7 +52,7 @@ export class Maintenance {
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Buffer, void, void> {
     const chunks: Buffer[] = []
-    let end: { readonly error: EtcdError | undefined } | undefined
+    let end: { readonly error: GrpcError | undefined } | undefined
     let wake: (() => void) | undefined
     const stream = this.#channel.stream({
       path: '/etcdserverpb.Maintenance/Snapshot',
@@ -69,7 +69,7 @@ export class Maintenance {
     })
     const onAbort = (): void => {
       end = {
-        error: new EtcdError('Cancelled', 'the caller cancelled', {
+        error: new GrpcError('Cancelled', 'the caller cancelled', {
           cause: options.signal?.reason,
         }),
       }

@@ -7,8 +7,8 @@
 import type { ConnectionCheck } from '../../net/grpc/channel.ts'
 import { emptyRequest } from './codec/header.ts'
 import { readStatus } from './codec/maintenance.ts'
-import type { EtcdConnection } from '../../net/grpc/connection.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import type { GrpcConnection } from '../../net/grpc/connection.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 import { callUnary } from '../../net/grpc/unary.ts'
 import { acquire } from '../../net/grpc/within.ts'
 
@@ -31,11 +31,11 @@ export const unreliable = (endpoint: string, version: string): string =>
 /** Checks each connection once: if a member is replaced by an older one, there is a new connection. */
 export class VersionCheck implements ConnectionCheck {
   readonly method = statusMethod
-  readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
+  readonly #checks = new WeakMap<GrpcConnection, Promise<void>>()
 
   /** Fails, not ambiguously, if the progress notifications of this connection cannot be trusted; another endpoint may do. */
   readonly check = (
-    connection: EtcdConnection,
+    connection: GrpcConnection,
     headers: readonly string[],
     timeoutMs: number,
   ): Promise<void> => {
@@ -49,7 +49,7 @@ export class VersionCheck implements ConnectionCheck {
 }
 
 async function ask(
-  connection: EtcdConnection,
+  connection: GrpcConnection,
   headers: readonly string[],
   timeoutMs: number,
 ): Promise<void> {
@@ -58,5 +58,5 @@ async function ask(
   const { version } = await callUnary(connection, call)
   const { endpoint } = connection
   if (!isProgressReliable(version))
-    throw new EtcdError('Unavailable', unreliable(endpoint, version), { endpoint })
+    throw new GrpcError('Unavailable', unreliable(endpoint, version), { endpoint })
 }

@@ -17,7 +17,7 @@ import {
   type WatchCreate,
   type EtcdEvent,
 } from './codec/watch.ts'
-import { EtcdError } from '../../net/grpc/errors.ts'
+import { GrpcError } from '../../net/grpc/errors.ts'
 import { Fragments } from './fragments.ts'
 import type { StreamHandle } from '../../net/grpc/stream-handle.ts'
 
@@ -45,7 +45,7 @@ export type WatchStreamHandler = {
    */
   readonly onProgressAll?: (revision: number) => void
   /** Called exactly once, whatever ends the stream; without an error after close(). */
-  readonly onEnd: (error: EtcdError | undefined) => void
+  readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 export type WatchOpen = {
@@ -146,7 +146,7 @@ export class WatchStream {
     const watch = id === undefined ? undefined : this.#watches.get(id)
     // Refused watches are answered with id -1, so only the order tells which one is meant.
     if (answer.watchId !== STREAM_WATCH_ID && answer.watchId !== id) {
-      throw new EtcdError('Internal', `watch ${answer.watchId} was created when ${id} was to come`)
+      throw new GrpcError('Internal', `watch ${answer.watchId} was created when ${id} was to come`)
     }
     if (watch === undefined) return
     if (answer.canceled) this.#cancel(watch, answer)

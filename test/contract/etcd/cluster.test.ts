@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import { EtcdError } from '../../../src/net/grpc/errors.ts'
+import { GrpcError } from '../../../src/net/grpc/errors.ts'
 import { EtcdProcess, freePorts } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
@@ -68,7 +68,7 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
       await client.kv.put({ key, value: Buffer.from(`${acknowledged + inDoubt}`) })
       acknowledged++
     } catch (error) {
-      if (!(error instanceof EtcdError && error.ambiguous)) throw error
+      if (!(error instanceof GrpcError && error.ambiguous)) throw error
       inDoubt++
     }
   }
@@ -85,7 +85,7 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
   )
   ok(acknowledged >= 35, `${acknowledged} acknowledged`)
 
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   let isCreated = false
   const onCreated = (): void => {
     isCreated = true
@@ -108,7 +108,7 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
     ok(false, 'a write without a quorum')
   } catch (error) {
     ok(
-      error instanceof EtcdError && error.code === 'Unavailable' && !error.ambiguous,
+      error instanceof GrpcError && error.code === 'Unavailable' && !error.ambiguous,
       String(error),
     )
   }

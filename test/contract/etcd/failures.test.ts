@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import type { EtcdError } from '../../../src/net/grpc/errors.ts'
+import type { GrpcError } from '../../../src/net/grpc/errors.ts'
 import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { startProxy } from './proxy.ts'
 import { failure, until } from './wait.ts'
@@ -36,7 +36,7 @@ test('without any endpoint a call fails, not ambiguous, within its deadline', as
   await using client = new EtcdClient({ endpoints: [await deadUrl()], timeoutMs: 5000 })
   const error = await failure(client.kv.put({ key, value }))
   deepEqual([error.code, error.ambiguous], ['Unavailable', false])
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   client.watch.open({ onEnd: (end) => ends.push(end) })
   await until(() => ends.length > 0, 'the end')
   equal(ends[0]?.code, 'Unavailable')
@@ -73,7 +73,7 @@ test('a cut connection ends a watch stream once, and the next one works', async 
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using client = new EtcdClient({ endpoints: [proxy.url] })
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   let created = 0
   const handler = {
     onCreated: () => {
@@ -96,7 +96,7 @@ test('a restart of etcd ends connections in order, and calls go on after it', as
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   client.watch
     .open({ onEnd: (error) => ends.push(error) })
     .create({ key }, { onEvents: () => undefined, onCanceled: () => undefined })
@@ -129,7 +129,7 @@ test('a stopped member is noticed by its silence; reads and watches move to anot
     timeoutMs: 60_000,
   })
   await client.kv.put({ key, value })
-  let end: { readonly error: EtcdError | undefined } | undefined
+  let end: { readonly error: GrpcError | undefined } | undefined
   let created = 0
   const handler = {
     onCreated: () => {

@@ -12,7 +12,7 @@ import {
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { WireWriter } from '../../../src/net/grpc/codec/writer.ts'
-import type { EtcdError } from '../../../src/net/grpc/errors.ts'
+import type { GrpcError } from '../../../src/net/grpc/errors.ts'
 import { failure, until } from './wait.ts'
 
 const key = Buffer.from('key')
@@ -146,7 +146,7 @@ test('GOAWAY lets running calls end, sends new ones elsewhere and ends watch str
   })
   await using next = await startPeer((stream) => answer(stream, putAnswer(8n)))
   await using client = new EtcdClient({ endpoints: [old.url, next.url] })
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   client.watch.open({ onEnd: (error) => ends.push(error) })
   const running = client.kv.put({ key, value })
   await until(() => held.length === 1, 'the call has arrived')
@@ -206,7 +206,7 @@ test('answers that are not gRPC, or not whole, are errors', async () => {
   const cases: readonly (readonly [
     string,
     (stream: ServerHttp2Stream) => void,
-    EtcdError['code'],
+    GrpcError['code'],
   ])[] = [
     [
       'HTTP 404',

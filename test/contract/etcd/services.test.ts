@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { after, before, test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
-import type { EtcdError } from '../../../src/net/grpc/errors.ts'
+import type { GrpcError } from '../../../src/net/grpc/errors.ts'
 import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { failure, until } from './wait.ts'
 
@@ -51,7 +51,7 @@ test('a chosen lease id is kept, the largest included', async () => {
 
 test('a kept lease is renewed until it is lost', async () => {
   const granted = await client.lease.grant({ ttlSeconds: 2 })
-  const lost: EtcdError[] = []
+  const lost: GrpcError[] = []
   let renewals = 0
   const kept = client.lease.keepAlive(granted, {
     onRenewed: () => {
@@ -122,9 +122,9 @@ test('a full database says so, and takes writes again when the alarm is ended', 
   await using small = await startEtcd({ args: ['--quota-backend-bytes', String(2 * 1024 * 1024)] })
   await using full = new EtcdClient({ endpoints: [small.clientUrl] })
   const value = Buffer.alloc(256 * 1024)
-  let error: EtcdError | undefined
+  let error: GrpcError | undefined
   for (let index = 0; index < 40 && error === undefined; index++) {
-    await full.kv.put({ key: bytes(`full/${index}`), value }).catch((thrown: EtcdError) => {
+    await full.kv.put({ key: bytes(`full/${index}`), value }).catch((thrown: GrpcError) => {
       error = thrown
     })
   }

@@ -1,7 +1,7 @@
 /** Waits in tests: for a condition, and for a call to fail. */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EtcdError } from '../../../src/net/grpc/errors.ts'
+import { GrpcError } from '../../../src/net/grpc/errors.ts'
 import { PATIENCE_MS } from '../../support/harness/until.ts'
 
 export async function until(
@@ -16,12 +16,12 @@ export async function until(
   }
 }
 
-/** The EtcdError that a call fails with. */
-export async function failure(call: Promise<unknown>): Promise<EtcdError> {
+/** The GrpcError that a call fails with. */
+export async function failure(call: Promise<unknown>): Promise<GrpcError> {
   try {
     await call
   } catch (error) {
-    if (error instanceof EtcdError) return error
+    if (error instanceof GrpcError) return error
     throw error
   }
   return fail('the call did not fail')

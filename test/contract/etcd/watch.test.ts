@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import type { WatchCreate, EtcdEvent } from '../../../src/storage/etcd/codec/watch.ts'
-import type { EtcdError } from '../../../src/net/grpc/errors.ts'
+import type { GrpcError } from '../../../src/net/grpc/errors.ts'
 import type { WatchHandle, WatchStream } from '../../../src/storage/etcd/watch.ts'
 import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
@@ -22,7 +22,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-type Ended = { readonly error: EtcdError | undefined }
+type Ended = { readonly error: GrpcError | undefined }
 
 class Recorder {
   readonly progress: number[] = []
@@ -195,7 +195,7 @@ test('a filter leaves events out', async () => {
 })
 
 test('a handler that throws ends the stream with its error', async () => {
-  const ends: (EtcdError | undefined)[] = []
+  const ends: (GrpcError | undefined)[] = []
   const stream = client.watch.open({ onEnd: (error) => ends.push(error) })
   let isCreated = false
   stream.create(

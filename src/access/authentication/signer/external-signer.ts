@@ -8,7 +8,7 @@ import { quote } from '../../../api/quote.ts'
 import { Channel, type Method } from '../../../net/grpc/channel.ts'
 import { emptyRequest } from '../../../storage/etcd/codec/header.ts'
 import { Endpoints } from '../../../net/grpc/endpoints.ts'
-import { EtcdError } from '../../../net/grpc/errors.ts'
+import { GrpcError } from '../../../net/grpc/errors.ts'
 import { unixEndpoint } from '../../../net/grpc/unix-socket.ts'
 import type { Log } from '../../../lib/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'
@@ -69,7 +69,7 @@ export class ExternalSigner implements Disposable {
         await this.keys.start()
         break
       } catch (error) {
-        const isAbsent = error instanceof EtcdError && error.code === 'Unavailable'
+        const isAbsent = error instanceof GrpcError && error.code === 'Unavailable'
         if (!isAbsent || this.#time.monotonicMs() >= untilMs) throw startFault(error)
       }
       await sleep(this.#time, START_RETRY_MS)

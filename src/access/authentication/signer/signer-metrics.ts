@@ -1,5 +1,5 @@
 /** The metrics of calls to an external signer, as upstream. */
-import { EtcdError } from '../../../net/grpc/errors.ts'
+import { GrpcError } from '../../../net/grpc/errors.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/metrics.ts'
 
@@ -89,8 +89,8 @@ async function counted<T>(counter: Counter, work: Promise<T>): Promise<T> {
 
 /** The gRPC status, also of an error that has one as its cause. */
 function codeOf(error: unknown): string {
-  if (error instanceof EtcdError) return error.code
-  return error instanceof Error && error.cause instanceof EtcdError
+  if (error instanceof GrpcError) return error.code
+  return error instanceof Error && error.cause instanceof GrpcError
     ? error.cause.code
     : 'unknown-non-grpc'
 }

@@ -57,13 +57,13 @@ test('a message that has begun is partial', () => {
 
 test('a compressed message and one beyond the limit are refused', () => {
   throws(() => new MessageFrames(() => undefined).push(Buffer.from([1, 0, 0, 0, 0])), {
-    name: 'EtcdError',
+    name: 'GrpcError',
     code: 'Internal',
   })
   const head = Buffer.alloc(5)
   head.writeUInt32BE(MESSAGE_BYTES_MAX + 1, 1)
   throws(() => new MessageFrames(() => undefined).push(head), {
-    name: 'EtcdError',
+    name: 'GrpcError',
     code: 'ResourceExhausted',
   })
 })

@@ -3,7 +3,7 @@
  * the chunk. A message spread over chunks is copied once into a buffer of its announced size, so that a long answer costs linear
  * time, not quadratic.
  */
-import { EtcdError } from '../errors.ts'
+import { GrpcError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
 
@@ -33,7 +33,7 @@ export class MessageFrames {
     return this.#head !== undefined || this.#message !== undefined
   }
 
-  /** Takes the next chunk; throws an EtcdError if it is not gRPC. */
+  /** Takes the next chunk; throws a GrpcError if it is not gRPC. */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length) {
@@ -88,10 +88,10 @@ export class MessageFrames {
 /** The length of the message whose frame begins at `at`, after checks. */
 export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTES_MAX): number {
   if (bytes[at] !== 0)
-    throw new EtcdError('Internal', 'a message is compressed, which was not asked for')
+    throw new GrpcError('Internal', 'a message is compressed, which was not asked for')
   const length = bytes.readUInt32BE(at + 1)
   if (length > bytesMax) {
-    throw new EtcdError(
+    throw new GrpcError(
       'ResourceExhausted',
       `a message of ${length} bytes is longer than ${bytesMax}`,
     )

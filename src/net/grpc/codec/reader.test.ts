@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { EtcdError } from '../errors.ts'
+import { GrpcError } from '../errors.ts'
 import { readToken } from '../../../storage/etcd/codec/auth.ts'
 import { readHeaderOnly } from '../../../storage/etcd/codec/header.ts'
 import { encodeRange } from '../../../storage/etcd/codec/kv-request.ts'
@@ -46,7 +46,7 @@ function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unkno
     ok(
       error instanceof MalformedMessage ||
         error instanceof NumberTooLarge ||
-        error instanceof EtcdError,
+        error instanceof GrpcError,
       String(error),
     )
     return error

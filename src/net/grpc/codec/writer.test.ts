@@ -58,7 +58,7 @@ test('the known bytes of a number', () => {
 
 test('a number that JavaScript does not hold exactly, or a negative one, is refused', () => {
   for (const value of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
-    throws(() => new WireWriter(0).number(1, value), { name: 'EtcdError', code: 'InvalidArgument' })
+    throws(() => new WireWriter(0).number(1, value), { name: 'GrpcError', code: 'InvalidArgument' })
   }
 })
 

@@ -3,7 +3,7 @@
  * is enough: no sizes are computed first and no part is copied. Callers write fields in descending order of their numbers. The five
  * bytes of the gRPC frame come first, so that a request is one Buffer.
  */
-import { EtcdError } from '../errors.ts'
+import { GrpcError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
 /** Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows if it needs more. */
@@ -48,7 +48,7 @@ export class WireWriter {
   number(field: number, value: number | undefined): void {
     if (value === undefined || value === 0) return
     if (!Number.isSafeInteger(value) || value < 0) {
-      throw new EtcdError('InvalidArgument', `${value} is not a whole number from 0 to 2^53 - 1`)
+      throw new GrpcError('InvalidArgument', `${value} is not a whole number from 0 to 2^53 - 1`)
     }
     this.#varint(value)
     this.#varint(field * 8)

@@ -1,7 +1,7 @@
 /** A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words. */
 import { Channel, type Method } from '../../../net/grpc/channel.ts'
 import { Endpoints } from '../../../net/grpc/endpoints.ts'
-import { type EtcdCode, EtcdError } from '../../../net/grpc/errors.ts'
+import { type GrpcCode, GrpcError } from '../../../net/grpc/errors.ts'
 import { unixEndpoint } from '../../../net/grpc/unix-socket.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Time } from '../../../lib/timers.ts'
@@ -43,7 +43,7 @@ export class KmsPlugin implements Disposable {
       done('OK')
       return answer
     } catch (error) {
-      if (!(error instanceof EtcdError)) throw error
+      if (!(error instanceof GrpcError)) throw error
       done(goCodeOf(error.code))
       const code = withoutAnswer.has(error.code) ? 'sealed' : 'corrupt'
       throw new StorageError(
@@ -62,10 +62,10 @@ export class KmsPlugin implements Disposable {
 }
 
 /** gRPC in Go has one l less. */
-const goCodeOf = (code: EtcdCode): string => (code === 'Cancelled' ? 'Canceled' : code)
+const goCodeOf = (code: GrpcCode): string => (code === 'Cancelled' ? 'Canceled' : code)
 
 /** The plugin cannot be reached, or is too slow, or too busy: the same call may succeed later. */
-const withoutAnswer: ReadonlySet<EtcdCode> = new Set([
+const withoutAnswer: ReadonlySet<GrpcCode> = new Set([
   'Unavailable',
   'DeadlineExceeded',
   'Cancelled',

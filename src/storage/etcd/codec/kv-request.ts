@@ -2,7 +2,7 @@
  * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are written in descending order, see
  * writer.ts. Zero and absent are the same to etcd in all fields here, compare targets included.
  */
-import { EtcdError } from '../../../net/grpc/errors.ts'
+import { GrpcError } from '../../../net/grpc/errors.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
@@ -149,7 +149,7 @@ function writeDeleteRange(writer: WireWriter, request: DeleteRangeRequest): void
 
 function writeTxn(writer: WireWriter, request: TxnRequest, depth: number): void {
   if (depth > TXN_DEPTH_MAX)
-    throw new EtcdError('InvalidArgument', `a txn is nested deeper than ${TXN_DEPTH_MAX}`)
+    throw new GrpcError('InvalidArgument', `a txn is nested deeper than ${TXN_DEPTH_MAX}`)
   writeOps(writer, 3, request.failure, depth)
   writeOps(writer, 2, request.success, depth)
   for (let index = request.compare.length - 1; index >= 0; index--) {

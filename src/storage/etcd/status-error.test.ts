@@ -1,8 +1,9 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { answeredError, type EtcdCode, statusNames } from './errors.ts'
+import type { GrpcCode } from '../../net/grpc/errors.ts'
+import { etcdStatusError } from './status-error.ts'
 
-const cases: readonly (readonly [EtcdCode, string, boolean])[] = [
+const cases: readonly (readonly [GrpcCode, string, boolean])[] = [
   ['Unavailable', 'etcdserver: leader changed', true],
   ['Unavailable', 'etcdserver: request timed out', true],
   ['Unavailable', 'etcdserver: request timed out, possibly due to connection lost', true],
@@ -23,13 +24,14 @@ const cases: readonly (readonly [EtcdCode, string, boolean])[] = [
 
 for (const [code, message, ambiguous] of cases) {
   test(`${code} "${message}" is ${ambiguous ? '' : 'not '}ambiguous`, () => {
-    const error = answeredError(statusNames.indexOf(code), message, 'http://a')
+    const error = etcdStatusError(code, message, 'http://a')
     equal(error.code, code)
     equal(error.ambiguous, ambiguous)
   })
 }
 
-test('a status beyond the list is unknown', () => {
-  equal(answeredError(99, '', 'http://a').code, 'Unknown')
-  equal(answeredError(Number.NaN, '', 'http://a').code, 'Unknown')
+test('another member may serve a call that a learner refuses', () => {
+  const refusal = 'etcdserver: rpc not supported for learner'
+  equal(etcdStatusError('FailedPrecondition', refusal, 'http://a').isUnavailable, true)
+  equal(etcdStatusError('FailedPrecondition', 'other', 'http://a').isUnavailable, false)
 })

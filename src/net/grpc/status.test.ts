@@ -1,0 +1,15 @@
+import { equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { createField } from '../http2/field.ts'
+import { statusFailure } from './status.ts'
+
+test('a status beyond the list is unknown', () => {
+  for (const value of ['99', 'x']) {
+    equal(statusFailure([createField('grpc-status', value)], 'http://a')?.code, 'Unknown')
+  }
+})
+
+test('the message is percent-decoded', () => {
+  const fields = [createField('grpc-status', '14'), createField('grpc-message', 'a%20b')]
+  equal(statusFailure(fields, 'http://a')?.message, 'a b')
+})
