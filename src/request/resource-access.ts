@@ -27,7 +27,14 @@ import { StorageError } from '../storage/errors.ts'
 import { rangeOf, ResourceKeys, resourcePrefix, rootOf, toText } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import type { Ids } from '../api/ids.ts'
-import type { WatchAccess, WriteAccess } from './verbs/access.ts'
+import type {
+  ValidationAccess,
+  VersionAccess,
+  WatchAccess,
+  WriteAccess,
+  WriteEffects,
+  WritePermissions,
+} from './verbs/access.ts'
 import { convertedAccess } from './verbs/converting/converted-access.ts'
 import { ConvertedItems } from './verbs/converting/converted-items.ts'
 import { Converter } from './verbs/converting/converter.ts'
@@ -55,10 +62,10 @@ export type ResourceAccessParts = {
   readonly admission: Admission
   /** Creates in progress, by namespace. */
   readonly creates: InProgress
-  readonly authorizeCreate: WriteAccess['authorizeCreate']
-  readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
-  readonly confirmGrantOf: (resource: Resource) => WriteAccess['confirmGrant']
-  readonly onUpdatedOf: (resource: Resource) => WriteAccess['onUpdated']
+  readonly authorizeCreate: WritePermissions['authorizeCreate']
+  readonly authorizeUnsafeDelete: WritePermissions['authorizeUnsafeDelete']
+  readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
+  readonly onUpdatedOf: (resource: Resource) => WriteEffects['onUpdated']
   /** Allocates addresses and node ports of Services. */
   readonly allocator: Allocator
   readonly yaml: YamlConverter
@@ -75,6 +82,7 @@ export class ResourceAccess {
   readonly #parts: ResourceAccessParts
   readonly #root: Key
   readonly #now: () => string
+  readonly #validation: ValidationAccess
   readonly #convertedItems: ConvertedItems
   readonly #transcoder = new Transcoder()
   readonly #written = new WrittenMessages()
@@ -90,6 +98,10 @@ export class ResourceAccess {
     this.#parts = parts
     this.#root = rootOf(parts.config.etcd.prefix)
     this.#now = createNow(parts.clock.wallMs)
+    this.#validation = {
+      answerPattern: (question) => parts.patterns.answer(question),
+      namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
+    }
     this.#convertedItems = new ConvertedItems((item) => parts.cache.release(item))
   }
 
@@ -165,12 +177,14 @@ export class ResourceAccess {
     if (conversionWebhook === undefined) return this.#make(resource)
     const { cache, ids, calls } = this.#parts
     const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
-    const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
+    const own = this.#make(resource)
+    const versions = { ...own.versions, convertTo: convertingBy(webhook) }
+    const access: Access = { ...own, versions }
     const stored = converted?.()
     if (stored === undefined) return access
     const codec: ObjectCodec = {
       decode: (value, key, revision) =>
-        access.decode({ value, key, revision, createRevision: 0, stale: false }),
+        access.storage.decode({ value, key, revision, createRevision: 0, stale: false }),
       print: (object) => printWire(object, resource.shape),
       facts: new Facts(() => resource.selectableFields),
     }
@@ -199,38 +213,11 @@ export class ResourceAccess {
   }
 
   #make(resource: Resource): Access {
-    const { config, registry, cacheOf, storeOf, metrics, yaml, patterns, clock } = this.#parts
+    const { config, registry, cacheOf, storeOf, metrics, yaml, clock } = this.#parts
+    const { admission, authorizeUnsafeDelete, ids, random } = this.#parts
     const cache = cacheOf(resource)
-    const {
-      admission,
-      creates,
-      authorizeCreate,
-      authorizeUnsafeDelete,
-      confirmGrantOf,
-      onUpdatedOf,
-    } = this.#parts
-    const { allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
-    const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
-      decodeOrFail(stored, resource, revision)
-    const kind = {
-      kind: resource.kind,
-      apiVersion: apiVersionOf(resource),
-      // Read with the first object: most kinds have none, and those of a cluster's types take milliseconds and megabytes.
-      get schema() {
-        return resource.shape
-      },
-    }
-    const spec: ResourceSpec = {
-      name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
-      prefix: keys.prefix,
-      version: apiVersionOf(resource),
-      goKind: goKindOf(resource),
-      decode,
-      print: (object) => printWire(object, resource.shape),
-      settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
-      facts: new Facts(() => resource.selectableFields),
-    }
+    const spec = this.#specOf(resource, keys)
     return {
       keys,
       reader: this.#retired.has(resource) ? cache.retired(spec) : cache.resource(spec),
@@ -240,31 +227,62 @@ export class ResourceAccess {
         written: this.#written,
         nowMs: clock.wallMs,
       }),
-      store: storeOf(resource),
-      decode: ({ value, key, revision }) => decode(value, key, revision),
+      storage: {
+        store: storeOf(resource),
+        decode: ({ value, revision }) => decodeOrFail(value, resource, revision),
+        ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
+      },
+      versions: { inVersion: (apiVersion) => inVersion(registry, resource, apiVersion) },
+      permissions: this.#permissionsOf(resource),
+      admission,
+      validation: this.#validation,
+      effects: this.#effectsOf(resource),
+      deletion: config.tuning,
       ids,
       now: this.#now,
       random,
-      admission,
-      creates: resource.isNamespaced ? creates : undefined,
-      authorizeCreate,
-      authorizeUnsafeDelete,
       // Upstream's storage names keys without what all of them begin with.
       corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
-      confirmGrant: confirmGrantOf(resource),
-      onUpdated: onUpdatedOf(resource),
-      allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
-      answerPattern: (question) => patterns.answer(question),
-      namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
-      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
-      collectsGarbage: config.tuning.collectsGarbage,
-      deleteWorkers: config.tuning.deleteWorkers,
-      ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
       heldSelectors: this.#heldSelectors,
       onFrames: lazily(() => metrics.countEvents(resource)),
+    }
+  }
+
+  #specOf(resource: Resource, { prefix }: ResourceKeys): ResourceSpec {
+    const kind = {
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      // Read with the first object: most kinds have none, and those of a cluster's types take milliseconds and megabytes.
+      get schema() {
+        return resource.shape
+      },
+    }
+    return {
+      name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+      prefix,
+      version: apiVersionOf(resource),
+      goKind: goKindOf(resource),
+      decode: (stored, _key, revision) => decodeOrFail(stored, resource, revision),
+      print: (object) => printWire(object, resource.shape),
+      settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
+      facts: new Facts(() => resource.selectableFields),
+    }
+  }
+
+  #permissionsOf(resource: Resource): WritePermissions {
+    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#parts
+    return { authorizeCreate, authorizeUnsafeDelete, confirmGrant: confirmGrantOf(resource) }
+  }
+
+  #effectsOf(resource: Resource): WriteEffects {
+    const { creates, onUpdatedOf, allocator } = this.#parts
+    return {
+      creates: resource.isNamespaced ? creates : undefined,
+      onUpdated: onUpdatedOf(resource),
+      allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
     }
   }
 }
@@ -294,7 +312,7 @@ function inVersion(
 }
 
 const convertingBy =
-  (webhook: ConversionWebhook): NonNullable<WriteAccess['convertTo']> =>
+  (webhook: ConversionWebhook): NonNullable<VersionAccess['convertTo']> =>
   (objects, { from, to }) =>
     webhook.convert(objects, apiVersionOf(to), from.shape.struct)
 

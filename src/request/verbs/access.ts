@@ -39,36 +39,35 @@ export type WatchAccess = ReadAccess & {
 
 export type WriteAccess = ReadAccess & {
   readonly reader: ObjectReader
-  readonly store: ObjectStore
-  readonly decode: (stored: Stored) => KubeObject
+  readonly storage: StorageAccess
+  readonly versions: VersionAccess
+  readonly permissions: WritePermissions
+  readonly admission: Admission
+  readonly validation: ValidationAccess
+  readonly effects: WriteEffects
+  readonly deletion: DeletionAccess
   readonly ids: Ids
   /** The current time, as a timestamp of metadata. */
   readonly now: () => string
-  readonly admission: Admission
-  /** Counts the creates in progress in each namespace. Undefined: objects of the resource are not in namespaces. */
-  readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
-  /** Fails with Forbidden if the user may not create the object: an update that creates needs that permission, too. */
-  readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
-  /** Fails with Forbidden if the object grants more than the user has. Undefined where objects of the resource grant nothing. */
-  readonly confirmGrant:
-    | ((
-        request: ResourceRequest,
-        object: KubeObject,
-        current: KubeObject | undefined,
-      ) => Promise<void>)
-    | undefined
-  /** Fails with Forbidden if the user may not delete unreadable objects. Undefined: nobody can. */
-  readonly authorizeUnsafeDelete: ((request: ResourceRequest) => Promise<void>) | undefined
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
-  /** Matches patterns that take long, on a worker thread. */
-  readonly answerPattern: NonNullable<ValidateTools['answer']>
-  /** The current labels of a namespace. */
-  readonly namespaceLabels: (namespace: string) => Promise<Labels>
-  /** Called after an update was stored, with the object and what it was before. Undefined where nobody asks. */
-  readonly onUpdated: ((object: KubeObject, previous: KubeObject) => void) | undefined
-  /** Undefined if objects of the resource need nothing from a pool (addresses, node ports). */
-  readonly allocator: Allocator | undefined
+}
+
+/** How objects are stored. */
+export type StorageAccess = {
+  readonly store: ObjectStore
+  readonly decode: (stored: Stored) => KubeObject
+  /** Objects expire after this time; undefined: never. */
+  readonly ttlSeconds?: number | undefined
+  /**
+   * Present if a webhook converts the resource: the object that a read returns for bytes that are
+   * stored, or would be. Fails with an ApiError.
+   */
+  readonly readBack?: (stored: Buffer) => Promise<KubeObject>
+}
+
+/** The other versions of the resource. */
+export type VersionAccess = {
   /** The same resource in another version of its group; undefined when there is none. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Present if a webhook converts the resource: objects in another version. Fails with an ApiError. */
@@ -76,13 +75,43 @@ export type WriteAccess = ReadAccess & {
     objects: readonly KubeObject[],
     versions: { readonly from: Resource; readonly to: Resource },
   ) => Promise<readonly KubeObject[]>
-  /**
-   * Present if a webhook converts the resource: the object that a read returns for bytes that are stored, or would be. Fails with an
-   * ApiError.
-   */
-  readonly readBack?: (stored: Buffer) => Promise<KubeObject>
-  /** Objects expire after this time; undefined: never. */
-  readonly ttlSeconds: number | undefined
+}
+
+/** What the user needs besides the permission for the verb. */
+export type WritePermissions = {
+  /** Fails with Forbidden if the user may not create the object: an update that creates also needs that permission. */
+  readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
+  /** Fails with Forbidden if the object grants more than the user has. Absent where objects of the resource grant nothing. */
+  readonly confirmGrant?:
+    | ((
+        request: ResourceRequest,
+        object: KubeObject,
+        current: KubeObject | undefined,
+      ) => Promise<void>)
+    | undefined
+  /** Fails with Forbidden if the user may not delete unreadable objects. Absent: nobody can. */
+  readonly authorizeUnsafeDelete?: ((request: ResourceRequest) => Promise<void>) | undefined
+}
+
+/** What validation needs besides the object. */
+export type ValidationAccess = {
+  /** Matches patterns that take long, on a worker thread. */
+  readonly answerPattern: NonNullable<ValidateTools['answer']>
+  /** The current labels of a namespace. */
+  readonly namespaceLabels: (namespace: string) => Promise<Labels>
+}
+
+/** What a write does besides storing the object. */
+export type WriteEffects = {
+  /** Counts the creates in progress in each namespace. Absent: objects of the resource are not in namespaces. */
+  readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
+  /** Called after an update was stored, with the object and what it was before. Absent if nothing depends on it. */
+  readonly onUpdated?: ((object: KubeObject, previous: KubeObject) => void) | undefined
+  /** Absent if objects of the resource need nothing from a pool (addresses, node ports). */
+  readonly allocator?: Allocator | undefined
+}
+
+export type DeletionAccess = {
   /** Whether there is a garbage collector that a delete may wait for. */
   readonly collectsGarbage: boolean
   /** How many objects of a collection are deleted at once. */

@@ -123,9 +123,9 @@ async function applyTo(
   const typeOfOwner = (apiVersion: string): StructMerge | undefined =>
     once('type of owner', () => {
       if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
-      const other = otherVersion(request, access.inVersion, apiVersion)
+      const other = otherVersion(request, access.versions.inVersion, apiVersion)
       // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
-      if (access.convertTo === undefined && current !== undefined) other?.before(current)
+      if (access.versions.convertTo === undefined && current !== undefined) other?.before(current)
       ownerTypes.set(apiVersion, other?.type)
       return other?.type
     })
@@ -147,7 +147,7 @@ async function applyTo(
     now: access.now(),
     slices,
     typeIn: typeOfOwner,
-    ...(viewOf(request) !== undefined || access.convertTo !== undefined
+    ...(viewOf(request) !== undefined || access.versions.convertTo !== undefined
       ? {}
       : { convert: convertIn(request, writing) }),
     versions: async (after) => {
@@ -155,9 +155,9 @@ async function applyTo(
       const made = (): KubeObject =>
         objectOf(after, { applied, expected, live, current, isDefaulted: false })
       const objects = { before: () => before, after: made }
-      const asking = askWebhook(request, access, { owners: tracking.owners, objects })
+      const asking = askWebhook(request, access.versions, { owners: tracking.owners, objects })
       const asked = asking instanceof Promise ? await asking : asking
-      const others = versionsOf(request, access, {
+      const others = versionsOf(request, access.versions, {
         ...objects,
         asked,
         wires: { before: live, after },
@@ -214,7 +214,9 @@ function lookOver(
 function convertIn(request: ResourceRequest, { access }: Applying): Convert {
   const { resource } = request
   const inVersion = (apiVersion: string): Resource =>
-    apiVersion === apiVersionOf(resource) ? resource : (access.inVersion(apiVersion) ?? resource)
+    apiVersion === apiVersionOf(resource)
+      ? resource
+      : (access.versions.inVersion(apiVersion) ?? resource)
   return (fields, { from, to }, step) => {
     if (from === to) return fields
     if (resource.isCustom) {

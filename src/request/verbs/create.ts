@@ -1,4 +1,4 @@
-import { attributesOf } from '../../admission/admission.ts'
+import { type Admission, attributesOf } from '../../admission/admission.ts'
 import { badRequest } from '../../api/errors.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
@@ -14,7 +14,8 @@ import { parseWriteOptions } from './write-options.ts'
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, namespace, http } = request
   const show = represent(negotiate(http, resource), access.forms, request)
-  if (subresource !== '' || !resource.isStored) throw await refuseSubresource(request, access)
+  if (subresource !== '' || !resource.isStored)
+    throw await refuseSubresource(request, access.admission)
   if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const object = await readObject(request, options.fieldValidation, access)
@@ -28,10 +29,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
 }
 
 /** A refusal by admission takes precedence, as for any write. */
-async function refuseSubresource(
-  request: ResourceRequest,
-  { admission }: WriteAccess,
-): Promise<Error> {
+async function refuseSubresource(request: ResourceRequest, admission: Admission): Promise<Error> {
   const options = { isDryRun: request.http.query.has('dryRun') }
   await admission.mutate(attributesOf(request, { operation: 'CREATE', options }))
   return unsupportedSubresource(request)

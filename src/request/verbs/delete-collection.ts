@@ -23,7 +23,7 @@ export async function deleteCollection(
 ): Promise<ApiResponse> {
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
-  const allowsUnsafe = access.authorizeUnsafeDelete !== undefined
+  const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
   // What cannot be listed is told after what cannot be asked for.
   if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
   const { page, metadata } = await readPage(request, access, { isPaged: true })
@@ -51,7 +51,7 @@ export async function deleteCollection(
       }
     }
   }
-  const workers = Math.min(access.deleteWorkers, WORKERS_MAX, page.items.length)
+  const workers = Math.min(access.deletion.deleteWorkers, WORKERS_MAX, page.items.length)
   // Nothing is left under way when the request is answered.
   const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
   for (const end of ends) if (end.status === 'rejected') throw end.reason

@@ -44,12 +44,18 @@ async function run(
         items: listed.map((one) => ({ ...one, key: keyOf(one), peek: () => one.object })),
       }),
     },
-    store: {
-      update: async (key: string, _: unknown, decide: (current: Stored | undefined) => unknown) => {
-        decided[key] = decide(found.find((one) => keyOf(one) === key))
+    storage: {
+      store: {
+        update: async (
+          key: string,
+          _: unknown,
+          decide: (current: Stored | undefined) => unknown,
+        ) => {
+          decided[key] = decide(found.find((one) => keyOf(one) === key))
+        },
       },
+      decode: () => assert.fail(),
     },
-    decode: () => assert.fail(),
     now: () => '2026-01-01T00:00:00Z',
   }
   // @ts-expect-error -- only what is used of it

@@ -27,7 +27,7 @@ export type DeleteInstancesOptions = {
  */
 export async function deleteInstances(
   resource: Resource,
-  access: Pick<WriteAccess, 'keys' | 'reader' | 'store' | 'decode' | 'now'>,
+  access: Pick<WriteAccess, 'keys' | 'reader' | 'storage' | 'now'>,
   { isDoomed, time }: DeleteInstancesOptions,
 ): Promise<number> {
   const { keys, reader } = access
@@ -42,7 +42,7 @@ export async function deleteInstances(
 
 async function deleteBatch(
   resource: Resource,
-  { store, decode, now }: Pick<WriteAccess, 'store' | 'decode' | 'now'>,
+  { storage: { store, decode }, now }: Pick<WriteAccess, 'storage' | 'now'>,
   { items, time }: { readonly items: readonly Item[]; readonly time: SlicesTime | undefined },
 ): Promise<void> {
   const left = items.values()

@@ -45,13 +45,13 @@ const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orpha
 /** Fails with Invalid for options that contradict each other. Called before the object is read. */
 export async function readDeleteOptions(
   { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
-  access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
+  access: Pick<WriteAccess, 'convertYaml' | 'permissions'>,
 ): Promise<DeleteOptions> {
   const body = await context.readBody(http)
   if (body.length > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX)
   const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
   if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
-  return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)
+  return checkDeleteOptions(fields, access.permissions.authorizeUnsafeDelete !== undefined)
 }
 
 /** Upstream records the options in its internal version, whatever the body says. */

@@ -15,10 +15,10 @@ export async function deleteUnreadable(
   access: WriteAccess,
 ): Promise<Status> {
   const { resource, namespace, name, context } = request
-  await access.authorizeUnsafeDelete?.(request)
+  await access.permissions.authorizeUnsafeDelete?.(request)
   const key = access.keys.key(namespace, name)
   const isDeleted = await translated(context, { resource, name, verb: 'delete' }, async () =>
-    access.store.deleteUnreadable(key, access.decode, { signal: context.signal }),
+    access.storage.store.deleteUnreadable(key, access.storage.decode, { signal: context.signal }),
   )
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'

@@ -1,4 +1,4 @@
-import { attributesOf } from '../../admission/admission.ts'
+import { type Admission, attributesOf } from '../../admission/admission.ts'
 import {
   type ApiError,
   conflict,
@@ -88,7 +88,8 @@ export async function deleteObject(
       },
     )
     const end = await finish(request, { deletion, decision, key, result, options, access })
-    if (end.isRemoved && !options.isDryRun) await access.allocator?.release(end.object, namespace)
+    if (end.isRemoved && !options.isDryRun)
+      await access.effects.allocator?.release(end.object, namespace)
     return end
   })
 }
@@ -122,7 +123,8 @@ async function finish(
   }
   if (deletion.step === 'mark') {
     // With a conversion webhook the response, too, is what it makes of the stored bytes.
-    const back = typeof decision === 'object' ? await access.readBack?.(decision.put) : undefined
+    const back =
+      typeof decision === 'object' ? await access.storage.readBack?.(decision.put) : undefined
     return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
   }
   if (options.isDryRun) return { isRemoved: true, object: marked }
@@ -175,10 +177,12 @@ async function decide(
     checkOwnPreconditions(request, options, found)
     if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
   }
-  if (!isAdmitted) await admitDelete(request, object, options, access)
+  if (!isAdmitted) await admitDelete(request, object, options, access.admission)
   if (ownDeletion !== undefined && !isMarked(object))
     return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
-  const kind = access.collectsGarbage ? resource : { ...resource, isGarbageCollected: false }
+  const kind = access.deletion.collectsGarbage
+    ? resource
+    : { ...resource, isGarbageCollected: false }
   return decideDeletion(object, kind, options, access.now())
 }
 
@@ -186,7 +190,7 @@ async function admitDelete(
   request: ResourceRequest,
   oldObject: KubeObject,
   options: DeleteOptions,
-  { admission }: WriteAccess,
+  admission: Admission,
 ): Promise<void> {
   // The options of a pod have the grace period that it will get.
   const gracePeriodSeconds = request.resource.graceOf?.(oldObject, options.gracePeriodSeconds)

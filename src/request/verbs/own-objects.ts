@@ -113,7 +113,7 @@ async function changeStatus(
   { namespace, name }: NamespacedName,
   decide: (object: KubeObject) => KubeObject | undefined,
 ): Promise<string | undefined> {
-  const { store } = access
+  const { store, decode: decodeStored } = access.storage
   const key = access.keys.key(namespace, name)
   const item = await readCached(access, key)
   const slices = new Slices(systemTime, { isExpensive: true })
@@ -121,7 +121,7 @@ async function changeStatus(
     item?.isLarge === true ? inParts(work, slices) : work()
   const cached = item && (await run(() => currentOf(item)))
   const decode = (stored: Stored): KubeObject | Promise<KubeObject> =>
-    run(() => access.decode(stored))
+    run(() => decodeStored(stored))
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(
     key,
@@ -158,7 +158,7 @@ export const ownManager = 'kube-apiserver'
 function ownersAfter(
   resource: Resource,
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
-  { now }: WriteAccess,
+  { now }: Pick<WriteAccess, 'now'>,
 ): Json | undefined {
   const owners = readOwners(before.metadata['managedFields']) ?? new Map()
   // An object without managedFields gets none by an update: the first apply begins them.

@@ -23,7 +23,7 @@ import {
   viewOf,
 } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
-import type { WriteAccess } from './access.ts'
+import type { VersionAccess } from './access.ts'
 
 /** An object cannot be converted to the version of one of its managers. The message is upstream's. */
 export class UnknownVersionError extends Error {
@@ -41,7 +41,7 @@ const nobody: Asked = new Map()
 /** Has the webhook convert the object to all versions that managers need. */
 export function askWebhook(
   request: ResourceRequest,
-  { inVersion, convertTo }: Pick<WriteAccess, 'inVersion' | 'convertTo'>,
+  { inVersion, convertTo }: VersionAccess,
   asking: { readonly owners: Owners; readonly objects: Change },
 ): Asked | Promise<Asked> {
   if (convertTo === undefined || viewOf(request) !== undefined) return nobody
@@ -50,10 +50,7 @@ export function askWebhook(
 
 async function convertForOwners(
   resource: Resource,
-  {
-    inVersion,
-    convertTo,
-  }: Pick<WriteAccess, 'inVersion'> & Required<Pick<WriteAccess, 'convertTo'>>,
+  { inVersion, convertTo }: Required<VersionAccess>,
   { owners, objects }: { readonly owners: Owners; readonly objects: Change },
 ): Promise<Asked> {
   const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
@@ -93,7 +90,7 @@ type VersionsOptions = Change & {
 /** An object before and after a write, in the version of a manager; undefined if the kind has no such version. */
 export function versionsOf(
   request: ResourceRequest,
-  { inVersion }: Pick<WriteAccess, 'inVersion'>,
+  { inVersion }: Pick<VersionAccess, 'inVersion'>,
   { before, after, asked, wires, isChangeOnly = false }: VersionsOptions,
 ): (apiVersion: string) => Versions | undefined {
   const own = viewOf(request) ?? request.resource
@@ -139,7 +136,7 @@ type OtherVersion = {
 /** Undefined if a built-in kind has no such version; fails if a custom kind has none. */
 export function otherVersion(
   request: ResourceRequest,
-  inVersion: WriteAccess['inVersion'],
+  inVersion: VersionAccess['inVersion'],
   apiVersion: string,
 ): OtherVersion | undefined {
   const { resource } = request

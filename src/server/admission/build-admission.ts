@@ -112,7 +112,7 @@ const expressionOptions = (
   authorize: Authorize,
 ): ExpressionOptions => ({
   convertByWebhook: async (object, from, to) => {
-    const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
+    const [converted] = (await accessOf(from).versions.convertTo?.([object], { from, to })) ?? []
     assert(converted !== undefined, 'a webhook converts every object, or fails')
     return converted
   },

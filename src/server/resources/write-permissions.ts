@@ -6,14 +6,14 @@ import { assert } from '../../lib/assert.ts'
 import { confirmGrant } from '../../access/rbac/confirm-grant.ts'
 import type { FollowedRoles } from '../../access/rbac/followed-roles.ts'
 import type { RoleResource } from '../../access/rbac/role.ts'
-import type { WriteAccess } from '../../request/verbs/access.ts'
+import type { WritePermissions } from '../../request/verbs/access.ts'
 
 export const createConfirmGrant =
   (
     roles: FollowedRoles,
     plural: RoleResource,
     authorize: Authorize,
-  ): NonNullable<WriteAccess['confirmGrant']> =>
+  ): NonNullable<WritePermissions['confirmGrant']> =>
   ({ user, namespace, context }, object, current) => {
     const { info, signal } = context
     assert(info.kind === 'resource', 'objects are written by paths of resources')
@@ -34,7 +34,7 @@ export const createConfirmGrant =
   }
 
 export const createAuthorizeCreate =
-  (authorize: Authorize): WriteAccess['authorizeCreate'] =>
+  (authorize: Authorize): WritePermissions['authorizeCreate'] =>
   async ({ user, context }) => {
     const { info } = context
     if (info.kind !== 'resource') return
@@ -44,7 +44,7 @@ export const createAuthorizeCreate =
   }
 
 export const createAuthorizeUnsafeDelete =
-  (authorize: Authorize): NonNullable<WriteAccess['authorizeUnsafeDelete']> =>
+  (authorize: Authorize): NonNullable<WritePermissions['authorizeUnsafeDelete']> =>
   async ({ user, resource, name, context }) => {
     const { info } = context
     assert(info.kind === 'resource', 'objects are deleted by paths of resources')

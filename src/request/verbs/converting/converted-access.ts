@@ -30,8 +30,7 @@ export function convertedAccess(
   return {
     ...own,
     reader: convertedReader(stored.access.reader, converter),
-    store,
-    readBack: store.readBack,
+    storage: { ...own.storage, store, readBack: store.readBack },
   }
 }
 
@@ -109,9 +108,9 @@ class ConvertedStore implements ObjectStore {
   }
 
   get: ObjectStore['get'] = async (key, options) => {
-    const { revision, found } = await this.#stored.access.store.get(key, options)
+    const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
-    const object = await this.#converter.object(this.#stored.access.decode(found))
+    const object = await this.#converter.object(this.#stored.access.storage.decode(found))
     // The wire form: `decode` of the resource reads it, too.
     return {
       revision,
@@ -121,12 +120,12 @@ class ConvertedStore implements ObjectStore {
 
   /** Readable means decodable in the stored version; the webhook is not called. */
   deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
-    const { store, decode } = this.#stored.access
+    const { store, decode } = this.#stored.access.storage
     return store.deleteUnreadable(key, decode, options)
   }
 
   create: ObjectStore['create'] = async (key, value, options) =>
-    this.#stored.access.store.create(key, await this.#toStored(value), options)
+    this.#stored.access.storage.store.create(key, await this.#toStored(value), options)
 
   async update<T>(
     key: string,
@@ -135,7 +134,7 @@ class ConvertedStore implements ObjectStore {
   ): Promise<UpdateResult<T>> {
     const { access } = this.#stored
     let last: Current<T> | undefined
-    const result = await access.store.update<T | Raw>(
+    const result = await access.storage.store.update<T | Raw>(
       key,
       { ...options, decode: (stored) => new Raw(copied(stored)) },
       async (current) => {
@@ -162,7 +161,7 @@ class ConvertedStore implements ObjectStore {
     const { object } = current
     if (!(object instanceof Raw)) return { ...current, object }
     const { stored } = object
-    const read = this.#stored.access.decode(stored)
+    const read = this.#stored.access.storage.decode(stored)
     const { shape } = this.#converter.resource
     const converted = await decode({
       ...stored,
@@ -187,7 +186,7 @@ class ConvertedStore implements ObjectStore {
 
   /** Without a resourceVersion, since it is not stored yet. */
   #decode(value: Buffer): KubeObject {
-    const object = this.#stored.access.decode({
+    const object = this.#stored.access.storage.decode({
       key: '',
       value,
       revision: 0,

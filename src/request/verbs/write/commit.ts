@@ -5,12 +5,12 @@ import type { Item } from '../../../storage/cache/item.ts'
 import type { ResourceRequest } from '../../../registry/resource.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
 import type { Current, Decision, Stored, UpdateResult } from '../../../storage/store.ts'
-import type { WriteAccess } from '../access.ts'
+import type { StorageAccess, WriteAccess } from '../access.ts'
 import { holdLargeItem, holdStored } from '../hold-values.ts'
 
 type Commit = {
   readonly key: Key
-  readonly access: WriteAccess
+  readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly isDryRun: boolean
   /** Begin with the latest state rather than the cached one. */
   readonly isFresh?: boolean
@@ -27,7 +27,7 @@ export async function commit(
   { key, access, isDryRun, isFresh = false }: Commit,
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<Committed> {
-  const { store, decode, ttlSeconds } = access
+  const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
   // A cached item knows whether it is outdated, unless a webhook converted it.
@@ -63,8 +63,8 @@ async function dryRun(
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<UpdateResult<KubeObject>> {
   const { revision, current } = mustRead
-    ? await readStored(request, access, key)
-    : await readLatest(request, access, key)
+    ? await readStored(request, access.storage, key)
+    : await readLatest(request, access.reader, key)
   const decision = await decide(current)
   const outcome =
     decision === 'delete'
@@ -79,7 +79,7 @@ type Latest = { readonly revision: Revision; readonly current: Current<KubeObjec
 
 async function readLatest(
   request: ResourceRequest,
-  { reader }: WriteAccess,
+  reader: WriteAccess['reader'],
   key: Key,
 ): Promise<Latest> {
   const { revision, item } = await reader.get(key, 'latest')
@@ -88,7 +88,7 @@ async function readLatest(
 
 async function readStored(
   request: ResourceRequest,
-  { store, decode }: WriteAccess,
+  { store, decode }: StorageAccess,
   key: Key,
 ): Promise<Latest> {
   const { context } = request

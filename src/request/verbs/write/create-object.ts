@@ -21,10 +21,10 @@ export async function createObject(
 ): Promise<Written> {
   const { resource, namespace, context } = request
   const { generateName = '', name = '' } = decoded.metadata
-  const allocation = access.allocator && new HeldAllocation(access.allocator)
+  const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
   // From before its admission until it is stored, so that a namespace that is deleted meanwhile is emptied after it.
-  access.creates?.enter(namespace)
+  access.effects.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
     for (let tries = 1; ; tries++) {
@@ -44,7 +44,7 @@ export async function createObject(
     throw toApiError(context, { resource, name, verb: 'create' }, error)
   } finally {
     context.endWrite()
-    access.creates?.leave(namespace)
+    access.effects.creates?.leave(namespace)
   }
 }
 

@@ -92,11 +92,11 @@ async function ownersAfterUpdate(
   const before = shownAt(request, stored)
   const objects = { before: () => before, after: () => after }
   try {
-    const asking = askWebhook(request, access, { owners, objects })
+    const asking = askWebhook(request, access.versions, { owners, objects })
     const asked = asking instanceof Promise ? await asking : asking
     const record = (): Json | undefined => {
       const mustBeLookedOver = mayBeUntyped(request)
-      const versions = versionsOf(request, access, {
+      const versions = versionsOf(request, access.versions, {
         ...objects,
         asked,
         isChangeOnly: !mustBeLookedOver,

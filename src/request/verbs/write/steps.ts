@@ -43,8 +43,8 @@ export async function mutate(
   const admitted = (admitting instanceof Promise ? await admitting : admitting) ?? shown
   const mutated =
     admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
-  if (access.confirmGrant !== undefined)
-    await access.confirmGrant(request, mutated, current?.object)
+  const { confirmGrant } = access.permissions
+  if (confirmGrant !== undefined) await confirmGrant(request, mutated, current?.object)
   return mutated
 }
 
@@ -111,7 +111,8 @@ export async function complete(
   context.enter('validate')
   await validate(write, object, current)
   // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
-  if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
+  if (current === undefined && request.verb !== 'create')
+    await access.permissions.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'

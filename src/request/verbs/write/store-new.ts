@@ -25,13 +25,13 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
     throw unclassified('resourceVersion should not be set on objects to be created')
   }
-  const { ttlSeconds } = access
+  const { store, ttlSeconds } = access.storage
   write.allocation?.offer()
   for (let made = object; ; made = withManagedFields(made, undefined)) {
     try {
       const encode = (): Buffer => encodeStored(made, resource.shape)
       const stored = context.isLarge ? await context.inParts(encode) : encode()
-      const revision = await access.store.create(key, stored, {
+      const revision = await store.create(key, stored, {
         ttlSeconds,
         signal: context.signal,
       })

@@ -30,7 +30,7 @@ export async function updateObject(
   const { resource, name, context } = request
   const corruptKey = access.corruptKey?.(access.keys.key(request.namespace, name))
   const operation = { resource, name, verb: 'update', corruptKey }
-  const allocation = access.allocator && new HeldAllocation(access.allocator)
+  const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   let write: Write = { request, options, access, owners, allocation }
   for (;;) {
     const creation = { hasBegun: false }
@@ -44,7 +44,7 @@ export async function updateObject(
       write = { ...write, owners: 'dropped' }
     } finally {
       context.endWrite()
-      if (creation.hasBegun) access.creates?.leave(request.namespace)
+      if (creation.hasBegun) access.effects.creates?.leave(request.namespace)
     }
   }
 }
@@ -67,7 +67,7 @@ async function updateOnce(
       allocation?.withdraw()
       if (current === undefined && !creation.hasBegun) {
         creation.hasBegun = true
-        access.creates?.enter(request.namespace)
+        access.effects.creates?.enter(request.namespace)
       }
       const given = await change(current && shownAt(request, current.object), current?.object)
       const mutated = await mutate(write, given, current)
@@ -90,7 +90,7 @@ async function updateOnce(
   assert(decided !== undefined, 'a write was decided')
   const { outcome, previous } = committed
   if (outcome === 'put' && previous !== undefined && !options.isDryRun)
-    access.onUpdated?.(decided.object, previous.object)
+    access.effects.onUpdated?.(decided.object, previous.object)
   const updated = await updatedOf(write, key, { decided, committed })
   await allocation?.keep()
   return updated
@@ -120,7 +120,8 @@ async function updatedOf(
   const object: KubeObject = options.isDryRun
     ? await readBack(decided.object, writing)
     : decided.object
-  if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
+  if (outcome === 'deleted' && !options.isDryRun)
+    await access.effects.allocator?.release(object, namespace)
   const isNew = previous === undefined
   if (options.isDryRun && isNew)
     return { isNew, ...(await shownLarge(request, shownAt(request, object))) }

@@ -11,7 +11,7 @@ import {
 } from '../../../registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../../registry/validate.ts'
 import type { Current } from '../../../storage/store.ts'
-import type { WriteAccess } from '../access.ts'
+import type { ValidationAccess } from '../access.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import type { Write } from './write.ts'
 
@@ -24,10 +24,10 @@ export async function validate(
   const { resource, context } = request
   const before = current?.object
   const rules: UpdateRules = before === undefined ? resource : rulesOf(request)
-  const finding = rules.validateInSlices?.(object, before, toolsOf(request, access))
+  const finding = rules.validateInSlices?.(object, before, toolsOf(request, access.validation))
   const found = finding === undefined ? [] : await finding
   const rule = rules.namespaceRule?.(object, before)
-  const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
+  const first = rule === undefined ? [] : await namespaceFaults(rule, object, access.validation)
   const faultsOf = (): readonly FieldFault[] =>
     before === undefined
       ? validateCreate(object, resource, found)
@@ -47,13 +47,16 @@ export async function validate(
 async function namespaceFaults(
   rule: NonNullable<ReturnType<NamespaceRule>>,
   { metadata }: KubeObject,
-  { namespaceLabels }: WriteAccess,
+  { namespaceLabels }: ValidationAccess,
 ): Promise<readonly FieldFault[]> {
   return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
 /** `refuse` ends the validation of a request that was cancelled. */
-const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
+const toolsOf = (
+  { context }: ResourceRequest,
+  { answerPattern }: ValidationAccess,
+): ValidateTools => ({
   answer: answerPattern,
   warn: (text) => context.warn(text),
   refuse: () => {

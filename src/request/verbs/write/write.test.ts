@@ -62,8 +62,6 @@ function worldOf(steps: string[]): {
     },
   }
   const access: WriteAccess = {
-    collectsGarbage: true,
-    deleteWorkers: 1,
     keys: new ResourceKeys('/registry/', 'limitranges', true),
     forms: new ResourceForms(resource, {
       memos: { queue: new EvictionQueue(0), slabs: new Slabs() },
@@ -78,32 +76,32 @@ function worldOf(steps: string[]): {
       expect: refused,
       watch: refused,
     },
-    store: {
-      get: refused,
-      create: refused,
-      deleteUnreadable: refused,
-      update: async (_key, _options, decide) => {
-        await decide(undefined)
-        return refused()
+    storage: {
+      store: {
+        get: refused,
+        create: refused,
+        deleteUnreadable: refused,
+        update: async (_key, _options, decide) => {
+          await decide(undefined)
+          return refused()
+        },
+      },
+      decode: refused,
+    },
+    versions: { inVersion: () => resource },
+    permissions: {
+      authorizeCreate: async () => {
+        steps.push('authorize')
+        throw forbidden(resource, 'l', 'no')
       },
     },
-    decode: refused,
-    answerPattern: refused,
-    namespaceLabels: refused,
-    authorizeUnsafeDelete: undefined,
+    admission: new Admission([plugin]),
+    validation: { answerPattern: refused, namespaceLabels: refused },
+    effects: {},
+    deletion: { collectsGarbage: true, deleteWorkers: 1 },
     ids: { uid: () => 'u', nameSuffix: () => 'x' },
     now: () => '2026-01-01T00:00:00Z',
-    admission: new Admission([plugin]),
-    authorizeCreate: async () => {
-      steps.push('authorize')
-      throw forbidden(resource, 'l', 'no')
-    },
-    confirmGrant: undefined,
-    onUpdated: undefined,
     convertYaml: refused,
-    allocator: undefined,
-    inVersion: () => resource,
-    ttlSeconds: undefined,
   }
   return { request, access }
 }
@@ -162,22 +160,27 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
     admission: new Admission([
       { name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) },
     ]),
-    authorizeCreate: async () => undefined,
-    store: {
-      ...access.store,
-      create: async () => lost(),
-      update: async (_key, _options, decide) => {
-        await decide(undefined)
-        return lost()
+    permissions: { authorizeCreate: async () => undefined },
+    storage: {
+      decode: refused,
+      store: {
+        ...access.storage.store,
+        create: async () => lost(),
+        update: async (_key, _options, decide) => {
+          await decide(undefined)
+          return lost()
+        },
       },
     },
-    allocator: {
-      allocate: async ({ object }) => {
-        steps.push('take')
-        const undo = async (): Promise<void> => void steps.push('give back')
-        return { object, keep: async () => void steps.push('keep'), undo }
+    effects: {
+      allocator: {
+        allocate: async ({ object }) => {
+          steps.push('take')
+          const undo = async (): Promise<void> => void steps.push('give back')
+          return { object, keep: async () => void steps.push('keep'), undo }
+        },
+        release: refused,
       },
-      release: refused,
     },
   }
   const object = aRange({ spec: { limits: [] } })
@@ -223,12 +226,15 @@ test('a large object that is stored keeps its allocations if the client has gone
     options,
     access: {
       ...access,
-      allocator: { allocate: async () => allocation, release: refused },
-      store: {
-        ...access.store,
-        create: async () => {
-          client.abort()
-          return 7
+      effects: { allocator: { allocate: async () => allocation, release: refused } },
+      storage: {
+        decode: refused,
+        store: {
+          ...access.storage.store,
+          create: async () => {
+            client.abort()
+            return 7
+          },
         },
       },
       reader: { ...access.reader, expect: () => undefined },

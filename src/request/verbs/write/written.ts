@@ -29,7 +29,7 @@ export async function answered(
   writing: Writing,
 ): Promise<Written> {
   const context = writing.request?.context
-  if (writing.access.readBack === undefined)
+  if (writing.access.storage.readBack === undefined)
     return context?.isLarge === true
       ? inParts(() => written(object, key, revision, writing), context.slices)
       : written(object, key, revision, writing)
@@ -104,7 +104,7 @@ type Writing = {
   readonly request?: ResourceRequest
   /** Whose texts the object has, too. */
   readonly appliedTo?: AppliedObject | undefined
-  readonly access: WriteAccess
+  readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly stored?: Buffer | undefined
   /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
   readonly mayHoldUnknown?: boolean
@@ -113,11 +113,11 @@ type Writing = {
 /** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
 export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown, request } = writing
-  if (access.readBack === undefined) {
+  if (access.storage.readBack === undefined) {
     const read = (): KubeObject => asStored(object, resource.shape, mayHoldUnknown).object
     return request?.context.isLarge === true ? request.context.inParts(read) : read()
   }
-  return access.readBack(stored ?? encodeStored(object, resource.shape))
+  return access.storage.readBack(stored ?? encodeStored(object, resource.shape))
 }
 
 type Stored = {

@@ -239,7 +239,8 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     deleteObjects: (resource, isDoomed) => {
       const keys = new ResourceKeys(root, `${group}/${resource.plural}`, true)
       const objects = cache.resource({ ...jsonForm, name: resource.plural, prefix: keys.prefix })
-      const access = { keys, reader: objects, store, decode: decodeJson, now: () => nowOf(time) }
+      const storage = { store, decode: decodeJson }
+      const access = { keys, reader: objects, storage, now: () => nowOf(time) }
       return deleteInstances(resource, access, { isDoomed, time })
     },
     isBuiltInPlace: () => false,
