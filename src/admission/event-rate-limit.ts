@@ -7,7 +7,7 @@ import { limitReached } from '../api/errors.ts'
 import { fieldsOf, textOf } from '../api/object.ts'
 import type { EventLimit } from '../config/files/event-rate-limit.ts'
 import { boundedKey } from '../lib/bounded-key.ts'
-import { Bucket } from '../lib/bucket.ts'
+import { TokenBucket } from '../lib/token-bucket.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ownText } from '../lib/own-text.ts'
 import type { Attributes, Plugin } from './admission.ts'
@@ -49,7 +49,7 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
 class Buckets {
   readonly #limit: EventLimit
   /** The least recently used first. */
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new Map<string, TokenBucket>()
 
   constructor(limit: EventLimit) {
     this.#limit = limit
@@ -59,7 +59,7 @@ class Buckets {
     const { burst, perSecond, bucketsMax } = this.#limit
     // It may be a part of a path.
     const kept = ownText(boundedKey(key))
-    const bucket = this.#buckets.get(kept) ?? new Bucket(burst, perSecond, nowMs)
+    const bucket = this.#buckets.get(kept) ?? new TokenBucket(burst, perSecond, nowMs)
     this.#buckets.delete(kept)
     this.#buckets.set(kept, bucket)
     const [oldest] = this.#buckets.size > bucketsMax ? this.#buckets.keys() : []

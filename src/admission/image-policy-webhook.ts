@@ -7,7 +7,7 @@ import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
 import { checkQualifiedName } from '../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { ImagePolicyWebhook } from '../config/files/image-policy-webhook.ts'
-import { ExpiringCache } from '../lib/expiring-cache.ts'
+import { TtlCache } from '../lib/ttl-cache.ts'
 import type { Log } from '../lib/log.ts'
 import type { Time } from '../lib/timers.ts'
 import { CallError } from '../net/outbound/call-error.ts'
@@ -38,7 +38,7 @@ export type ImagePolicyParts = {
 
 export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
   const { configuration, time } = parts
-  const answers = new ExpiringCache<ImageReviewStatus>(
+  const answers = new TtlCache<ImageReviewStatus>(
     { sizeMax: ANSWERS_MAX, weightMax: ANSWERS_CHARACTERS_MAX },
     time,
   )

@@ -17,7 +17,7 @@ class VirtualTime {
     monotonicMs: () => this.nowMs,
     after: (ms, run) => this.#add(ms, run),
     every: () => assert.fail(),
-    soon: (run) => void this.#add(0, run),
+    defer: (run) => void this.#add(0, run),
   }
 
   #add(ms: number, run: () => void): Timer {

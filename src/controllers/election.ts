@@ -124,7 +124,7 @@ export class Election implements AsyncDisposable {
    * Fails when no time is left, or the server stops, even if the work does not end then. Stopping the controllers is no such work: they must
    * have ended before they may start again.
    */
-  async #inTime<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using limit = deadline(this.#time, this.#leftMs)
     const signal = AbortSignal.any([this.#stopping.signal, limit.signal])
     signal.throwIfAborted()
@@ -135,7 +135,7 @@ export class Election implements AsyncDisposable {
     if (this.#failure !== undefined && this.#leading !== undefined)
       await this.#giveUp(this.#failure.error)
     const { readLease } = this.#parts
-    const [manager, own] = await this.#inTime(() =>
+    const [manager, own] = await this.#withTimeout(() =>
       Promise.all([readLease(managerLease), readLease(ownLease)]),
     )
     const now = this.#time.monotonicMs()
@@ -221,7 +221,7 @@ export class Election implements AsyncDisposable {
   /** Undefined: somebody else has changed the Lease. Fails if it cannot be written. */
   async #write(lease: KubeObject): Promise<KubeObject | undefined> {
     const startMs = this.#time.monotonicMs()
-    const response = await this.#inTime((signal) => this.#send(lease, signal))
+    const response = await this.#withTimeout((signal) => this.#send(lease, signal))
     if (response.status === CONFLICT || response.status === NOT_FOUND) return undefined
     if (response.status >= FAILURE)
       throw new Error(`the Lease ${ownLease} answers ${response.status}`)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startInTurns } from './start-in-turns.ts'
 
 const onFailed = (error: unknown): never => assert.fail(String(error))
-const atOnce = { soon: (run: () => void): void => run(), onFailed }
+const atOnce = { defer: (run: () => void): void => run(), onFailed }
 
 test('all controllers are told to stop at once, and all are waited for, even if one fails', async () => {
   const told: string[] = []
@@ -57,7 +57,7 @@ test('one is started in each turn, and none after the end', async () => {
     told.push(`${name} starts`)
     return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
   })
-  const all = startInTurns(starts, { soon: (run) => due.push(run), onFailed })
+  const all = startInTurns(starts, { defer: (run) => due.push(run), onFailed })
   assert.deepEqual(told, ['a starts'])
   due.shift()?.()
   assert.deepEqual(told, ['a starts', 'b starts'])

@@ -7,7 +7,7 @@ type Start = () => AsyncDisposable | undefined
 type TurnsOptions = {
   /** One that was not the first could not be started, and no other is after it; what runs is to be stopped. */
   readonly onFailed: (error: unknown) => void
-  readonly soon?: (run: () => void) => void
+  readonly defer?: (run: () => void) => void
 }
 
 /**
@@ -16,7 +16,7 @@ type TurnsOptions = {
  */
 export function startInTurns(
   starts: readonly Start[],
-  { onFailed, soon = systemTimers.soon }: TurnsOptions,
+  { onFailed, defer = systemTimers.defer }: TurnsOptions,
 ): AsyncDisposable {
   const started: AsyncDisposable[] = []
   const left = starts.values()
@@ -28,7 +28,7 @@ export function startInTurns(
     if (isStopping || next.done === true) return
     const one = inContext(next.value)
     if (one !== undefined) started.push(one)
-    soon(startLater)
+    defer(startLater)
   }
   const startLater = (): void => {
     try {

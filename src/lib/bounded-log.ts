@@ -2,7 +2,7 @@
  * Log entries that clients can cause as often as they like: a burst, then a rate of entries and of bytes per second. The next entry that is
  * logged says how many were left out.
  */
-import { Bucket } from './bucket.ts'
+import { TokenBucket } from './token-bucket.ts'
 import type { Clock } from './clock.ts'
 import type { Level, Log } from './log.ts'
 
@@ -26,8 +26,8 @@ export function createBoundedLog(
   log: Log,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): BoundedLog {
-  const entries = new Bucket(BURST, PER_SECOND, monotonicMs())
-  const bytes = new Bucket(BURST_BYTES, BYTES_PER_SECOND, monotonicMs())
+  const entries = new TokenBucket(BURST, PER_SECOND, monotonicMs())
+  const bytes = new TokenBucket(BURST_BYTES, BYTES_PER_SECOND, monotonicMs())
   let leftOut = 0
   return (level, message, fields) => {
     const nowMs = monotonicMs()

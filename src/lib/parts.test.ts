@@ -216,11 +216,11 @@ test('others have turns of the event loop while a part is over', async () => {
 test('many short works in a row leave turns to others', async () => {
   let nowMs = 0
   let turns = 0
-  const soon: Time['soon'] = (call) => {
+  const defer: Time['defer'] = (call) => {
     turns++
     setImmediate(call)
   }
-  const slices = new Slices({ monotonicMs: () => nowMs, soon }, { isExpensive: true })
+  const slices = new Slices({ monotonicMs: () => nowMs, defer }, { isExpensive: true })
   const short = (): number[] => mapEach('a short work', [1], () => (nowMs += 2))
   const works = function* (): Steps<void> {
     for (let work = 0; work < 100; work++) yield* parts(short, slices)
@@ -246,7 +246,7 @@ test('a value that is nested deeply does not exhaust the stack', async () => {
 test('work pauses after a single long step, and after the keys of a map were listed', () => {
   const clock = { nowMs: 0 }
   const slices = new Slices(
-    { monotonicMs: () => clock.nowMs, soon: setImmediate },
+    { monotonicMs: () => clock.nowMs, defer: setImmediate },
     { isExpensive: true },
   )
   const fields = new Proxy(

@@ -61,9 +61,9 @@ const blocking = `
     runningWork.note({ step: 'validate', bytes: 3, describe: () => ({ verb: 'create' }) })
     const before = process.threadCpuUsage().user
     while (process.threadCpuUsage().user - before < 150_000);
-    turnEnd.soon(() => undefined)
+    turnEnd.defer(() => undefined)
   }
-  turnEnd.soon(() => setTimeout(busy, 50))
+  turnEnd.defer(() => setTimeout(busy, 50))
   const look = setInterval(() => {
     if (lines.length === 0) return
     clearInterval(look)

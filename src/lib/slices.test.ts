@@ -6,7 +6,7 @@ import { Slices } from './slices.ts'
 function loop() {
   const due: (() => void)[] = []
   let nowMs = 0
-  const time = { monotonicMs: () => nowMs, soon: (run: () => void) => void due.push(run) }
+  const time = { monotonicMs: () => nowMs, defer: (run: () => void) => void due.push(run) }
   const nextTurn = async (): Promise<void> => {
     for (const run of due.splice(0)) run()
     await new Promise((resolve) => process.nextTick(resolve))

@@ -42,7 +42,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
+export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 
 export type SlicesOptions = {
   /** No client waits for this work: it leaves most of a turn to others. */
@@ -118,7 +118,7 @@ class SliceTurns {
     this.#queueOf(options).push(resume)
     if (this.#isDue) return
     this.#isDue = true
-    this.#time.soon(this.#next, 'long')
+    this.#time.defer(this.#next, 'long')
   }
 
   #queueOf({
@@ -144,17 +144,17 @@ class SliceTurns {
     for (let count = 0; count < background; count++) this.#background.shift()?.()
     this.#turnedMs = this.#time.monotonicMs()
     this.#isDue = this.#queues.some(({ length }) => length > 0)
-    if (this.#isDue) this.#time.soon(this.#next, 'long')
+    if (this.#isDue) this.#time.defer(this.#next, 'long')
   }
 }
 
 /** One for each event loop: that of the system, and those of simulations. */
-const sliceTurns = new WeakMap<Time['soon'], SliceTurns>()
+const sliceTurns = new WeakMap<Time['defer'], SliceTurns>()
 
 function sliceTurnsOf(time: SlicesTime): SliceTurns {
-  const known = sliceTurns.get(time.soon)
+  const known = sliceTurns.get(time.defer)
   if (known !== undefined) return known
   const made = new SliceTurns(time)
-  sliceTurns.set(time.soon, made)
+  sliceTurns.set(time.defer, made)
   return made
 }

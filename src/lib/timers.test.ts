@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { measureFootprint } from '../../test/support/harness/leaks.ts'
-import { inTime, ownInTime, systemTimers, type Timers } from './timers.ts'
+import { withTimeout, withOwnTimeout, systemTimers, type Timers } from './timers.ts'
 
 /** Its timers fire when they are told to. */
 function fakeTimers(): {
@@ -31,11 +31,14 @@ test('a time that setTimeout cannot hold is not over at once', async () => {
 })
 
 test('work that comes to its end in time', async () => {
-  for (const wait of [inTime, ownInTime]) {
+  for (const wait of [withTimeout, withOwnTimeout]) {
     const { timers, open } = fakeTimers()
-    assert.equal(await wait(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')
+    assert.equal(
+      await wait(Promise.resolve('done'), 5, { onTimeout: () => 'late', timers }),
+      'done',
+    )
     await assert.rejects(
-      wait(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }),
+      wait(Promise.reject(new Error('failed')), 5, { onTimeout: () => 'late', timers }),
       /failed/,
     )
     assert.equal(open.size, 0, 'no timer is left')
@@ -47,28 +50,35 @@ const isLate = (): boolean => true
 test('what work says because it was told that its time is up is not its answer', async () => {
   const { timers, open } = fakeTimers()
   assert.equal(
-    await ownInTime(Promise.resolve('ended'), 5, { late: () => 'late', isLate, timers }),
+    await withOwnTimeout(Promise.resolve('ended'), 5, {
+      onTimeout: () => 'late',
+      isTimedOut: isLate,
+      timers,
+    }),
     'late',
   )
   const failed = Promise.reject(new Error('aborted'))
-  await assert.rejects(ownInTime(failed, 5, { late: refuse, isLate, timers }), /too late/)
+  await assert.rejects(
+    withOwnTimeout(failed, 5, { onTimeout: refuse, isTimedOut: isLate, timers }),
+    /too late/,
+  )
   assert.equal(open.size, 0, 'no timer is left')
 })
 
 test('work that takes longer', async () => {
-  for (const wait of [inTime, ownInTime]) {
+  for (const wait of [withTimeout, withOwnTimeout]) {
     const { timers, open } = fakeTimers()
     const { promise: work, reject } = Promise.withResolvers<string>()
     const waiting = [
-      wait(work, 4.2, { late: () => 'late', timers }),
-      wait(work, 6, { late: refuse, timers }),
+      wait(work, 4.2, { onTimeout: () => 'late', timers }),
+      wait(work, 6, { onTimeout: refuse, timers }),
     ]
     assert.deepEqual([...open.keys()], [5, 6], 'whole milliseconds')
     for (const fire of open.values()) fire()
     assert.equal(await waiting[0], 'late')
     await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
     reject(new Error('nobody hears of it'))
-    await new Promise<void>((resolve) => systemTimers.soon(resolve))
+    await new Promise<void>((resolve) => systemTimers.defer(resolve))
   }
 })
 
@@ -77,7 +87,7 @@ test('who gave up waiting leaves nothing with work that never ends', async () =>
   const { promise: work } = Promise.withResolvers<string>()
   const giveUp = async (times: number): Promise<void> => {
     for (let time = 0; time < times; time++) {
-      const waiting = inTime(work, 1, { late: () => 'late', timers })
+      const waiting = withTimeout(work, 1, { onTimeout: () => 'late', timers })
       open.get(1)?.()
       await waiting
     }

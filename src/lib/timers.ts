@@ -2,7 +2,7 @@
  * Timers are injected, so that a simulation can decide in which order things happen. Clock and Timers are all that a part may know of time.
  */
 import { type Clock, systemClock } from './clock.ts'
-import { type Soon, turnEnd } from './turn-end.ts'
+import { type Defer, turnEnd } from './turn-end.ts'
 
 /** A pending callback; `close` cancels it. */
 export type Timer = { close(): unknown }
@@ -13,7 +13,7 @@ export type Timers = {
   /** Calls periodically, every 24 days if they are more; does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
   /** Calls at the end of this turn of the event loop, or of the next. */
-  readonly soon: Soon
+  readonly defer: Defer
 }
 
 export type Time = Clock & Timers
@@ -24,7 +24,7 @@ export const TIMER_MS_MAX = 2 ** 31 - 1
 export const systemTimers: Timers = {
   after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)),
   every: (ms, run) => setInterval(run, Math.min(ms, TIMER_MS_MAX)).unref(),
-  soon: turnEnd.soon,
+  defer: turnEnd.defer,
 }
 
 export const systemTime: Time = { ...systemClock, ...systemTimers }
@@ -62,9 +62,9 @@ export function deadline(
   return { signal: controller.signal, [Symbol.dispose]: () => void timer.close() }
 }
 
-export type InTime<T> = {
+export type TimeoutOptions<T> = {
   /** Called when the time is up: returns the result, or throws. */
-  readonly late: () => T
+  readonly onTimeout: () => T
   readonly timers?: Pick<Timers, 'after'>
 }
 
@@ -88,23 +88,23 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
 }
 
 /** The result of the work if it comes within this time. A later result or error is ignored. */
-export function inTime<T>(
+export function withTimeout<T>(
   work: Promise<T>,
   msMax: number,
-  { late, timers = systemTimers }: InTime<T>,
+  { onTimeout, timers = systemTimers }: TimeoutOptions<T>,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const waiters = waitersOf(work)
-  const onLate = (): void => {
+  const expire = (): void => {
     waiters.delete(onSettled)
     try {
-      resolve(late())
+      resolve(onTimeout())
     } catch (error) {
       reject(error)
     }
   }
   // Whole milliseconds: Node keeps one list of timers for each distinct duration.
-  const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
+  const timer = timers.after(Math.max(0, Math.ceil(msMax)), expire)
   const onSettled = (): void => {
     timer.close()
     resolve(work)
@@ -113,35 +113,35 @@ export function inTime<T>(
   return promise
 }
 
-export type OwnInTime<T> = InTime<T> & {
-  /** The work has been told that its time is up, by a timer of its own: what it says now may only be that it was told. */
-  readonly isLate?: () => boolean
+export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
+  /** True once the work's own deadline fired: its result may just be the resulting abort error. */
+  readonly isTimedOut?: () => boolean
 }
 
-/** As `inTime`, for work that nobody else waits for, such as the answer to one request: it needs no list of those who wait. */
-export function ownInTime<T>(
+/** Like `withTimeout`, for work with a single waiter, such as the response to one request. It keeps no list of waiters. */
+export function withOwnTimeout<T>(
   work: Promise<T>,
   msMax: number,
-  { late, isLate = never, timers = systemTimers }: OwnInTime<T>,
+  { onTimeout, isTimedOut = never, timers = systemTimers }: OwnTimeoutOptions<T>,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const onLate = (): void => {
+  const expire = (): void => {
     try {
-      resolve(late())
+      resolve(onTimeout())
     } catch (error) {
       reject(error)
     }
   }
-  const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
+  const timer = timers.after(Math.max(0, Math.ceil(msMax)), expire)
   work.then(
     (result) => {
       timer.close()
-      if (isLate()) onLate()
+      if (isTimedOut()) expire()
       else resolve(result)
     },
     (error: unknown) => {
       timer.close()
-      if (isLate()) onLate()
+      if (isTimedOut()) expire()
       else reject(error)
     },
   )

@@ -8,7 +8,7 @@ function harness() {
   let due: (() => void)[] = []
   const end = new TurnEnd((call) => void due.push(call))
   const called: string[] = []
-  const note = (name: string, stage?: Stage): void => end.soon(() => called.push(name), stage)
+  const note = (name: string, stage?: Stage): void => end.defer(() => called.push(name), stage)
   const turn = async (): Promise<string> => {
     called.length = 0
     const now = due
@@ -36,12 +36,12 @@ test('the stages of a turn run in their order, whatever was added first', async 
 
 test('what a stage adds to a later one is for this turn, by promises too; to itself or an earlier one, for the next', async () => {
   const { end, note, turn, isDue } = harness()
-  end.soon(() => {
+  end.defer(() => {
     note('begun again', 'begin')
     void Promise.resolve().then(() => note('asked', 'ask'))
   })
-  end.soon(() => note('written', 'write'), 'ask')
-  end.soon(() => {
+  end.defer(() => note('written', 'write'), 'ask')
+  end.defer(() => {
     note('more', 'long')
     note('sent', 'write')
   }, 'long')
@@ -52,7 +52,7 @@ test('what a stage adds to a later one is for this turn, by promises too; to its
 
 test('what fails does not keep the others from being called', async () => {
   const { end, note, turn } = harness()
-  end.soon(() => {
+  end.defer(() => {
     throw new Error('failed')
   })
   note('other')
@@ -64,12 +64,12 @@ test('nobody is called as a part of the request that came first', async () => {
   const current = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
   const note = (): unknown => seen.push(current.getStore())
-  current.run('first', () => turnEnd.soon(note, 'write'))
+  current.run('first', () => turnEnd.defer(note, 'write'))
   await new Promise<void>((resolve) =>
-    turnEnd.soon(() => {
+    turnEnd.defer(() => {
       note()
       // What goes on from turn to turn would be a part of it for ever.
-      turnEnd.soon(() => resolve(void note()))
+      turnEnd.defer(() => resolve(void note()))
     }),
   )
   assert.deepEqual(seen, [undefined, undefined, undefined])

@@ -15,7 +15,7 @@ const LAST = stages.length - 1
 
 export type Stage = (typeof stages)[number]
 
-export type Soon = (call: () => void, stage?: Stage) => void
+export type Defer = (call: () => void, stage?: Stage) => void
 
 export class TurnEnd {
   readonly #immediately: (call: () => void) => void
@@ -32,7 +32,7 @@ export class TurnEnd {
   }
 
   /** Calls at the end of this turn, or of the next if the stage is over. */
-  readonly soon: Soon = (call, stage = 'begin') => {
+  readonly defer: Defer = (call, stage = 'begin') => {
     const at = stages.indexOf(stage)
     this.#calls[at]?.push(call)
     if (at <= this.#at) this.#plan()

@@ -3,7 +3,7 @@ import { requestTimedOut } from '../api/errors.ts'
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { Span } from '../api/span.ts'
-import { ownInTime } from '../lib/timers.ts'
+import { withOwnTimeout } from '../lib/timers.ts'
 import type { Proxy } from './aggregation/proxy.ts'
 import type { Documents } from './discovery/documents.ts'
 import type { Dispatch } from './dispatch.ts'
@@ -36,9 +36,9 @@ export function serve(options: ServeOptions): Stage {
     const answering =
       span === undefined ? answerOf(life, routed, options) : traced(span, life, routed, options)
     const inTime = isTimed
-      ? ownInTime(answering, deadlineMs - monotonicMs(), {
-          late: () => timeOut(context),
-          isLate: () => context.hasTimedOut,
+      ? withOwnTimeout(answering, deadlineMs - monotonicMs(), {
+          onTimeout: () => timeOut(context),
+          isTimedOut: () => context.hasTimedOut,
         })
       : answering
     return inTime.then((response) => {

@@ -9,7 +9,7 @@ import { ByteBudget } from '../lib/byte-budget.ts'
 import { hostPort } from '../lib/host-port.ts'
 import { named } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
-import { inTime, type Time } from '../lib/timers.ts'
+import { withTimeout, type Time } from '../lib/timers.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
 import { ClientCertificate } from '../request/aggregation/client-certificate.ts'
@@ -223,10 +223,10 @@ async function untilStarted(
 }
 
 const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
-  inTime<boolean>(
+  withTimeout<boolean>(
     work.then(() => false),
     KNOWN_MS_MAX,
-    { late: () => true, timers: time },
+    { onTimeout: () => true, timers: time },
   )
 
 const createObjects = (

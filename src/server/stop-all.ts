@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
 import type { Log } from '../lib/log.ts'
-import { inTime } from '../lib/timers.ts'
+import { withTimeout } from '../lib/timers.ts'
 
 /**
  * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than
@@ -78,8 +78,8 @@ async function refuseAndClose(
 
 /** False: it has not ended by then. */
 const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
-  inTime(
+  withTimeout(
     ending.then(() => true),
     msMax,
-    { late: () => false },
+    { onTimeout: () => false },
   )

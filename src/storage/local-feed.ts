@@ -112,7 +112,7 @@ export class LocalFeed implements FeedStream {
   kick(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true
-    this.#parts.timers.soon(() => this.#turn())
+    this.#parts.timers.defer(() => this.#turn())
   }
 
   #turn(): void {

@@ -4,7 +4,7 @@
  */
 import { Deque } from '../lib/deque.ts'
 import { Slices } from '../lib/slices.ts'
-import { inTime, type Time } from '../lib/timers.ts'
+import { withTimeout, type Time } from '../lib/timers.ts'
 import type { FeedEvent, Revision } from './engine.ts'
 import { StorageError } from './errors.ts'
 import type { Transformer } from './transform.ts'
@@ -81,7 +81,7 @@ export class OpenedEvents {
     while ((this.heldFrom ?? Number.POSITIVE_INFINITY) <= revision) {
       const leftMs = untilMs - time.monotonicMs()
       if (leftMs <= 0) return false
-      await inTime(this.#moved.promise, leftMs, { late: () => undefined, timers: time })
+      await withTimeout(this.#moved.promise, leftMs, { onTimeout: () => undefined, timers: time })
     }
     return true
   }

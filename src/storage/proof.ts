@@ -27,7 +27,7 @@ export class Prover {
   async #start(): Promise<Revision> {
     await this.#running
     // Requests that arrived together are handled in this turn of the event loop, so they share the proof.
-    await new Promise<void>((resolve) => this.#timers.soon(resolve, 'ask'))
+    await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()
     this.#running = proof.catch(() => undefined)

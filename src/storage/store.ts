@@ -8,7 +8,7 @@
 import { assert } from '../lib/assert.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Deque } from '../lib/deque.ts'
-import { Lines } from '../lib/lines.ts'
+import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { Slices } from '../lib/slices.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
@@ -25,7 +25,7 @@ const PROMPT_RETRIES = 4
 /** After those retries waits double from the first value to the longest, with jitter between half and the whole. */
 const BACKOFF_MS_FIRST = 2
 /** A writer that takes longer than this no longer delays other writers of its key: it may wait for a webhook that writes the same key. */
-const TURN_MS_MAX = 2000
+const LOCK_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
 /** Values of a list that a plugin is asked for at the same time. */
@@ -168,7 +168,7 @@ export class Store {
   readonly #leases: Leases
   readonly #random: () => number
   /** Queues of the writers that lost a compare, by key. */
-  readonly #lines: Lines
+  readonly #keyMutex: KeyedMutex
   readonly #timers: Timers
   readonly #monotonicMs: () => number
 
@@ -179,7 +179,7 @@ export class Store {
     this.#random = options.random ?? Math.random
     this.#timers = options.timers ?? systemTimers
     this.#monotonicMs = options.monotonicMs ?? systemClock.monotonicMs
-    this.#lines = new Lines(TURN_MS_MAX, this.#timers)
+    this.#keyMutex = new KeyedMutex(LOCK_MS_MAX, this.#timers)
   }
 
   /** The latest state of a key, linearizable; or its state at a revision. */
@@ -216,7 +216,7 @@ export class Store {
     options: UpdateOptions<T>,
     decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
   ): Promise<UpdateResult<T>> {
-    using turn = new DisposableStack()
+    using lock = new DisposableStack()
     let basis =
       startOf(options.cached) ??
       (await this.#proven(await this.#found(key, options), options.decode))
@@ -259,7 +259,7 @@ export class Store {
         }
       }
       // If all losers retried at once, one would win and all others would have tried in vain, each time: so they queue up.
-      const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key))).hasWaited
+      const isLate = lost === 0 && lock.use(await this.#keyMutex.lock(toText(key))).hasWaited
       const found = isLate
         ? await this.#found(key, options)
         : { entry: outcome.current, revision: outcome.revision }
@@ -357,7 +357,7 @@ export class Store {
       else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
     const slices = new Slices(
-      { monotonicMs: this.#monotonicMs, soon: this.#timers.soon },
+      { monotonicMs: this.#monotonicMs, defer: this.#timers.defer },
       { isShared, isBackground },
     )
     // A plugin may have to be asked for each: they are under way together, and taken in their order.

@@ -47,7 +47,7 @@ const info = (verb: string): RequestInfo => ({
 function createFlows(): FlowControl {
   const flows = new FlowControl({
     // Everything begins in its own turn: what is measured is not how much a turn takes.
-    time: { ...systemTime, soon: (run) => run() },
+    time: { ...systemTime, defer: (run) => run() },
     metrics: new FlowMetrics(new Metrics(), 0),
     seats: 600,
     countObjects: () => 10_000,

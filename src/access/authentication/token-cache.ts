@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { ExpiringCache } from '../../lib/expiring-cache.ts'
+import { TtlCache } from '../../lib/ttl-cache.ts'
 import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
@@ -32,7 +32,7 @@ export function createTokenCache(
   { successMs, failureMs, clock, metrics }: TokenCacheOptions,
 ): AuthenticateToken {
   const secret = randomBytes(KEY_BYTES)
-  const results = new ExpiringCache<TokenResult>(
+  const results = new TtlCache<TokenResult>(
     { sizeMax: RESULTS_MAX, weightMax: RESULTS_BYTES_MAX },
     clock,
   )

@@ -8,7 +8,7 @@ import { tooManyRequests } from '../../api/errors.ts'
 import type { User } from '../../api/user.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../../config/files/authorization-webhook.ts'
-import { ExpiringCache } from '../../lib/expiring-cache.ts'
+import { TtlCache } from '../../lib/ttl-cache.ts'
 import { type BoundedLog, createBoundedLog } from '../../lib/bounded-log.ts'
 import type { Log } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
@@ -65,7 +65,7 @@ const unknownRights: Rights = {
 class WebhookAuthorizer {
   readonly #parts: WebhookParts
   readonly #time: Time
-  readonly #answers: ExpiringCache<ReviewStatus>
+  readonly #answers: TtlCache<ReviewStatus>
   /** Anybody can cause calls while the webhook is away. */
   readonly #logFailure: BoundedLog
 
@@ -73,7 +73,7 @@ class WebhookAuthorizer {
     this.#parts = parts
     this.#time = parts.time ?? systemTime
     this.#logFailure = createBoundedLog(parts.log, this.#time)
-    this.#answers = new ExpiringCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
+    this.#answers = new TtlCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
   }
 
   authorize(

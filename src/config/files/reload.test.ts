@@ -24,7 +24,7 @@ class VirtualTime {
   readonly timers: Timers = {
     after: (ms, run) => this.#add(ms, 0, run),
     every: (ms, run) => this.#add(ms, ms, run),
-    soon: (run) => void this.#add(0, 0, run),
+    defer: (run) => void this.#add(0, 0, run),
   }
   readonly clock = { wallMs: () => this.nowMs, monotonicMs: () => this.nowMs }
 

@@ -7,7 +7,7 @@ import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { inTime, systemTimers } from '../../lib/timers.ts'
+import { withTimeout, systemTimers } from '../../lib/timers.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
 import { rereadBytes } from './read-file.ts'
@@ -110,7 +110,10 @@ export class ConfigReloader<T> implements Disposable {
     this.#ended.signal.addEventListener('abort', abort)
     try {
       const using = (async () => use(value, controller.signal))()
-      await inTime(using, USE_MS_MAX, { late, timers: looks?.timers ?? systemTimers })
+      await withTimeout(using, USE_MS_MAX, {
+        onTimeout: late,
+        timers: looks?.timers ?? systemTimers,
+      })
     } finally {
       this.#ended.signal.removeEventListener('abort', abort)
     }

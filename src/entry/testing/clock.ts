@@ -60,7 +60,7 @@ export class TestClock {
     await this.#parts.onMoved()
     const due = [...this.#pending].toSorted((a, b) => a.dueMs - b.dueMs)
     for (const one of due) this.#plan(one)
-    await new Promise<void>((resolve) => systemTimers.soon(resolve))
+    await new Promise<void>((resolve) => systemTimers.defer(resolve))
   }
 
   /** @internal */
@@ -95,7 +95,7 @@ export class TestClock {
       }
     },
     every: systemTimers.every,
-    soon: systemTimers.soon,
+    defer: systemTimers.defer,
   }
 
   /**

@@ -2,7 +2,7 @@
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
-import { Bucket } from '../../lib/bucket.ts'
+import { TokenBucket } from '../../lib/token-bucket.ts'
 import type { Http1Heads } from './http1-heads.ts'
 import type { Http1Pipeline } from './http1-pipeline.ts'
 import type { Limits } from './limits.ts'
@@ -28,8 +28,8 @@ export class Connection {
   /** Absent for HTTP/2. */
   heads: Http1Heads | undefined
   pipeline: Http1Pipeline | undefined
-  readonly #resets: Bucket
-  readonly #controls: Bucket
+  readonly #resets: TokenBucket
+  readonly #controls: TokenBucket
   #certificate: PeerCertificate | null | undefined
   #isOutdated = false
 
@@ -37,8 +37,8 @@ export class Connection {
     this.socket = socket
     this.remoteAddress = socket.remoteAddress ?? ''
     const nowMs = performance.now()
-    this.#resets = new Bucket(limits.resetsBurst, limits.resetsPerSecond, nowMs)
-    this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
+    this.#resets = new TokenBucket(limits.resetsBurst, limits.resetsPerSecond, nowMs)
+    this.#controls = new TokenBucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
   /** The client CAs have changed since the handshake. */

@@ -39,8 +39,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   isIdentityHeader: IsIdentityHeader | undefined
   /** Whether its target could be parsed. */
   isReadable = true
-  /** Its index in the roster of `exchanges.ts`. */
-  place = -1
+  /** Its index in the IndexedSet of open exchanges. */
+  index = -1
   /** The request is not authenticated, as far as is known. */
   isUnauthenticated = false
   /** The in-flight place of a long answer, kept until the client has received it. */

@@ -8,7 +8,7 @@ import type { IsIdentityHeader } from '../../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../../api/request.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { Log } from '../../lib/log.ts'
-import { Roster } from '../../lib/roster.ts'
+import { IndexedSet } from '../../lib/indexed-set.ts'
 import type { Connection } from './connection.ts'
 import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
@@ -43,7 +43,7 @@ export class Exchanges {
   readonly #endsUnauthenticated: boolean
   readonly #budget: ByteBudget
   readonly #sendsAway: () => boolean
-  readonly #open = new Roster<Exchange>()
+  readonly #open = new IndexedSet<Exchange>()
   readonly #starts: Starts<Connection, Exchange>
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()

@@ -24,7 +24,7 @@ import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../../lib/blocks.ts'
 import { ByteBudget } from '../../lib/byte-budget.ts'
 import type { Log } from '../../lib/log.ts'
-import { inTime } from '../../lib/timers.ts'
+import { withTimeout } from '../../lib/timers.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
 import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
@@ -238,7 +238,7 @@ export class Listener implements AsyncDisposable {
    */
   async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     const drained = this.#exchanges.drain(watchGraceMs)
-    await inTime(drained, Math.max(graceMs, watchGraceMs), { late: () => undefined })
+    await withTimeout(drained, Math.max(graceMs, watchGraceMs), { onTimeout: () => undefined })
   }
 
   /**

@@ -12,7 +12,7 @@ function harness(): { add: (request: Named) => void; began: string[]; nextTurn: 
       if (!isGone) began.push(name)
       return !isGone
     },
-    { soon: (call) => void due.push(call) },
+    { defer: (call) => void due.push(call) },
   )
   const nextTurn = (): boolean => {
     const call = due.shift()

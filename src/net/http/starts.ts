@@ -4,7 +4,7 @@
  * waits. Connections take turns, so that one that sends hundreds at once does not delay one that sends a single request.
  */
 import { Deque } from '../../lib/deque.ts'
-import { type Soon, turnEnd } from '../../lib/turn-end.ts'
+import { type Defer, turnEnd } from '../../lib/turn-end.ts'
 
 /**
  * What a turn may begin: 32 writes, which take 8 to 20 ms with their answers, or 256 reads; the first turn of a burst twice as
@@ -19,7 +19,7 @@ const READ_WEIGHT = 1
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export type StartsOptions = {
-  readonly soon?: Soon
+  readonly defer?: Defer
   /** Flow control decides which writes begin: here they weigh as little as it takes to find out who sends them. */
   readonly isWeighedLater?: boolean
 }
@@ -29,7 +29,7 @@ export type Starting<Connection> = { readonly connection: Connection; readonly m
 export class Starts<Connection, Request extends Starting<Connection>> {
   /** False: the client has gone, and the request was not begun. */
   readonly #start: (request: Request) => boolean
-  readonly #soon: Soon
+  readonly #defer: Defer
   /** Waiting requests by connection; the first connection is the next in turn. */
   readonly #waiting = new Map<Connection, Deque<Request>>()
   #left = TURN_WEIGHT
@@ -39,10 +39,10 @@ export class Starts<Connection, Request extends Starting<Connection>> {
 
   constructor(
     start: (request: Request) => boolean,
-    { soon = turnEnd.soon, isWeighedLater = false }: StartsOptions = {},
+    { defer = turnEnd.defer, isWeighedLater = false }: StartsOptions = {},
   ) {
     this.#start = start
-    this.#soon = soon
+    this.#defer = defer
     this.#writeWeight = isWeighedLater ? READ_WEIGHT : WRITE_WEIGHT
   }
 
@@ -50,7 +50,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
   add(request: Request): void {
     if (!this.#isDue) {
       this.#isDue = true
-      this.#soon(this.#nextTurn)
+      this.#defer(this.#nextTurn)
     }
     if (this.#left > 0 && this.#waiting.size === 0) {
       this.#begin(request)
@@ -79,7 +79,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
       if (this.#left <= 0) break
     }
     this.#isDue = this.#waiting.size > 0
-    if (this.#isDue) this.#soon(this.#nextTurn)
+    if (this.#isDue) this.#defer(this.#nextTurn)
   }
 
   /** False: the client has gone. */

@@ -8,7 +8,7 @@ const LONG = 64 * 1024
 /** Connections that have so many long writes to make each. */
 function harness(writes: Readonly<Record<string, number>>) {
   const due: (() => void)[] = []
-  const turn = new Turn(new TurnEnd((call) => void due.push(call)).soon)
+  const turn = new Turn(new TurnEnd((call) => void due.push(call)).defer)
   let written: string[] = []
   const write = (name: string, left: number): void => {
     if (left === 0) return

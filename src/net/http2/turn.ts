@@ -3,7 +3,7 @@
  * turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after the other; short ones always go ahead.
  */
 import { Deque } from '../../lib/deque.ts'
-import { type Soon, turnEnd } from '../../lib/turn-end.ts'
+import { type Defer, turnEnd } from '../../lib/turn-end.ts'
 
 /** About half a millisecond, copies and system calls included. Each connection has one write of 64 KB in a turn: this is as much as four clients take. */
 const TURN_BYTES = 256 * 1024
@@ -23,7 +23,7 @@ export interface LongWriting {
 
 /** One for all connections of a listener, or of a client. */
 export class Turn {
-  readonly #soon: Soon
+  readonly #defer: Defer
   #waiting: Writing[] = []
   readonly #late = new Deque<LongWriting>()
   #left = TURN_BYTES
@@ -32,8 +32,8 @@ export class Turn {
   /** While those that wait go on, whatever is left is theirs. */
   #isGoingOn = false
 
-  constructor(soon: Soon = turnEnd.soon) {
-    this.#soon = soon
+  constructor(defer: Defer = turnEnd.defer) {
+    this.#defer = defer
   }
 
   /** `endTurn` is called at the end of this turn. */
@@ -59,13 +59,13 @@ export class Turn {
   #end(): void {
     if (this.#isDue) return
     this.#isDue = true
-    this.#soon(this.#onEnd, 'write')
+    this.#defer(this.#onEnd, 'write')
   }
 
   #goOn(): void {
     if (this.#isLongDue) return
     this.#isLongDue = true
-    this.#soon(this.#onGoOn, 'long')
+    this.#defer(this.#onGoOn, 'long')
   }
 
   readonly #onEnd = (): void => {

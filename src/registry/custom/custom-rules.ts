@@ -3,7 +3,7 @@ import { type FaultReason, type FieldFault, invalidValue } from '../../api/field
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
-import { Remade } from '../../lib/lingering.ts'
+import { LazyValue } from '../../lib/idle-cache.ts'
 import { compileRules, type RuleNode } from '../../objects/schema/structural/rules.ts'
 import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
@@ -41,12 +41,12 @@ const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
   /** Compiled in slices of its own, not of the first request that needs it: that one may be cancelled while others still wait. */
-  readonly #compiled: Remade<Promise<RuleNode | undefined>>
+  readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
   constructor(schema: () => Fields, unusedMs: number) {
     const compile = () =>
       inTurns((slice) => compileRules(schema(), { isRoot: true, slice }), { answer: isAccepted })
-    this.#compiled = new Remade(compile, unusedMs)
+    this.#compiled = new LazyValue(compile, unusedMs)
   }
 
   /** To be awaited before `validate`. */
@@ -54,7 +54,7 @@ export class CustomRules {
     try {
       return await this.#compiled.value
     } catch (error) {
-      this.#compiled.drop()
+      this.#compiled.clear()
       throw error
     }
   }

@@ -5,7 +5,7 @@ import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
-import { Remade } from '../../lib/lingering.ts'
+import { LazyValue } from '../../lib/idle-cache.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../objects/schema/schema.ts'
 import { type Nulls, removeNulls, setDefaults } from '../../objects/schema/structural/defaults.ts'
@@ -31,14 +31,14 @@ export class CustomSchema {
   readonly #definition: Definition
   readonly #version: DefinitionVersion
   #struct: Struct | undefined
-  readonly #structural: Remade<Structural>
+  readonly #structural: LazyValue<Structural>
   #loading: Promise<void> | undefined
   readonly #rules: CustomRules
 
   constructor(definition: Definition, version: DefinitionVersion) {
     this.#definition = definition
     this.#version = version
-    this.#structural = new Remade(() => this.#readStructural(), UNUSED_MS)
+    this.#structural = new LazyValue(() => this.#readStructural(), UNUSED_MS)
     this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
   }
 
@@ -52,7 +52,7 @@ export class CustomSchema {
 
   /** Parses the schema in slices, for callers that can wait; undefined if it is parsed already. */
   load(): Promise<void> | undefined {
-    if (this.#structural.isMade) return undefined
+    if (this.#structural.isCreated) return undefined
     return (this.#loading ??= this.#readInTurns().finally(() => {
       this.#loading = undefined
     }))
@@ -60,7 +60,7 @@ export class CustomSchema {
 
   async #readInTurns(): Promise<void> {
     const { schema, keepsUnknown } = this.#given()
-    this.#structural.keep(await inTurns((slice) => readInTurns(schema, { keepsUnknown, slice })))
+    this.#structural.set(await inTurns((slice) => readInTurns(schema, { keepsUnknown, slice })))
   }
 
   #readStructural(): Structural {

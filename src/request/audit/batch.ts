@@ -1,7 +1,7 @@
 /** The mode `batch`: events are buffered and stored later, several at once; no request waits for its events. */
-import { Bucket } from '../../lib/bucket.ts'
+import { TokenBucket } from '../../lib/token-bucket.ts'
 import { Deque } from '../../lib/deque.ts'
-import { inTime, sleep, type Time } from '../../lib/timers.ts'
+import { withTimeout, sleep, type Time } from '../../lib/timers.ts'
 import type { AuditMode } from '../../config/audit.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX } from './backend.ts'
 import { type AuditEvent, printedEvent } from './event.ts'
@@ -34,7 +34,7 @@ export class BatchBackend implements AuditBackend {
   readonly eventBytesMax: number
   readonly #sink: EventSink
   readonly #options: BatchOptions
-  readonly #throttle: Bucket | undefined
+  readonly #throttle: TokenBucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
   /** Of all events that are buffered or being stored, but for those that are batches by themselves. */
   #bytes = 0
@@ -59,7 +59,7 @@ export class BatchBackend implements AuditBackend {
     this.#throttle =
       throttle === null
         ? undefined
-        : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
+        : new TokenBucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
   }
 
   /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
@@ -84,7 +84,10 @@ export class BatchBackend implements AuditBackend {
     this.#stopping.abort()
     this.#wake?.()
     const stored = this.#settled()
-    await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
+    await withTimeout(stored, FLUSH_MS_MAX, {
+      onTimeout: () => undefined,
+      timers: this.#options.time,
+    })
     await this.#sink.close(0)
     await stored
   }

@@ -39,7 +39,7 @@ const GATHERED_TURNS_MAX = 8
 const LINGER_MS = 20
 
 export type LogSinkOptions = Pick<AuditLog, 'format'> & {
-  readonly timers: Pick<Timers, 'soon' | 'after'>
+  readonly timers: Pick<Timers, 'defer' | 'after'>
   readonly reportLost: ReportLost
   /** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
   readonly waitingBytesMax: number
@@ -138,7 +138,7 @@ export class LogSink implements EventSink {
         if (isQuiet || turns === GATHERED_TURNS_MAX || this.#isFull) return resolve()
         turns++
         length = text.length
-        this.#timers.soon(look)
+        this.#timers.defer(look)
       }
       look()
     })

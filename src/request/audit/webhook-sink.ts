@@ -1,7 +1,7 @@
 /** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
 import type { AuditWebhook } from '../../config/audit.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { inTime, type Timers } from '../../lib/timers.ts'
+import { withTimeout, type Timers } from '../../lib/timers.ts'
 import type { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { retry, webhookBackoff } from '../../net/outbound/retry.ts'
 import type { EventSink } from './backend.ts'
@@ -56,7 +56,7 @@ export class WebhookSink implements EventSink {
   async close(waitMsMax: number): Promise<void> {
     this.#isClosed = true
     const sent = Promise.all(this.#sending)
-    await inTime(sent, waitMsMax, { late: () => [], timers: this.#options.timers })
+    await withTimeout(sent, waitMsMax, { onTimeout: () => [], timers: this.#options.timers })
     this.#stopping.abort()
     await sent
     this.#client[Symbol.dispose]()

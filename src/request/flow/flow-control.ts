@@ -97,7 +97,7 @@ export class FlowControl implements Disposable {
     this.#parts = parts
     const { time, metrics, seats } = parts
     this.#levels = new Levels({ time, metrics, seats })
-    this.#turns = new Turns(time.soon)
+    this.#turns = new Turns(time.defer)
     this.#own = metrics.flow('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
       // What has changed meanwhile is applied with a division of its own.

@@ -4,7 +4,7 @@
  * within a level from its flows in turn: who sends hundreds at once waits for himself, not others for him.
  */
 import { Deque } from '../../lib/deque.ts'
-import { type Soon, turnEnd } from '../../lib/turn-end.ts'
+import { type Defer, turnEnd } from '../../lib/turn-end.ts'
 
 /**
  * What a turn may begin, in the weight of reads: 32 writes, which take 8 to 20 ms with their answers, or 256 reads; the first turn of a burst twice as
@@ -35,7 +35,7 @@ export type Beginning = {
 type Lane = Map<unknown, Deque<Beginning>>
 
 export class Turns {
-  readonly #soon: Soon
+  readonly #defer: Defer
   /** The first level, and the first flow of a level, are the next in turn. */
   readonly #lanes = new Map<unknown, Lane>()
   #flows = 0
@@ -43,8 +43,8 @@ export class Turns {
   #contendedTurns = 0
   #isDue = false
 
-  constructor(soon: Soon = turnEnd.soon) {
-    this.#soon = soon
+  constructor(defer: Defer = turnEnd.defer) {
+    this.#defer = defer
   }
 
   get waiting(): number {
@@ -63,7 +63,7 @@ export class Turns {
   takes(weight: number): boolean {
     if (!this.#isDue) {
       this.#isDue = true
-      this.#soon(this.#nextTurn)
+      this.#defer(this.#nextTurn)
     }
     if (this.#left <= 0 || this.#lanes.size > 0) return false
     this.#left -= weight
@@ -92,7 +92,7 @@ export class Turns {
       if (this.#left <= 0) break
     }
     this.#isDue = this.#lanes.size > 0
-    if (this.#isDue) this.#soon(this.#nextTurn)
+    if (this.#isDue) this.#defer(this.#nextTurn)
   }
 
   /** The next request of the next flow. */

@@ -11,7 +11,7 @@ import type { Dial } from '../../lib/dial.ts'
 import type { Log } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Count, Metrics } from '../../lib/metrics.ts'
-import { inTime } from '../../lib/timers.ts'
+import { withTimeout } from '../../lib/timers.ts'
 import { SpanBatch } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
@@ -121,7 +121,7 @@ export class Exporter implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer)
-    await inTime(this.flush(), FLUSH_MS_MAX, { late: () => undefined })
+    await withTimeout(this.flush(), FLUSH_MS_MAX, { onTimeout: () => undefined })
     this.#endpoints.close()
   }
 

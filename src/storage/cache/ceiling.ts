@@ -3,7 +3,7 @@
  * tried again. To make room, resources that nobody watches are dropped, the least recently read first.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { Places } from '../../lib/places.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { StorageError } from '../errors.ts'
 
 /** Lists that read such a resource from the database at the same time; the others wait. Each reads all of it: more would keep the database from everything else. */
@@ -26,7 +26,7 @@ export class CacheCeiling {
   readonly #leftOut = new Map<string, number>()
   /** Reads that memory would have answered. */
   storeReads = 0
-  readonly storeLists = new Places(STORE_LISTS_MAX)
+  readonly storeLists = new Semaphore(STORE_LISTS_MAX)
 
   constructor(parts: CeilingParts) {
     this.#parts = parts

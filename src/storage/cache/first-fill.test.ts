@@ -18,7 +18,7 @@ function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
   const first = new FirstFill({
     count: async ({ from }) => ({ count: counts.get(from) ?? 0 }),
     heldBytes,
-    timers: { after, every: after, soon: (call) => call() },
+    timers: { after, every: after, defer: (call) => call() },
     log,
   })
   const fillable = ({ name, count, fill }: Fake): Fillable => {

@@ -4,7 +4,7 @@
  * resources they need. A resource that nobody reads is dropped after five minutes, as always.
  */
 import type { Log } from '../../lib/log.ts'
-import { type Timers, inTime } from '../../lib/timers.ts'
+import { type Timers, withTimeout } from '../../lib/timers.ts'
 import type { KeyRange } from '../keys.ts'
 
 /** Resources that are read at the same time: some wait for etcd while another is printed. */
@@ -64,8 +64,8 @@ export class FirstFill implements Disposable {
       if (await this.#hasMany(whole))
         await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
     }
-    await inTime(lanes(), Math.min(readyMsMax, READY_MS_MAX), {
-      late: () => undefined,
+    await withTimeout(lanes(), Math.min(readyMsMax, READY_MS_MAX), {
+      onTimeout: () => undefined,
       ...(timers && { timers }),
     })
     this.#isDone = true

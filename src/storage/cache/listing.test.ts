@@ -20,7 +20,7 @@ test('a resource comes into memory in time beside many long lists', async () => 
   const range = rangeOf(`${root}plain/`)
   for (let at = 0; at < OBJECTS; at++) engine.put(`${range.from}${at}`, 'x')
   const { time } = loop
-  const { monotonicMs, soon } = time
+  const { monotonicMs, defer } = time
   const leases = new Leases(engine.grantLease, systemClock)
   const store = new Store(engine, { transformer: identity, leases, timers: time, monotonicMs })
   const clock = { ...systemClock, monotonicMs }
@@ -30,7 +30,7 @@ test('a resource comes into memory in time beside many long lists', async () => 
     transformer: identity,
     root,
     clock,
-    timers: { ...systemTime, soon },
+    timers: { ...systemTime, defer },
     log: silent,
   })
   await cache.start()

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { ExpiringCache } from '../../lib/expiring-cache.ts'
+import { TtlCache } from '../../lib/ttl-cache.ts'
 import type { KeyRange } from '../keys.ts'
 
 /** Objects may be deleted, or others end their lists: after this time it is tried again. */
@@ -12,10 +12,10 @@ const REFUSED_MS = 5_000
 const RANGES_MAX = 100
 
 export class RefusedLists {
-  readonly #bytes: ExpiringCache<number>
+  readonly #bytes: TtlCache<number>
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
-    this.#bytes = new ExpiringCache({ sizeMax: RANGES_MAX }, clock)
+    this.#bytes = new TtlCache({ sizeMax: RANGES_MAX }, clock)
   }
 
   /** What a list of the range takes at least; 0: that is not known. `limit`: 0, if there is none. */

@@ -8,7 +8,7 @@
 import type { Wire } from '../../objects/codec/object.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Log } from '../../lib/log.ts'
-import { inTime, type InTime, sleep } from '../../lib/timers.ts'
+import { withTimeout, type TimeoutOptions, sleep } from '../../lib/timers.ts'
 import type { Engine, Key, Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import { type KeyRange, rangeOf } from '../keys.ts'
@@ -87,7 +87,7 @@ export class CachedResource {
   readonly counts = new ResourceCounts()
   readonly #parts: Parts
   /** After a timeout, the waiting loop checks the time itself. */
-  readonly #late: InTime<void>
+  readonly #late: TimeoutOptions<void>
   readonly #watchers = new Set<Watcher>()
   readonly #waker: Waker
   readonly #indexes: FieldIndexes | undefined
@@ -111,7 +111,7 @@ export class CachedResource {
     this.spec = spec
     this.range = rangeOf(spec.prefix)
     this.#parts = parts
-    this.#late = { late: () => undefined, timers: parts.time }
+    this.#late = { onTimeout: () => undefined, timers: parts.time }
     this.#waker = new Waker(parts.time)
     this.#contents = new ResourceContents({ tree: newTree(), revision: 0, listing: 0 }, parts)
     const current = () => ({ tree: this.tree, ring: this.ring, range: this.range })
@@ -223,7 +223,7 @@ export class CachedResource {
       if (leftMs <= 0) return false
       if (this.#phase.phase === 'closed')
         throw new StorageError('unavailable', 'the cache is closed')
-      await inTime(
+      await withTimeout(
         this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done,
         leftMs,
         this.#late,
@@ -240,7 +240,7 @@ export class CachedResource {
       if (leftMs <= 0) return false
       const { phase } = this.#phase
       if (phase === 'filling' || phase === 'behind')
-        await inTime(this.#phase.listing.done, leftMs, this.#late)
+        await withTimeout(this.#phase.listing.done, leftMs, this.#late)
       else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs)))
         return false
     }
@@ -298,7 +298,7 @@ export class CachedResource {
     return {
       ring,
       frames: this.#parts.frames,
-      soon: this.#parts.time.soon,
+      defer: this.#parts.time.defer,
       revision: () => this.revision,
       next:
         group === undefined

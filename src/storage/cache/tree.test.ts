@@ -69,7 +69,7 @@ test('what comes while a long list waits for its turn is not in it', async () =>
     let nowMs = 0
     const time = {
       monotonicMs: () => (nowMs += 2),
-      soon: (then: () => void) => {
+      defer: (then: () => void) => {
         add(size)
         then()
       },
@@ -86,7 +86,7 @@ test('long lists that go on together wait for slices, short ones of the same res
     tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
   }
   const due: (() => void)[] = []
-  const time = { monotonicMs: () => 0, soon: (run: () => void) => void due.push(run) }
+  const time = { monotonicMs: () => 0, defer: (run: () => void) => void due.push(run) }
   let done = 0
   const list = async (range: KeyRange): Promise<void> => {
     await select(tree, range, {}, { time })

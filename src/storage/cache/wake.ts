@@ -45,7 +45,7 @@ export class Waker {
     this.#isRunning = true
     const waitMs = this.#lastMs + PACE_MS - this.#time.monotonicMs()
     if (waitMs > 0) this.#time.after(waitMs, () => this.#run())
-    else this.#time.soon(() => this.#run())
+    else this.#time.defer(() => this.#run())
   }
 
   #isAsleep(sleeper: Sleeper): boolean {
@@ -63,7 +63,7 @@ export class Waker {
     for (let i = start; i < sleepers.length; i++) {
       sleepers[i]?.wake()
       if (i % 16 === 15 && slices.isOver) {
-        this.#time.soon(() => this.#runFrom(sleepers, i + 1))
+        this.#time.defer(() => this.#runFrom(sleepers, i + 1))
         return
       }
     }

@@ -80,7 +80,7 @@ export class WatchGroups {
   wake(): void {
     if (this.#isSorting || this.#fields.size === 0) return
     this.#isSorting = true
-    this.#time.soon(() => this.#sort())
+    this.#time.defer(() => this.#sort())
   }
 
   #sort(): void {
@@ -92,7 +92,7 @@ export class WatchGroups {
       if (change !== undefined) for (const field of this.#fields.values()) this.#note(field, change)
       this.#sorted++
       if (slices.isOver) {
-        this.#time.soon(() => this.#sort())
+        this.#time.defer(() => this.#sort())
         return
       }
     }

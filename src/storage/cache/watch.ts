@@ -55,7 +55,7 @@ export type WatchStart = {
 export type WatchSource = {
   readonly ring: Ring
   readonly frames: EvictionQueue
-  readonly soon: Timers['soon']
+  readonly defer: Timers['defer']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
   /** The first event from a position on that the watcher must look at; undefined if it, or one before it, was evicted. */
@@ -159,7 +159,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
     // Not synchronously: a watcher with many events to look at must not starve the others.
-    if (hasMore) this.#source.soon(() => this.wake())
+    if (hasMore) this.#source.defer(() => this.wake())
     else this.#source.sleep(this)
   }
 

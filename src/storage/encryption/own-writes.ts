@@ -2,7 +2,7 @@
  * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
  * written need not be decrypted.
  */
-import { Recent } from '../../lib/recent.ts'
+import { LruCache } from '../../lib/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /** Writes that the feed has not brought yet: a tenth of a second of 5,000 a second. */
@@ -16,7 +16,7 @@ type Own = { sealed: Buffer; plain: Buffer }
 const taken = Buffer.alloc(0)
 
 export class OwnWrites {
-  readonly #recent = new Recent<Own>(VALUES_MAX)
+  readonly #recent = new LruCache<Own>(VALUES_MAX)
 
   /** Neither of the two may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {

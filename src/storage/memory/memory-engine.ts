@@ -83,7 +83,7 @@ export class MemoryEngine implements Engine {
       onClosed: (closed) => this.#feeds.delete(closed),
     })
     this.#feeds.add(feed)
-    if (this.#isClosed) this.#time.soon(() => feed.end(closed()))
+    if (this.#isClosed) this.#time.defer(() => feed.end(closed()))
     return feed
   }
 
@@ -204,7 +204,7 @@ export class MemoryEngine implements Engine {
     if (this.#isClosed) throw closed()
     const life = this.#life
     const answer = await act()
-    await new Promise<void>((resolve) => this.#time.soon(resolve, 'answer'))
+    await new Promise<void>((resolve) => this.#time.defer(resolve, 'answer'))
     if (signal?.aborted) throw cancelled(signal, isWrite)
     if (life !== this.#life) {
       throw new StorageError('unavailable', 'the database went away before it answered', {

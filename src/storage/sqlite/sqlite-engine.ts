@@ -189,7 +189,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     })
     this.#feeds.add(feed)
     const closed = this.#closed
-    if (closed !== undefined) this.#time.soon(() => feed.end(closed))
+    if (closed !== undefined) this.#time.defer(() => feed.end(closed))
     return feed
   }
 
@@ -371,7 +371,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #sendSoon(): void {
     if (this.#isSendDue) return
     this.#isSendDue = true
-    this.#time.soon(() => {
+    this.#time.defer(() => {
       this.#isSendDue = false
       this.#send()
       if (this.#outgoing.length > 0) this.#sendSoon()

@@ -62,7 +62,7 @@ describe('virtual time', () => {
     time.after(20, () => seen.push('20'))
     time.after(10, () => {
       seen.push('10')
-      time.soon(() => seen.push('soon'))
+      time.defer(() => seen.push('soon'))
       void (async () => {
         for (let i = 0; i < 100; i++) await Promise.resolve()
         seen.push('settled')

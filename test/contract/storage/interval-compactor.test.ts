@@ -27,9 +27,9 @@ class Folder {
   async live(ms: number): Promise<number> {
     await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })
     const stepped = new SteppedTime()
-    const { after: timer, every, soon, monotonicMs } = stepped
+    const { after: timer, every, defer, monotonicMs } = stepped
     const startMs = this.#wallMs
-    const time = { after: timer, every, soon, monotonicMs, wallMs: () => startMs + monotonicMs() }
+    const time = { after: timer, every, defer, monotonicMs, wallMs: () => startMs + monotonicMs() }
     await using _ = new IntervalCompactor({ engine, time, log: silent, intervalMs: INTERVAL_MS })
     const write = { put: bytes(this.#written++) }
     const { values } = await engine.range(rangeOf('/x/'))

@@ -163,7 +163,7 @@ test('leases go on in a fork, and come back with a rewind', async () => {
     monotonicMs: () => nowMs,
     after: () => ({ close: () => undefined }),
     every: () => ({ close: () => undefined }),
-    soon: (run: () => void) => void setImmediate(run),
+    defer: (run: () => void) => void setImmediate(run),
   }
   await using engine = new MemoryEngine({ time })
   const lease = await engine.grantLease(100)

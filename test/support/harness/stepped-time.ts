@@ -27,7 +27,7 @@ export class SteppedTime implements Time {
     return { close: () => next.close() }
   }
 
-  readonly soon = (run: () => void): void => void this.after(0, run)
+  readonly defer = (run: () => void): void => void this.after(0, run)
 
   advance(ms: number): void {
     const endMs = this.#nowMs + ms

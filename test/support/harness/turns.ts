@@ -62,7 +62,7 @@ export class BusyLoop implements AsyncDisposable {
   constructor() {
     // Each look at the clock takes a quarter of a slice.
     const monotonicMs = (): number => (this.#nowMs += 0.25)
-    this.time = { ...systemTime, monotonicMs, soon: (run) => void this.#due.push(run) }
+    this.time = { ...systemTime, monotonicMs, defer: (run) => void this.#due.push(run) }
     this.#lists = Array.from({ length: 40 }, async () => {
       const slices = new Slices(this.time)
       while (this.#isListing) await slices.turn()

@@ -4,7 +4,7 @@
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
 import type { Histogram, Metrics } from '../../../lib/metrics.ts'
-import { inTime, type Timer } from '../../../lib/timers.ts'
+import { withTimeout, type Timer } from '../../../lib/timers.ts'
 import type { ParseToken } from '../parse-token.ts'
 import { badToken, type TokenResult, unknownToken } from '../token-authenticator.ts'
 import { TokenFault } from './claim-values.ts'
@@ -75,7 +75,9 @@ export class JwtAuthenticators implements Disposable {
     const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(
       () => true,
     )
-    if (!(await inTime(discovered, REPLACE_MS_MAX, { late: () => false, timers: time }))) {
+    if (
+      !(await withTimeout(discovered, REPLACE_MS_MAX, { onTimeout: () => false, timers: time }))
+    ) {
       const faults = next.flatMap(({ fault }) => fault ?? [])
       this.#end(next)
       throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../../lib/clock.ts'
 import { type Log, silent } from '../../../lib/log.ts'
-import { Lingering } from '../../../lib/lingering.ts'
+import { IdleCache } from '../../../lib/idle-cache.ts'
 import { Slices } from '../../../lib/slices.ts'
 import type { Registry } from '../../../registry/registry.ts'
 import type { Resource } from '../../../registry/resource.ts'
@@ -102,12 +102,12 @@ export class OpenApiLibrary {
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
-  readonly #documents = new Lingering<
+  readonly #documents = new IdleCache<
     string,
     { readonly group: Group; readonly made: Promise<Kept> }
   >(LINGER_MS)
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
-  readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
+  readonly #whole = new IdleCache<'v2', Whole>(LINGER_MS)
 
   constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryParts) {
     this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })

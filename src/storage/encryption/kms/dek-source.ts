@@ -4,7 +4,7 @@
  * to derive it takes longer than to encrypt. Each has a nonce of its own all the same.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { Recent } from '../../../lib/recent.ts'
+import { LruCache } from '../../../lib/lru-cache.ts'
 import type { Key } from '../../engine.ts'
 import { AesGcm, GCM_OVERHEAD_BYTES } from '../aes-gcm.ts'
 import { tooShort, unreadable } from '../cipher.ts'
@@ -33,7 +33,7 @@ export class Seed implements DekSource {
   readonly #seed: KeyObject
   readonly #nonces: RandomPool
   /** By what they are derived with. */
-  readonly #derived = new Recent<AesGcm>(KEPT_KEYS_MAX)
+  readonly #derived = new LruCache<AesGcm>(KEPT_KEYS_MAX)
   #writing: WritingKey | undefined
 
   constructor(seed: KeyObject, nonces: RandomPool) {

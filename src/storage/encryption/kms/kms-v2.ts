@@ -7,7 +7,7 @@
  */
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { emptyRequest } from '../../etcd/codec/header.ts'
-import { ExpiringCache } from '../../../lib/expiring-cache.ts'
+import { TtlCache } from '../../../lib/ttl-cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { sleep, type Time } from '../../../lib/timers.ts'
@@ -99,7 +99,7 @@ export class KmsV2 implements Disposable {
   readonly #parts: KmsV2Parts
   readonly #prefix: Buffer
   /** By what stands behind the data of a value, as stored, and by `sourceKey`. */
-  readonly #sources: ExpiringCache<OpenSource>
+  readonly #sources: TtlCache<OpenSource>
   readonly #asked = new Map<string, Promise<OpenSource>>()
   readonly #ended = new AbortController()
   #writing: Writing | undefined
@@ -107,7 +107,7 @@ export class KmsV2 implements Disposable {
 
   constructor(parts: KmsV2Parts) {
     this.#parts = parts
-    this.#sources = new ExpiringCache({ sizeMax: SOURCES_MAX }, parts.time)
+    this.#sources = new TtlCache({ sizeMax: SOURCES_MAX }, parts.time)
     this.#prefix = Buffer.from(`k8s:enc:kms:v2:${parts.plugin.name}:`)
     this.health = new KeptCheck(() => this.#check(), parts.time)
     this.provider = {

@@ -65,7 +65,7 @@ export class VirtualTime implements Time {
     return { close: () => next.close() }
   }
 
-  readonly soon = (run: () => void): void => void this.#add(0, run)
+  readonly defer = (run: () => void): void => void this.#add(0, run)
 
   /** The time now, for the simulation itself: asking costs nothing. */
   get nowMs(): number {

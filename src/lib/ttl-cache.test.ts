@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes, partOfMegabyte } from '../../test/support/harness/held-bytes.ts'
-import { ExpiringCache } from './expiring-cache.ts'
+import { TtlCache } from './ttl-cache.ts'
 
-function started(sizeMax: number): { cache: ExpiringCache<number>; pass: (ms: number) => void } {
+function started(sizeMax: number): { cache: TtlCache<number>; pass: (ms: number) => void } {
   let nowMs = 1_000
   return {
-    cache: new ExpiringCache<number>({ sizeMax, weightMax: 100 }, { monotonicMs: () => nowMs }),
+    cache: new TtlCache<number>({ sizeMax, weightMax: 100 }, { monotonicMs: () => nowMs }),
     pass: (ms) => {
       nowMs += ms
     },
@@ -87,7 +87,7 @@ test('heavy entries are fewer', () => {
 })
 
 test('a key does not keep what it is a part of', async () => {
-  const cache = new ExpiringCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
+  const cache = new TtlCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++)
       cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at, { ttlMs: 1 })

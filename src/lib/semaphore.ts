@@ -1,7 +1,7 @@
-/** A limited number of places: who finds none waits until one is free, in the order of coming. */
-export class Places {
+/** A FIFO semaphore. */
+export class Semaphore {
   #free: number
-  /** In the order of coming; any of them may leave. */
+  /** In the order of arrival. An aborted caller is removed from anywhere in the queue. */
   readonly #waiting = new Set<() => void>()
 
   constructor(count: number) {
@@ -12,35 +12,35 @@ export class Places {
     return this.#waiting.size
   }
 
-  /** Runs the work when there is a place for it. Fails with the reason of the signal if that is aborted before. */
+  /** Runs the work with a permit. Fails with the reason of the signal if it is aborted before there is one. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await this.#wait(signal)
+    else await this.#acquire(signal)
     try {
       return await work()
     } finally {
-      this.#leave()
+      this.#release()
     }
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<void> {
+  #acquire(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.delete(go)
+        this.#waiting.delete(onAcquired)
         reject(signal?.reason)
       }
-      const go = (): void => {
+      const onAcquired = (): void => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
       }
-      this.#waiting.add(go)
+      this.#waiting.add(onAcquired)
       signal?.addEventListener('abort', onAbort, { once: true })
     })
   }
 
-  /** The place is handed on. */
-  #leave(): void {
+  /** Hands the permit to the next caller. */
+  #release(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next)
       return next()

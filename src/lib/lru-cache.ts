@@ -4,7 +4,7 @@
  */
 import { ownText } from './own-text.ts'
 
-export class Recent<Value> {
+export class LruCache<Value> {
   readonly #halfMax: number
   #newer = new Map<string, Value>()
   #older = new Map<string, Value>()

@@ -5,7 +5,7 @@
 import type { Clock } from './clock.ts'
 import { ownText } from './own-text.ts'
 
-export type CacheLimits = {
+export type TtlCacheLimits = {
   /** The number of entries. */
   readonly sizeMax: number
   /** Of all entries together; absent: they are all of about the same size. */
@@ -19,14 +19,14 @@ type Entry<Value> = {
   readonly weight: number
 }
 
-export class ExpiringCache<Value> {
-  readonly #limits: CacheLimits
+export class TtlCache<Value> {
+  readonly #limits: TtlCacheLimits
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** The least recently used entry first. */
   readonly #entries = new Map<string, Entry<Value>>()
   #weight = 0
 
-  constructor(limits: CacheLimits, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(limits: TtlCacheLimits, clock: Pick<Clock, 'monotonicMs'>) {
     this.#limits = limits
     this.#clock = clock
   }

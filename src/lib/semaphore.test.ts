@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Places } from './places.ts'
+import { Semaphore } from './semaphore.ts'
 
-test('no more run at once than there are places, in the order of coming, and failures give theirs back', async () => {
-  const places = new Places(2)
+test('no more calls run at once than there are permits, in the order of arrival, and a failed call releases its permit', async () => {
+  const semaphore = new Semaphore(2)
   const ends: (() => void)[] = []
   const began: number[] = []
   const work = (at: number) => async (): Promise<number> => {
@@ -12,8 +12,8 @@ test('no more run at once than there are places, in the order of coming, and fai
     if (at === 1) throw new Error('failed')
     return at
   }
-  const all = Promise.allSettled(Array.from({ length: 5 }, (_, at) => places.run(work(at))))
-  assert.deepEqual([began, places.waiting], [[0, 1], 3])
+  const all = Promise.allSettled(Array.from({ length: 5 }, (_, at) => semaphore.run(work(at))))
+  assert.deepEqual([began, semaphore.waiting], [[0, 1], 3])
   for (let at = 0; at < 5; at++) {
     ends[at]?.()
     await new Promise((resolve) => setImmediate(resolve))
@@ -26,23 +26,23 @@ test('no more run at once than there are places, in the order of coming, and fai
   assert.deepEqual(began, [0, 1, 2, 3, 4])
 })
 
-test('who is aborted leaves the line, and nobody waits for him', async () => {
-  const places = new Places(1)
+test('a caller that is aborted leaves the queue, and nobody waits for it', async () => {
+  const semaphore = new Semaphore(1)
   const first = Promise.withResolvers<void>()
-  const running = places.run(() => first.promise)
+  const running = semaphore.run(() => first.promise)
   const leaving = new AbortController()
-  const gone = places.run(async () => assert.fail('it was aborted'), leaving.signal)
-  const last = places.run(async () => 'served', new AbortController().signal)
-  assert.equal(places.waiting, 2)
+  const gone = semaphore.run(async () => assert.fail('it was aborted'), leaving.signal)
+  const last = semaphore.run(async () => 'served', new AbortController().signal)
+  assert.equal(semaphore.waiting, 2)
   leaving.abort(new Error('gone'))
   await assert.rejects(gone, /gone/)
-  assert.equal(places.waiting, 1)
+  assert.equal(semaphore.waiting, 1)
   first.resolve()
   await running
   assert.equal(await last, 'served')
   await assert.rejects(
-    places.run(async () => undefined, leaving.signal),
+    semaphore.run(async () => undefined, leaving.signal),
     /gone/,
   )
-  assert.equal(await places.run(async () => 'free'), 'free')
+  assert.equal(await semaphore.run(async () => 'free'), 'free')
 })

@@ -1,53 +1,53 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Lines } from './lines.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 
-test('callers with the same name go one after the other, in order', async () => {
-  const lines = new Lines(1000)
+test('callers with the same key go one after the other, in order', async () => {
+  const mutex = new KeyedMutex(1000)
   const seen: string[] = []
-  const go = async (name: string, line: string): Promise<void> => {
-    using turn = await lines.enter(line)
-    assert.ok(turn)
+  const run = async (name: string, key: string): Promise<void> => {
+    using lock = await mutex.lock(key)
+    assert.ok(lock)
     seen.push(`${name} begins`)
     await new Promise((resolve) => setImmediate(resolve))
     seen.push(`${name} ends`)
   }
-  await Promise.all([go('a', 'x'), go('b', 'x'), go('c', 'x')])
+  await Promise.all([run('a', 'x'), run('b', 'x'), run('c', 'x')])
   assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('a turn that is held for too long passes to the next caller alone', async () => {
-  const lines = new Lines(1)
-  const first = await lines.enter('x')
-  const second = await lines.enter('x')
+test('a lock that is held for too long passes to the next caller alone', async () => {
+  const mutex = new KeyedMutex(1)
+  const first = await mutex.lock('x')
+  const second = await mutex.lock('x')
   assert.equal(second.hasWaited, true)
-  const third = lines.enter('x')
-  // The first caller no longer holds the turn, so the third one still waits for the second.
+  const third = mutex.lock('x')
+  // The first caller no longer holds the lock, so the third one still waits for the second.
   first[Symbol.dispose]()
   let isIn = false
   void third.then(() => (isIn = true))
   await Promise.resolve()
   assert.equal(isIn, false)
   second[Symbol.dispose]()
-  const turn = await third
-  turn[Symbol.dispose]()
-  using next = await lines.enter('x')
+  const lock = await third
+  lock[Symbol.dispose]()
+  using next = await mutex.lock('x')
   assert.equal(next.hasWaited, false)
 })
 
-test('callers wait for as long as turns are passed on', async () => {
+test('callers wait for as long as locks are passed on', async () => {
   const due: (() => void)[] = []
   const timers = {
     every: assert.fail,
-    soon: assert.fail,
+    defer: assert.fail,
     after: (_: number, run: () => void) => hold(due, run),
   }
-  const lines = new Lines(1000, timers)
-  const first = await lines.enter('x')
-  const [second, third] = [lines.enter('x'), lines.enter('x')]
+  const mutex = new KeyedMutex(1000, timers)
+  const first = await mutex.lock('x')
+  const [second, third] = [mutex.lock('x'), mutex.lock('x')]
   first[Symbol.dispose]()
-  using turn = await second
-  assert.ok(turn)
+  using lock = await second
+  assert.ok(lock)
   assert.equal(due.length, 1, 'the limit begins anew for the second caller')
   due[0]?.()
   using last = await third

@@ -1,5 +1,5 @@
 /** A token bucket: a burst, then a rate per second. */
-export class Bucket {
+export class TokenBucket {
   readonly #burst: number
   readonly #perMs: number
   #level: number
