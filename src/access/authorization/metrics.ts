@@ -9,21 +9,19 @@ const attemptBounds = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at)
 const graphBounds = Array.from({ length: 12 }, (_, at) => 0.0001 * 2 ** at)
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 
-type Series = { readonly attempts: Count; readonly seconds: Distribution }
+type AttemptSeries = { readonly attempts: Count; readonly seconds: Distribution }
 
 export class AuthorizationMetrics {
   /** Changes of the node authorizer's graph, by upstream's names: `AddPod`. */
   readonly graphSeconds: Histogram
   /** Of decisions that end the chain. */
   readonly decisions: Counter
-  readonly webhookCalls: Counter
-  readonly webhookSeconds: Histogram
-  readonly webhookFailOpen: Counter
-  readonly conditionErrors: Counter
-  readonly conditionExclusions: Counter
-  readonly conditionSeconds: Histogram
+  readonly webhooks: WebhookMetrics
+  readonly matchConditions: MatchConditionMetrics
 
-  readonly #attempts: { readonly [result in 'allowed' | 'denied' | 'no-opinion' | 'error']: Series }
+  readonly #attempts: {
+    readonly [result in 'allowed' | 'denied' | 'no-opinion' | 'error']: AttemptSeries
+  }
 
   constructor(metrics: Metrics) {
     const attempts = metrics.counter({
@@ -39,7 +37,7 @@ export class AuthorizationMetrics {
       },
       attemptBounds,
     )
-    const series = (result: string): Series => ({
+    const series = (result: string): AttemptSeries => ({
       attempts: attempts.with(result),
       seconds: seconds.with(result),
     })
@@ -62,44 +60,8 @@ export class AuthorizationMetrics {
       help: 'Decisions that ended the chain of authorizers, by the type and the name of the authorizer.',
       labels: ['decision', 'name', 'type'],
     })
-    const ofCall = ['name', 'result']
-    this.webhookCalls = metrics.counter({
-      name: 'apiserver_authorization_webhook_evaluations_total',
-      help: 'Calls of authorization webhooks.',
-      labels: ofCall,
-    })
-    this.webhookSeconds = metrics.histogram(
-      {
-        name: 'apiserver_authorization_webhook_duration_seconds',
-        help: 'How long calls of authorization webhooks took.',
-        labels: ofCall,
-      },
-      callBounds,
-    )
-    this.webhookFailOpen = metrics.counter({
-      name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
-      help: 'Requests on which an authorization webhook had no opinion because it could not be asked.',
-      labels: ofCall,
-    })
-    const ofAuthorizer = ['name', 'type']
-    this.conditionErrors = metrics.counter({
-      name: 'apiserver_authorization_match_condition_evaluation_errors_total',
-      help: 'Requests on which match conditions of a webhook failed.',
-      labels: ofAuthorizer,
-    })
-    this.conditionExclusions = metrics.counter({
-      name: 'apiserver_authorization_match_condition_exclusions_total',
-      help: 'Requests that match conditions kept from a webhook.',
-      labels: ofAuthorizer,
-    })
-    this.conditionSeconds = metrics.histogram(
-      {
-        name: 'apiserver_authorization_match_condition_evaluation_seconds',
-        help: 'How long match conditions of a webhook took.',
-        labels: ofAuthorizer,
-      },
-      conditionBounds,
-    )
+    this.webhooks = new WebhookMetrics(metrics)
+    this.matchConditions = new MatchConditionMetrics(metrics)
   }
 
   /** A request was decided on. */
@@ -115,5 +77,63 @@ export class AuthorizationMetrics {
     const { attempts, seconds } = this.#attempts[result]
     attempts.add()
     seconds.observe(ms / 1000)
+  }
+}
+
+/** Calls of authorization webhooks. */
+class WebhookMetrics {
+  readonly calls: Counter
+  readonly seconds: Histogram
+  readonly failOpen: Counter
+
+  constructor(metrics: Metrics) {
+    const labels = ['name', 'result']
+    this.calls = metrics.counter({
+      name: 'apiserver_authorization_webhook_evaluations_total',
+      help: 'Calls of authorization webhooks.',
+      labels,
+    })
+    this.seconds = metrics.histogram(
+      {
+        name: 'apiserver_authorization_webhook_duration_seconds',
+        help: 'How long calls of authorization webhooks took.',
+        labels,
+      },
+      callBounds,
+    )
+    this.failOpen = metrics.counter({
+      name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
+      help: 'Requests on which an authorization webhook had no opinion because it could not be asked.',
+      labels,
+    })
+  }
+}
+
+/** Match conditions, which decide whether a webhook is asked. */
+class MatchConditionMetrics {
+  readonly errors: Counter
+  readonly exclusions: Counter
+  readonly seconds: Histogram
+
+  constructor(metrics: Metrics) {
+    const labels = ['name', 'type']
+    this.errors = metrics.counter({
+      name: 'apiserver_authorization_match_condition_evaluation_errors_total',
+      help: 'Requests on which match conditions of a webhook failed.',
+      labels,
+    })
+    this.exclusions = metrics.counter({
+      name: 'apiserver_authorization_match_condition_exclusions_total',
+      help: 'Requests that match conditions kept from a webhook.',
+      labels,
+    })
+    this.seconds = metrics.histogram(
+      {
+        name: 'apiserver_authorization_match_condition_evaluation_seconds',
+        help: 'How long match conditions of a webhook took.',
+        labels,
+      },
+      conditionBounds,
+    )
   }
 }

@@ -95,11 +95,11 @@ class WebhookAuthorizer {
     const { conditions } = webhook
     const startMs = this.#time.monotonicMs()
     const told = (matched: Matched): Matched => {
-      metrics.conditionSeconds
+      metrics.matchConditions.seconds
         .with(name, 'Webhook')
         .observe((this.#time.monotonicMs() - startMs) / 1000)
-      if (matched.error !== undefined) metrics.conditionErrors.with(name, 'Webhook').add()
-      else if (!matched.isMatch) metrics.conditionExclusions.with(name, 'Webhook').add()
+      if (matched.error !== undefined) metrics.matchConditions.errors.with(name, 'Webhook').add()
+      else if (!matched.isMatch) metrics.matchConditions.exclusions.with(name, 'Webhook').add()
       return matched
     }
     const matched = matchConditions(spec, { conditions, hasSelectors, answerPattern })
@@ -163,7 +163,7 @@ class WebhookAuthorizer {
       // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.
       if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
       if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
-      if (webhook.failurePolicy === 'NoOpinion') metrics.webhookFailOpen.with(name, result).add()
+      if (webhook.failurePolicy === 'NoOpinion') metrics.webhooks.failOpen.with(name, result).add()
       return this.#onError(message)
     }
   }
@@ -181,8 +181,8 @@ class WebhookAuthorizer {
     } catch (error) {
       called = failed(error, signal)
     }
-    metrics.webhookCalls.with(name, called.result).add()
-    metrics.webhookSeconds
+    metrics.webhooks.calls.with(name, called.result).add()
+    metrics.webhooks.seconds
       .with(name, called.result)
       .observe((this.#time.monotonicMs() - startMs) / 1000)
     return called
