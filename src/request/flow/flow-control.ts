@@ -15,7 +15,8 @@ import { distinguisherOf, type FlowSchema, mandatorySchemas } from './flow-schem
 import { HeldRefusals } from './held-refusals.ts'
 import type { Level } from './level.ts'
 import { Levels } from './levels.ts'
-import type { FlowMetrics, FlowSeries, KindSeries } from './metrics.ts'
+import type { FlowSeries } from './flow-schema-metrics.ts'
+import type { FlowMetrics, KindSeries } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
 import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { Turns, weightOf } from './turns.ts'
@@ -98,7 +99,7 @@ export class FlowControl implements Disposable {
     const { time, metrics, seats } = parts
     this.#levels = new Levels({ time, metrics, seats })
     this.#turns = new Turns(time.defer)
-    this.#own = metrics.flow('exempt', 'exempt')
+    this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
       // What has changed meanwhile is applied with a division of its own.
       if (this.#classifier === undefined) this.#latest()
@@ -211,7 +212,7 @@ export class FlowControl implements Disposable {
       const isShown = shown.some(
         (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
       )
-      if (!isShown) this.#parts.metrics.forgetFlow(schema.name, schema.level)
+      if (!isShown) this.#parts.metrics.flows.forget(schema.name, schema.level)
     }
     this.#shown = shown
     return classifier
@@ -225,7 +226,7 @@ export class FlowControl implements Disposable {
       schema,
       level,
       headers,
-      series: this.#parts.metrics.flow(schema.name, schema.level),
+      series: this.#parts.metrics.flows.series(schema.name, schema.level),
       hands: new Map(),
     }
   }

@@ -1,7 +1,7 @@
 /** A request in flow control: where it waits, which seats it takes, since when. */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
-import type { FlowSeries } from './metrics.ts'
+import type { FlowSeries } from './flow-schema-metrics.ts'
 import type { Hand } from './shuffle-sharding.ts'
 
 /** What a request is estimated to take. */

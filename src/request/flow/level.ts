@@ -1,6 +1,7 @@
 /** A priority level at work: its seats and queues, and what it lends and borrows. */
 import type { Time } from '../../lib/timers.ts'
-import type { FlowMetrics, LevelSeries } from './metrics.ts'
+import type { FlowMetrics } from './metrics.ts'
+import type { LevelSeries } from './priority-level-metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
 import { QueueSet } from './queue-set.ts'
 import { RetryAfter } from './retry-after.ts'
@@ -38,7 +39,7 @@ export class Level {
     this.spec = spec
     this.#time = time
     const nowMs = time.monotonicMs()
-    this.series = metrics.level(spec.name, nowMs)
+    this.series = metrics.levels.series(spec.name, nowMs)
     this.demand = new SeatDemand(nowMs)
     const { isExempt, queuing } = spec
     const parts = { time, series: this.series, demand: this.demand, onIdle: () => onIdle(this) }

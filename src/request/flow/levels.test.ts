@@ -40,7 +40,7 @@ function worldOf(...specs: readonly LevelSpec[]) {
   const use = (name: string, count: number): FlowRequest[] =>
     Array.from({ length: count }, (_, at) => {
       const info = { kind: 'path', verb: 'get', path: '/' } as const
-      const series = metrics.flow('schema', name)
+      const series = metrics.flows.series('schema', name)
       const request = new FlowRequest({
         series,
         distinguisher: '',

@@ -102,7 +102,7 @@ export class Levels {
 
   #remove({ spec }: Level): void {
     this.#levels.delete(spec.name)
-    this.#parts.metrics.forgetLevel(spec.name)
+    this.#parts.metrics.levels.forget(spec.name)
   }
 
   #create(spec: LevelSpec): Level {

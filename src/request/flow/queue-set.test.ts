@@ -24,12 +24,12 @@ class World {
       queuing: { queues: 64, handSize: 4, lengthMax: 50 },
       ...config,
     }
-    const series = this.metrics.level('level', 0)
+    const series = this.metrics.levels.series('level', 0)
     this.set = new QueueSet(this.#config, { time: this.time, series, demand: new SeatDemand(0) })
   }
 
   request(work: Work = oneSeat, flow = 'a'): FlowRequest {
-    const series = this.metrics.flow('schema', 'level')
+    const series = this.metrics.flows.series('schema', 'level')
     return new FlowRequest({
       series,
       distinguisher: flow,
@@ -363,7 +363,7 @@ test('random arrivals, widths and ends leave nothing behind', () => {
     assert.equal(world.set.seatsInUse, 0, `seed ${seed}`)
     for (const queue of world.set.queues())
       assert.deepEqual([queue.isActive, queue.seatsInUse], [false, 0])
-    const series = world.metrics.flow('schema', 'level')
+    const series = world.metrics.flows.series('schema', 'level')
     for (const gauge of [
       'executingRequests',
       'executingSeats',

@@ -13,7 +13,8 @@ import {
   type Requests,
   workOf,
 } from './flow-request.ts'
-import type { LevelSeries, RefusalReason } from './metrics.ts'
+import type { RefusalReason } from './flow-schema-metrics.ts'
+import type { LevelSeries } from './priority-level-metrics.ts'
 import type { Queuing } from './priority-level.ts'
 import type { SeatDemand } from './seat-demand.ts'
 import type { Hand } from './shuffle-sharding.ts'

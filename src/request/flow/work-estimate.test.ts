@@ -37,7 +37,7 @@ function estimated(given: Asked): Work {
     bodyBytes = 0,
     ...more
   } = given
-  const series = new FlowMetrics(new Metrics(), 0).flow('schema', 'level')
+  const series = new FlowMetrics(new Metrics(), 0).flows.series('schema', 'level')
   const asked = {
     info: { ...info, ...more },
     query: new URLSearchParams(query),

@@ -4,7 +4,7 @@
  * holds its seats for a moment longer where many watches have to be told of it.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
-import type { FlowSeries } from './metrics.ts'
+import type { FlowSeries } from './flow-schema-metrics.ts'
 import { oneSeat, type Work } from './flow-request.ts'
 import type { WatchCounts } from './watch-counts.ts'
 

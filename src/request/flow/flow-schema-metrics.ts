@@ -1,0 +1,216 @@
+/** The metrics of flow control for each flow schema and the priority level that it assigns requests to. */
+import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
+
+const labels = ['flow_schema', 'priority_level']
+
+const secondsBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000]
+const seatBounds = [1, 2, 4, 10]
+const watchBounds = [0, 1, 10, 100, 1000, 10_000]
+
+/** Why a request is refused: the label of a metric. */
+export type RefusalReason = 'queue-full' | 'concurrency-limit' | 'time-out'
+
+/** Of one flow schema at one level. */
+export type FlowSeries = {
+  readonly schema: string
+  readonly level: string
+  readonly dispatched: Count
+  readonly executingRequests: Count
+  readonly executingSeats: Count
+  readonly waitingRequests: Count
+  readonly waitingSeats: Count
+  readonly notAccommodated: Count
+  readonly queueLength: () => Distribution
+  readonly estimatedSeats: () => Distribution
+  readonly watchCounts: () => Distribution
+  readonly waitSeconds: (isExecuted: boolean) => Distribution
+  readonly executionSeconds: (isWatch: boolean) => Distribution
+  readonly refused: (reason: RefusalReason) => Count
+}
+
+export class FlowSchemaMetrics {
+  readonly #known = new Map<string, FlowSeries>()
+  readonly #requests: RequestCounts
+  readonly #samples: SampleHistograms
+
+  constructor(metrics: Metrics) {
+    this.#requests = createRequestCounts(metrics)
+    this.#samples = createSampleHistograms(metrics)
+  }
+
+  series(schema: string, level: string): FlowSeries {
+    const key = `${schema}/${level}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const values = [schema, level]
+    const requests = this.#requests
+    const samples = this.#samples
+    const series: FlowSeries = {
+      schema,
+      level,
+      dispatched: requests.dispatched.with(...values),
+      executingRequests: requests.executingRequests.with(...values),
+      executingSeats: requests.executingSeats.with(...values),
+      waitingRequests: requests.waitingRequests.with(...values),
+      waitingSeats: requests.waitingSeats.with(...values),
+      notAccommodated: requests.notAccommodated.with(...values),
+      queueLength: once(() => samples.queueLength.with(...values)),
+      estimatedSeats: once(() => samples.estimatedSeats.with(...values)),
+      watchCounts: once(() => samples.watchCounts.with(...values)),
+      waitSeconds: bothOf((isExecuted) => samples.waitSeconds.with(`${isExecuted}`, ...values)),
+      executionSeconds: bothOf((isWatch) =>
+        samples.executionSeconds.with(...values, isWatch ? 'watch' : 'regular'),
+      ),
+      refused: (reason) => requests.refused.with(...values, reason),
+    }
+    requests.deprecatedExecutingSeats.adopt(series.executingSeats, ...values)
+    this.#known.set(key, series)
+    return series
+  }
+
+  /** Removes the series of a schema that was deleted or that now assigns requests to another level. */
+  forget(schema: string, level: string): void {
+    if (!this.#known.delete(`${schema}/${level}`)) return
+    const values = [schema, level]
+    const { refused, ...requests } = this.#requests
+    const { waitSeconds, executionSeconds, ...samples } = this.#samples
+    for (const metric of [...Object.values(requests), ...Object.values(samples)])
+      metric.remove(...values)
+    for (const reason of ['queue-full', 'concurrency-limit', 'time-out'])
+      refused.remove(...values, reason)
+    for (const isExecuted of ['true', 'false']) waitSeconds.remove(isExecuted, ...values)
+    for (const type of ['watch', 'regular']) executionSeconds.remove(...values, type)
+  }
+}
+
+/** Numbers of requests and of the seats that they hold or wait for. */
+type RequestCounts = {
+  readonly dispatched: Counter
+  readonly refused: Counter
+  readonly notAccommodated: Counter
+  readonly executingRequests: Gauge
+  readonly executingSeats: Gauge
+  /** Shows `executingSeats` under an earlier name if deprecated metrics are shown. */
+  readonly deprecatedExecutingSeats: Gauge
+  readonly waitingRequests: Gauge
+  readonly waitingSeats: Gauge
+}
+
+function createRequestCounts(metrics: Metrics): RequestCounts {
+  const stability = 'BETA'
+  return {
+    dispatched: metrics.counter({
+      name: 'apiserver_flowcontrol_dispatched_requests_total',
+      help: 'Requests that were begun, by flow schema and priority level.',
+      stability,
+      labels,
+    }),
+    refused: metrics.counter({
+      name: 'apiserver_flowcontrol_rejected_requests_total',
+      help: 'Requests that were refused, and why.',
+      stability,
+      labels: [...labels, 'reason'],
+    }),
+    notAccommodated: metrics.counter({
+      name: 'apiserver_flowcontrol_request_dispatch_no_accommodation_total',
+      help: 'How often the next request needed more seats than were free.',
+      labels,
+    }),
+    executingRequests: metrics.gauge({
+      name: 'apiserver_flowcontrol_current_executing_requests',
+      help: 'Requests being served; of watches, their beginnings.',
+      stability,
+      labels,
+    }),
+    executingSeats: metrics.gauge({
+      name: 'apiserver_flowcontrol_current_executing_seats',
+      help: 'Seats that requests hold.',
+      stability,
+      labels,
+    }),
+    deprecatedExecutingSeats: metrics.gauge({
+      name: 'apiserver_flowcontrol_request_concurrency_in_use',
+      help: 'Seats that requests hold.',
+      labels,
+      deprecatedSince: '1.31.0',
+    }),
+    waitingRequests: metrics.gauge({
+      name: 'apiserver_flowcontrol_current_inqueue_requests',
+      help: 'Requests that wait in queues.',
+      stability,
+      labels,
+    }),
+    waitingSeats: metrics.gauge({
+      name: 'apiserver_flowcontrol_current_inqueue_seats',
+      help: 'Seats that requests in queues wait for.',
+      labels,
+    }),
+  }
+}
+
+/** Distributions of times, queue lengths and estimates. */
+type SampleHistograms = {
+  readonly waitSeconds: Histogram
+  readonly executionSeconds: Histogram
+  readonly queueLength: Histogram
+  readonly estimatedSeats: Histogram
+  readonly watchCounts: Histogram
+}
+
+function createSampleHistograms(metrics: Metrics): SampleHistograms {
+  return {
+    waitSeconds: metrics.histogram(
+      {
+        name: 'apiserver_flowcontrol_request_wait_duration_seconds',
+        help: 'Time in queues.',
+        stability: 'BETA',
+        labels: ['execute', ...labels],
+      },
+      secondsBounds,
+    ),
+    executionSeconds: metrics.histogram(
+      {
+        name: 'apiserver_flowcontrol_request_execution_seconds',
+        help: 'Time from a seat to an answer.',
+        labels: [...labels, 'type'],
+      },
+      secondsBounds,
+    ),
+    queueLength: metrics.histogram(
+      {
+        name: 'apiserver_flowcontrol_request_queue_length_after_enqueue',
+        help: 'Length of the queue that a request came to, with it.',
+        labels,
+      },
+      lengthBounds,
+    ),
+    estimatedSeats: metrics.histogram(
+      {
+        name: 'apiserver_flowcontrol_work_estimated_seats',
+        help: 'Seats that a request was estimated to need.',
+        labels,
+      },
+      seatBounds,
+    ),
+    watchCounts: metrics.histogram(
+      {
+        name: 'apiserver_flowcontrol_watch_count_samples',
+        help: 'Watches that a write has to be told to.',
+        labels,
+      },
+      watchBounds,
+    ),
+  }
+}
+
+/** A series is printed even if it is empty, so it is created when it is first needed. */
+function once<T>(create: () => T): () => T {
+  let created: T | undefined
+  return () => (created ??= create())
+}
+
+function bothOf<T>(create: (is: boolean) => T): (is: boolean) => T {
+  const [yes, no] = [once(() => create(true)), once(() => create(false))]
+  return (is) => (is ? yes() : no())
+}
