@@ -4,14 +4,7 @@ import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Spent } from '../../api/spent.ts'
 import { systemUser } from '../../api/user.ts'
-import {
-  Count,
-  type Counter,
-  type Distribution,
-  type Gauge,
-  type Histogram,
-  type Metrics,
-} from '../../lib/metrics.ts'
+import type { Count, Counter, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
 import { Peak } from '../../lib/peak.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { RoutedRequest } from '../routed-request.ts'
@@ -25,28 +18,14 @@ import {
   reportedScope,
   reportedVerb,
 } from './reported-request.ts'
+import {
+  requestLabels,
+  type RequestSeries,
+  ServedRequestMetrics,
+  sliBounds,
+} from './served-request-metrics.ts'
 
-const secondsBounds = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
-  60,
-]
-const sliBounds = secondsBounds.slice(2)
 const eventBounds = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
-const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
-
-const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
-const withDryRun = [
-  'component',
-  'dry_run',
-  'group',
-  'resource',
-  'scope',
-  'subresource',
-  'verb',
-  'version',
-]
-
-const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 const filterBounds = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30]
 
 const mutating: ReadonlySet<string> = new Set([
@@ -58,27 +37,9 @@ const mutating: ReadonlySet<string> = new Set([
 ])
 const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** The series of one kind of request: looked up once, then only added to. */
-type Series = {
-  readonly seconds: Distribution
-  readonly sliSeconds: Distribution
-  /** The same under the name that it had before; hidden, unless it is asked for. */
-  readonly sloSeconds: Distribution
-  /** Undefined: upstream measures the answers of reads alone. */
-  readonly bytes: Distribution | undefined
-  readonly bodyBytes: Distribution | undefined
-  readonly totals: Map<number, Count>
-  readonly total: (code: number) => Count
-  /** Undefined: it is none that takes long by itself. */
-  readonly longRunning: Count | undefined
-  /** Of the server itself. */
-  readonly own: () => Count
-  readonly remove: () => void
-}
-
 /** What there is of one resource. */
 class OfResource {
-  readonly series = new Map<string, Series>()
+  readonly series = new Map<string, RequestSeries>()
   /** What removes other series that have its name: of requests that the server ended, and that it is deprecated. */
   readonly others = new Map<string, () => void>()
   /** It is no longer served. Requests that are still under way are not counted: nobody would remove their series. */
@@ -101,18 +62,11 @@ export class RequestMetrics {
   /** Requests that wait for a seat now. */
   readonly inQueue: { readonly readOnly: Count; readonly mutating: Count }
   readonly #monotonicMs: () => number
-  readonly #total: Counter
+  readonly #served: ServedRequestMetrics
   readonly #terminated: Counter
   readonly #refused: Counter
-  readonly #own: Counter
-  readonly #seconds: Histogram
-  readonly #sliSeconds: Histogram
-  readonly #sloSeconds: Histogram
-  readonly #bytes: Histogram
-  readonly #bodyBytes: Histogram
   readonly #filters: FilterSeries
   readonly #fieldValidation: Histogram
-  readonly #longRunning: Gauge
   readonly #readOnly = new Peak()
   readonly #mutating = new Peak()
   readonly #events: Counter
@@ -121,103 +75,47 @@ export class RequestMetrics {
   /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
   readonly #ofResource = new WeakMap<Resource, OfResource>()
   readonly #ofId = new Map<string, OfResource>()
-  readonly #ofPath = new Map<string, Series>()
+  readonly #ofPath = new Map<string, RequestSeries>()
   /** Names of what unavailable servers were asked for. */
   readonly #ofRemote = new Set<string>()
 
   constructor(metrics: Metrics, { monotonicMs }: RequestMetricsParts) {
     this.#monotonicMs = monotonicMs
-    const stability = 'STABLE'
-    const labels = common
-    this.#total = metrics.counter({
-      name: 'apiserver_request_total',
-      help: 'Requests that were answered, by what they asked for and by the code of the answer.',
-      stability,
-      labels: ['code', ...withDryRun],
-    })
+    this.#served = new ServedRequestMetrics(metrics)
     this.#terminated = metrics.counter({
       name: 'apiserver_request_terminations_total',
       help: 'Requests that the server ended to protect itself: too many at once, or too late.',
-      labels: ['code', ...common],
+      labels: ['code', ...requestLabels],
     })
     this.#refused = metrics.counter({
       name: 'keelson_refused_requests_total',
       help: 'Requests that ended before they reached a resource or a document: not authenticated, forbidden, limited, no such path.',
       labels: ['code'],
     })
-    this.#own = metrics.counter({
-      name: 'apiserver_selfrequest_total',
-      help: 'Requests of the server itself.',
-      labels: ['resource', 'subresource', 'verb'],
-    })
-    const seconds = {
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time to an answer.',
-      stability,
-    } as const
-    this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
-    const without = 'Time to an answer, without webhooks and the wait for a seat.'
-    const sli = { name: 'apiserver_request_sli_duration_seconds', help: without, labels }
-    this.#sliSeconds = metrics.histogram(sli, sliBounds)
-    const slo = {
-      name: 'apiserver_request_slo_duration_seconds',
-      help: without,
-      labels,
-      deprecatedSince: '1.27.0',
-    }
-    this.#sloSeconds = metrics.histogram(slo, sliBounds)
-    const bytes = {
-      name: 'apiserver_response_sizes',
-      help: 'Bytes of answers to reads.',
-      stability,
-    } as const
-    this.#bytes = metrics.histogram({ ...bytes, labels }, sizeBounds)
-    const bodies = {
-      name: 'apiserver_request_body_size_bytes',
-      help: 'Bytes of the bodies of requests.',
-    }
-    this.#bodyBytes = metrics.histogram({ ...bodies, labels: ['resource', 'verb'] }, bodyBounds)
-    const filters = metrics.histogram(
-      {
-        name: 'apiserver_request_filter_duration_seconds',
-        help: 'Time that requests spent in what they pass before they are handled.',
-        labels: ['filter'],
-      },
-      filterBounds,
-    )
-    this.#filters = filterSeries(filters)
-    const validation = {
-      name: 'field_validation_request_duration_seconds',
-      help: 'Time to an answer of writes, by how their fields are checked.',
-    }
+    this.#filters = addFilters(metrics)
     this.#fieldValidation = metrics.histogram(
-      { ...validation, labels: ['field_validation'] },
+      {
+        name: 'field_validation_request_duration_seconds',
+        help: 'Time to an answer of writes, by how their fields are checked.',
+        labels: ['field_validation'],
+      },
       sliBounds,
     )
-    const longRunning = {
-      name: 'apiserver_longrunning_requests',
-      help: 'Watches and other streams now.',
-      stability,
-    } as const
-    this.#longRunning = metrics.gauge({ ...longRunning, labels })
     this.inQueue = this.#addInFlight(metrics)
     const ofKind = ['group', 'kind', 'version']
-    const events = {
+    this.#events = metrics.counter({
       name: 'apiserver_watch_events_total',
       help: 'Events that left for watchers.',
       labels: ofKind,
-    }
-    this.#events = metrics.counter(events)
-    const eventBytes = {
-      name: 'apiserver_watch_events_sizes',
-      help: 'Bytes of such events.',
-      labels: ofKind,
-    }
-    this.#eventBytes = metrics.histogram(eventBytes, eventBounds)
+    })
+    this.#eventBytes = metrics.histogram(
+      { name: 'apiserver_watch_events_sizes', help: 'Bytes of such events.', labels: ofKind },
+      eventBounds,
+    )
     this.#deprecated = metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
       help: 'Deprecated APIs that were requested, with the release in which they are gone.',
-      stability,
+      stability: 'STABLE',
       labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
     })
   }
@@ -262,7 +160,7 @@ export class RequestMetrics {
   /** One that found no place, which upstream counts as a request, too. */
   dropped(ended: Ended, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
-    this.#countEnded(this.#total, ended, [
+    this.#countEnded(this.#served.total, ended, [
       '429',
       'apiserver',
       dryRun,
@@ -384,13 +282,13 @@ export class RequestMetrics {
   }
 
   /** Undefined: it is not counted. What aggregated servers answer, they count themselves, as upstream. */
-  #seriesOf(passed: RoutedRequest): Series | undefined {
+  #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
     if (passed.kind === 'remote') return undefined
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
   /** Undefined: the resource is no longer served. */
-  #series(passed: Extract<RoutedRequest, { kind: 'resource' }>): Series | undefined {
+  #series(passed: Extract<RoutedRequest, { kind: 'resource' }>): RequestSeries | undefined {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
     const dryRun = reportedDryRun(http)
@@ -413,7 +311,7 @@ export class RequestMetrics {
       version,
       dryRun,
     }
-    const made = this.#make(labels, bodyVerbs[verb])
+    const made = this.#served.series(labels, bodyVerbs[verb])
     known.series.set(key, made)
     return made
   }
@@ -440,71 +338,20 @@ export class RequestMetrics {
   }
 
   /** Undefined: upstream does not count such a path. */
-  #pathSeries({ method, path }: ApiRequest): Series | undefined {
+  #pathSeries({ method, path }: ApiRequest): RequestSeries | undefined {
     const counted = countedPath(path)
     if (counted === undefined) return undefined
     const verb = reportedMethod(method)
     const key = `${verb} ${counted.subresource}`
     const found = this.#ofPath.get(key)
     if (found !== undefined) return found
-    const made = this.#make(
+    const made = this.#served.series(
       { ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' },
       undefined,
     )
     this.#ofPath.set(key, made)
     return made
   }
-
-  #make(labels: SeriesLabels, bodyVerb: string | undefined): Series {
-    const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
-    const values = [component, group, plural, scope, subresource, verb, version]
-    const valuesWithDryRun = [component, dryRun, ...values.slice(1)]
-    const totals = new Map<number, Count>()
-    const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
-    const isLong = verb === 'WATCH' || verb === 'CONNECT'
-    const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
-    let isRemoved = false
-    return {
-      seconds: this.#seconds.with(...valuesWithDryRun),
-      sliSeconds: this.#sliSeconds.with(...values),
-      sloSeconds: this.#sloSeconds.with(...values),
-      bytes: isRead ? this.#bytes.with(...values) : undefined,
-      bodyBytes: bodyVerb === undefined ? undefined : this.#bodyBytes.with(...body),
-      totals,
-      total: (code) => {
-        const known = totals.get(code)
-        if (known !== undefined) return known
-        // A request that outlasts its resource.
-        if (isRemoved) return new Count()
-        const count = this.#total.with(`${code}`, ...valuesWithDryRun)
-        totals.set(code, count)
-        return count
-      },
-      longRunning: isLong ? this.#longRunning.with(...values) : undefined,
-      own: () => (isRemoved ? new Count() : this.#own.with(plural, subresource, verb)),
-      remove: () => {
-        isRemoved = true
-        this.#seconds.remove(...valuesWithDryRun)
-        for (const metric of [this.#sliSeconds, this.#sloSeconds, this.#bytes, this.#longRunning])
-          metric.remove(...values)
-        this.#bodyBytes.remove(...body)
-        this.#own.remove(plural, subresource, verb)
-        for (const code of totals.keys()) this.#total.remove(`${code}`, ...valuesWithDryRun)
-      },
-    }
-  }
-}
-
-type SeriesLabels = {
-  readonly [name in
-    | 'component'
-    | 'group'
-    | 'plural'
-    | 'scope'
-    | 'subresource'
-    | 'verb'
-    | 'version'
-    | 'dryRun']: string
 }
 
 /** Verbs whose bodies are measured, by upstream's names. */
@@ -528,23 +375,25 @@ const terminatedLabels = (component: string, ended: Ended): readonly string[] =>
 
 const unnamedRemote = ['aggregator', '', '', '', '', 'other', '']
 
-const filterNames = [
-  'authentication',
-  'audit',
-  'impersonation',
-  'priorityandfairness',
-  'authorization',
-] as const
+type FilterSeries = ReturnType<typeof addFilters>
 
-type FilterSeries = { readonly [name in (typeof filterNames)[number]]: Distribution }
-
-const filterSeries = (filters: Histogram): FilterSeries => ({
-  authentication: filters.with('authentication'),
-  audit: filters.with('audit'),
-  impersonation: filters.with('impersonation'),
-  priorityandfairness: filters.with('priorityandfairness'),
-  authorization: filters.with('authorization'),
-})
+function addFilters(metrics: Metrics) {
+  const filters = metrics.histogram(
+    {
+      name: 'apiserver_request_filter_duration_seconds',
+      help: 'Time that requests spent in what they pass before they are handled.',
+      labels: ['filter'],
+    },
+    filterBounds,
+  )
+  return {
+    authentication: filters.with('authentication'),
+    audit: filters.with('audit'),
+    impersonation: filters.with('impersonation'),
+    priorityandfairness: filters.with('priorityandfairness'),
+    authorization: filters.with('authorization'),
+  }
+}
 
 /** Of `/api` and `/apis` upstream counts only the aggregated documents. */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
@@ -556,7 +405,7 @@ type ResourceId = Pick<Resource, 'group' | 'version' | 'plural'>
 const idOf = ({ group, version, plural }: ResourceId): string => `${group}/${version}/${plural}`
 
 type Following = {
-  readonly series: Series | undefined
+  readonly series: RequestSeries | undefined
   readonly ended: (response: ApiResponse) => void
 }
 

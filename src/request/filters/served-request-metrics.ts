@@ -1,0 +1,176 @@
+/** The metrics of requests that were served: how many, how long they took, and how large they and their answers were. */
+import {
+  Count,
+  type Counter,
+  type Distribution,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+} from '../../lib/metrics.ts'
+
+const secondsBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
+]
+export const sliBounds: readonly number[] = secondsBounds.slice(2)
+const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
+
+/** What a request asked for. */
+export const requestLabels: readonly string[] = [
+  'component',
+  'group',
+  'resource',
+  'scope',
+  'subresource',
+  'verb',
+  'version',
+]
+const labelsWithDryRun = [
+  'component',
+  'dry_run',
+  'group',
+  'resource',
+  'scope',
+  'subresource',
+  'verb',
+  'version',
+]
+
+/** The series of one kind of request: looked up once, then only added to. */
+export type RequestSeries = {
+  readonly seconds: Distribution
+  readonly sliSeconds: Distribution
+  /** The same under the name that it had before; hidden, unless it is asked for. */
+  readonly sloSeconds: Distribution
+  /** Undefined: upstream measures the answers of reads alone. */
+  readonly bytes: Distribution | undefined
+  readonly bodyBytes: Distribution | undefined
+  readonly totals: Map<number, Count>
+  readonly total: (code: number) => Count
+  /** Undefined: it is none that takes long by itself. */
+  readonly longRunning: Count | undefined
+  /** Of the server itself. */
+  readonly own: () => Count
+  readonly remove: () => void
+}
+
+type SeriesLabels = {
+  readonly [name in
+    | 'component'
+    | 'group'
+    | 'plural'
+    | 'scope'
+    | 'subresource'
+    | 'verb'
+    | 'version'
+    | 'dryRun']: string
+}
+
+export class ServedRequestMetrics {
+  readonly total: Counter
+  readonly #own: Counter
+  readonly #seconds: Histogram
+  readonly #sliSeconds: Histogram
+  readonly #sloSeconds: Histogram
+  readonly #bytes: Histogram
+  readonly #bodyBytes: Histogram
+  readonly #longRunning: Gauge
+
+  constructor(metrics: Metrics) {
+    const stability = 'STABLE'
+    const labels = requestLabels
+    this.total = metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests that were answered, by what they asked for and by the code of the answer.',
+      stability,
+      labels: ['code', ...labelsWithDryRun],
+    })
+    this.#own = metrics.counter({
+      name: 'apiserver_selfrequest_total',
+      help: 'Requests of the server itself.',
+      labels: ['resource', 'subresource', 'verb'],
+    })
+    this.#seconds = metrics.histogram(
+      {
+        name: 'apiserver_request_duration_seconds',
+        help: 'Time to an answer.',
+        stability,
+        labels: labelsWithDryRun,
+      },
+      secondsBounds,
+    )
+    const help = 'Time to an answer, without webhooks and the wait for a seat.'
+    this.#sliSeconds = metrics.histogram(
+      { name: 'apiserver_request_sli_duration_seconds', help, labels },
+      sliBounds,
+    )
+    this.#sloSeconds = metrics.histogram(
+      {
+        name: 'apiserver_request_slo_duration_seconds',
+        help,
+        labels,
+        deprecatedSince: '1.27.0',
+      },
+      sliBounds,
+    )
+    this.#bytes = metrics.histogram(
+      { name: 'apiserver_response_sizes', help: 'Bytes of answers to reads.', stability, labels },
+      sizeBounds,
+    )
+    this.#bodyBytes = metrics.histogram(
+      {
+        name: 'apiserver_request_body_size_bytes',
+        help: 'Bytes of the bodies of requests.',
+        labels: ['resource', 'verb'],
+      },
+      bodyBounds,
+    )
+    this.#longRunning = metrics.gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches and other streams now.',
+      stability,
+      labels,
+    })
+  }
+
+  /** `bodyVerb`: the label of body sizes; undefined: bodies are not measured. */
+  series(labels: SeriesLabels, bodyVerb: string | undefined): RequestSeries {
+    const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
+    const values = [component, group, plural, scope, subresource, verb, version]
+    const valuesWithDryRun = [component, dryRun, ...values.slice(1)]
+    const totals = new Map<number, Count>()
+    const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
+    const isLong = verb === 'WATCH' || verb === 'CONNECT'
+    const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
+    let isRemoved = false
+    return {
+      seconds: this.#seconds.with(...valuesWithDryRun),
+      sliSeconds: this.#sliSeconds.with(...values),
+      sloSeconds: this.#sloSeconds.with(...values),
+      bytes: isRead ? this.#bytes.with(...values) : undefined,
+      bodyBytes: bodyVerb === undefined ? undefined : this.#bodyBytes.with(...body),
+      totals,
+      total: (code) => {
+        const known = totals.get(code)
+        if (known !== undefined) return known
+        // A request that outlasts its resource.
+        if (isRemoved) return new Count()
+        const count = this.total.with(`${code}`, ...valuesWithDryRun)
+        totals.set(code, count)
+        return count
+      },
+      longRunning: isLong ? this.#longRunning.with(...values) : undefined,
+      own: () => (isRemoved ? new Count() : this.#own.with(plural, subresource, verb)),
+      remove: () => {
+        isRemoved = true
+        this.#seconds.remove(...valuesWithDryRun)
+        for (const metric of [this.#sliSeconds, this.#sloSeconds, this.#bytes, this.#longRunning])
+          metric.remove(...values)
+        this.#bodyBytes.remove(...body)
+        this.#own.remove(plural, subresource, verb)
+        for (const code of totals.keys()) this.total.remove(`${code}`, ...valuesWithDryRun)
+      },
+    }
+  }
+}
