@@ -1,6 +1,6 @@
 /** Server-side apply: the writer sends the fields that it wants to own, and the rest of the object stays as it is. */
 import { type Application, type Applied, applyOver } from '../../objects/apply/apply.ts'
-import { Differences } from '../../objects/apply/differences.ts'
+import { Differences, type Versions } from '../../objects/apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../../objects/apply/last-applied.ts'
 import type { Owners, Writer } from '../../objects/apply/managers.ts'
 import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
@@ -67,7 +67,13 @@ export async function readApply(
     context.enter('apply')
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
-    const object = await applyTo(current, { request, applied: applied.value, stored, writing })
+    const object = await applyTo(current, {
+      request,
+      expected,
+      applied: applied.value,
+      stored,
+      writing,
+    })
     reportDuplicates(applied, request, writing.options)
     if (current === undefined && uid !== '') {
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
@@ -79,25 +85,109 @@ export async function readApply(
 
 type ApplyTo = {
   readonly request: ResourceRequest
+  /** What the path serves, whose kind and type the applied configuration has. */
+  readonly expected: Resource | View
   readonly applied: Fields
   readonly stored: KubeObject | undefined
   readonly writing: Applying
 }
 
-async function applyTo(
-  current: KubeObject | undefined,
-  { request, applied, stored, writing }: ApplyTo,
-): Promise<KubeObject> {
+async function applyTo(current: KubeObject | undefined, applying: ApplyTo): Promise<KubeObject> {
+  const { request, expected, applied, writing } = applying
   const { context } = request
   const { options, access } = writing
-  const expected = viewOf(request) ?? request.resource
+  const slices = context.isLarge ? context.slices : undefined
+  const read = (): ApplyInput => readInput(current, applying)
+  const input = slices === undefined ? read() : await inParts(read, slices)
+  refuseMisfits(input, applying)
+  const { type, live, tracking } = input
+  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
+  const state: ApplyState = { current, input, writer, applying }
+  const begin = (): Owners => firstOwners(state)
+  const owners =
+    tracking.owners.size > 0
+      ? tracking.owners
+      : slices === undefined
+        ? begin()
+        : await inParts(begin, slices)
+  const { result, owners: left } = await orUnclassified({
+    writer,
+    type,
+    live,
+    applied,
+    owners,
+    force: options.force,
+    ignored: ignoredAt(request),
+    now: access.now(),
+    slices,
+    typeIn: typesOfOwners(state),
+    ...(viewOf(request) !== undefined || access.versions.convertTo !== undefined
+      ? {}
+      : { convert: convertIn(request, writing) }),
+    versions: (after) => versionsWith(after, state),
+  })
+  const why = viewOf(request)?.refusesApply
+  if (why !== undefined && result !== undefined) {
+    throw unclassified(
+      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
+    )
+  }
+  const managedFields =
+    slices === undefined
+      ? tracking.finish(left)
+      : await inParts(() => tracking.finish(left), slices)
+  if (current !== undefined && result === undefined) {
+    return withManagedFields(withLastApplied(current, applied, writer), managedFields)
+  }
+  const make = (): KubeObject =>
+    objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
+  const object = slices === undefined ? make() : await inParts(make, slices)
+  return withManagedFields(withLastApplied(object, applied, writer), managedFields)
+}
+
+/** An apply whose input fits. */
+type ApplyState = {
+  readonly current: KubeObject | undefined
+  readonly input: ApplyInput
+  readonly writer: Writer
+  readonly applying: ApplyTo
+}
+
+/** What an apply merges, and whether it fits. */
+type ApplyInput = {
+  readonly type: StructMerge
+  /** The wire form of the object that is applied to. */
+  readonly live: Fields
+  readonly tracking: Tracking
+  /** How the stored object and the applied configuration do not fit their type. */
+  readonly misfits: readonly string[]
+  readonly faults: readonly string[]
+}
+
+function readInput(
+  current: KubeObject | undefined,
+  { request, expected, applied, stored }: ApplyTo,
+): ApplyInput {
   const { struct } = expected.shape
   const type = mergeTypeOfObjects(struct)
-  const slices = context.isLarge ? context.slices : undefined
-  const look = (): Looked => lookOver(current, { request, applied, stored })
-  const { live, tracking, misfits, faults } =
-    slices === undefined ? look() : await inParts(look, slices)
-  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
+  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
+  const tracking = once('tracking', () => trackingOf(request, stored))
+  const validateLive =
+    request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
+  return {
+    type,
+    live,
+    tracking,
+    misfits: validateLive(live, type),
+    faults: validateApplied(applied, type),
+  }
+}
+
+/** Fails if the stored object or the applied configuration does not fit the type, or the path refuses an apply. */
+function refuseMisfits(
+  { live, tracking, misfits, faults }: ApplyInput,
+  { request, expected, applied }: ApplyTo,
+): void {
   if (misfits.length > 0 && tracking.owners.size === 0) {
     const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
     throw unclassified(
@@ -119,95 +209,50 @@ async function applyTo(
     const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
   }
-  const ownerTypes = new Map<string, StructMerge | undefined>([[writer.apiVersion, type]])
-  const typeOfOwner = (apiVersion: string): StructMerge | undefined =>
+}
+
+/** Finds the type in the version of an owner, once for each version. */
+function typesOfOwners({
+  current,
+  input,
+  writer,
+  applying: { request, writing },
+}: ApplyState): Application['typeIn'] {
+  const { inVersion, convertTo } = writing.access.versions
+  const types = new Map<string, StructMerge | undefined>([[writer.apiVersion, input.type]])
+  return (apiVersion) =>
     once('type of owner', () => {
-      if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
-      const other = otherVersion(request, access.versions.inVersion, apiVersion)
-      // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
-      if (access.versions.convertTo === undefined && current !== undefined) other?.before(current)
-      ownerTypes.set(apiVersion, other?.type)
+      if (types.has(apiVersion)) return types.get(apiVersion)
+      const other = otherVersion(request, inVersion, apiVersion)
+      // Called only for its error, if the object does not fit that version. A webhook converts later, in `versionsWith`.
+      if (convertTo === undefined && current !== undefined) other?.before(current)
+      types.set(apiVersion, other?.type)
       return other?.type
     })
-  const begin = (): Owners => firstOwners(live, { request, writer, writing })
-  const owners =
-    tracking.owners.size > 0
-      ? tracking.owners
-      : slices === undefined
-        ? begin()
-        : await inParts(begin, slices)
-  const { result, owners: left } = await orUnclassified({
-    writer,
-    type,
-    live,
-    applied,
-    owners,
-    force: options.force,
-    ignored: ignoredAt(request),
-    now: access.now(),
-    slices,
-    typeIn: typeOfOwner,
-    ...(viewOf(request) !== undefined || access.versions.convertTo !== undefined
-      ? {}
-      : { convert: convertIn(request, writing) }),
-    versions: async (after) => {
-      const before = current ?? emptyObject
-      const made = (): KubeObject =>
-        objectOf(after, { applied, expected, live, current, isDefaulted: false })
-      const objects = { before: () => before, after: made }
-      const asking = askWebhook(request, access.versions, { owners: tracking.owners, objects })
-      const asked = asking instanceof Promise ? await asking : asking
-      const others = versionsOf(request, access.versions, {
-        ...objects,
-        asked,
-        wires: { before: live, after },
-      })
-      return (apiVersion) =>
-        apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion)
-    },
+}
+
+/** The object before and after the apply in the versions of its owners. A webhook is asked for all versions at once. */
+async function versionsWith(
+  after: Fields,
+  { current, input, writer, applying }: ApplyState,
+): Promise<(apiVersion: string) => Versions | undefined> {
+  const { request, expected, applied, writing } = applying
+  const { type, live, tracking } = input
+  const { versions } = writing.access
+  const before = current ?? emptyObject
+  const objects = {
+    before: () => before,
+    after: () => objectOf(after, { applied, expected, live, current, isDefaulted: false }),
+  }
+  const asking = askWebhook(request, versions, { owners: tracking.owners, objects })
+  const asked = asking instanceof Promise ? await asking : asking
+  const others = versionsOf(request, versions, {
+    ...objects,
+    asked,
+    wires: { before: live, after },
   })
-  if (why !== undefined && result !== undefined) {
-    throw unclassified(
-      `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
-    )
-  }
-  const managedFields =
-    slices === undefined
-      ? tracking.finish(left)
-      : await inParts(() => tracking.finish(left), slices)
-  if (current !== undefined && result === undefined) {
-    return withManagedFields(withLastApplied(current, applied, writer), managedFields)
-  }
-  const make = (): KubeObject =>
-    objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
-  const object = slices === undefined ? make() : await inParts(make, slices)
-  return withManagedFields(withLastApplied(object, applied, writer), managedFields)
-}
-
-type Looked = {
-  readonly live: Fields
-  readonly tracking: Tracking
-  /** How the stored object and the applied configuration do not fit their type. */
-  readonly misfits: readonly string[]
-  readonly faults: readonly string[]
-}
-
-function lookOver(
-  current: KubeObject | undefined,
-  { request, applied, stored }: Omit<ApplyTo, 'writing'>,
-): Looked {
-  const { struct } = (viewOf(request) ?? request.resource).shape
-  const type = mergeTypeOfObjects(struct)
-  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
-  const tracking = once('tracking', () => trackingOf(request, stored))
-  const validateLive =
-    request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
-  return {
-    live,
-    tracking,
-    misfits: validateLive(live, type),
-    faults: validateApplied(applied, type),
-  }
+  return (apiVersion) =>
+    apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion)
 }
 
 /** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
@@ -246,16 +291,10 @@ async function orUnclassified(application: Application): Promise<Applied> {
 }
 
 /** The owner of the fields that exist before the first apply. */
-function firstOwners(
-  live: Fields,
-  {
-    request,
-    writer,
-    writing,
-  }: { readonly request: ResourceRequest; readonly writer: Writer; readonly writing: Applying },
-): Owners {
-  const { struct } = (viewOf(request) ?? request.resource).shape
-  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: live }
+function firstOwners({ input, writer, applying }: ApplyState): Owners {
+  const { request, expected, writing } = applying
+  const { type, live } = input
+  const versions = { type, before: emptyWire(expected.shape.struct), after: live }
   const differences = new Differences(() => versions, ignoredAt(request))
   const first: Writer = { ...writer, manager: firstManager, operation: 'Update' }
   return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })
