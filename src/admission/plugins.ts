@@ -92,24 +92,13 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     authorize,
     resourcesOf,
     gates,
-    policies,
     hooks,
     hookParts,
     configured,
-    podSecurityMetrics,
   } = parts
   const namespaces = core('namespaces')
-  const policyParts = { ...policies, objects, resourcesOf, clock }
-  const mayDo: MayDo = async (context, action) => {
-    const asked = {
-      kind: 'resource',
-      version: '*',
-      subresource: '',
-      namespace: '',
-      ...action,
-    } as const
-    return (await authorize(context.user, asked, context)).verdict === 'allow'
-  }
+  const policies = createPolicies(parts)
+  const mayDo = createMayDo(authorize)
   return [
     alwaysAdmit,
     createNamespaceAutoProvision(objects, parts.createNamespace),
@@ -129,7 +118,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
       objects,
       configuration: configured.podSecurity,
       gates,
-      metrics: podSecurityMetrics,
+      metrics: parts.podSecurityMetrics,
       clock,
     }),
     createPodNodeSelector(objects, configured.podNodeSelectors),
@@ -150,11 +139,9 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     createDefaultIngressClass(objects),
     denyServiceExternalIps,
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
-    gates.isOn('MutatingAdmissionPolicy')
-      ? createMutatingPolicies({ ...policyParts, index: policies.mutating })
-      : unenforcedMutatingPolicies,
+    policies.mutating,
     createMutatingWebhooks(hooks.mutating, hookParts),
-    createValidatingPolicies({ ...policyParts, index: policies.validating }),
+    policies.validating,
     createValidatingWebhooks(hooks.validating, hookParts),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), {
       gates,
@@ -164,6 +151,30 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     }),
     alwaysDeny,
   ]
+}
+
+/** Whether the user of a request may act on a cluster-scoped resource, in any version. */
+function createMayDo(authorize: AskAuthorizer): MayDo {
+  return async (context, action) => {
+    const attributes = {
+      kind: 'resource',
+      version: '*',
+      subresource: '',
+      namespace: '',
+      ...action,
+    } as const
+    return (await authorize(context.user, attributes, context)).verdict === 'allow'
+  }
+}
+
+function createPolicies({ objects, resourcesOf, clock, gates, policies }: PluginParts) {
+  const options = { ...policies, objects, resourcesOf, clock }
+  return {
+    mutating: gates.isOn('MutatingAdmissionPolicy')
+      ? createMutatingPolicies({ ...options, index: policies.mutating })
+      : unenforcedMutatingPolicies,
+    validating: createValidatingPolicies({ ...options, index: policies.validating }),
+  }
 }
 
 function imagePolicyPlugins({

@@ -61,36 +61,98 @@ export type PodSecurityParts = {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-export function createPodSecurity({
-  objects,
-  configuration,
-  gates,
-  metrics,
-  clock,
-}: PodSecurityParts): Plugin {
-  const { defaults, exemptions } = configuration
-  const exempt = (attributes: Attributes, why: string): void => {
+export function createPodSecurity(options: PodSecurityParts): Plugin {
+  const { exemptions } = options.configuration
+  const checks = new PodChecks(options)
+  return {
+    name: 'PodSecurity',
+    resources: new Set(['namespaces', 'pods', ...templates.keys()]),
+    validate: (attributes) => {
+      const { operation, object, namespace, context } = attributes
+      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE'))
+        return undefined
+      const target = targetOf(attributes)
+      if (target === 'namespaces') return checkNamespace(attributes, object, options)
+      const template = templates.get(target)
+      if (template === undefined && !podTargets.has(target)) return undefined
+      if (exemptions.namespaces.includes(namespace)) return checks.exempt(attributes, 'namespace')
+      if (exemptions.usernames.includes(context.user.name)) return checks.exempt(attributes, 'user')
+      if (template === undefined) return checks.checkPod(attributes, object)
+      const given = template(object)
+      return isFields(given) ? checks.checkTemplate(attributes, given) : undefined
+    },
+  }
+}
+
+/** Other subresources of a pod do not affect its security. */
+const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
+
+/** Checks pods and pod templates against the policy of their namespace. */
+class PodChecks {
+  readonly #options: PodSecurityParts
+
+  constructor(options: PodSecurityParts) {
+    this.#options = options
+  }
+
+  exempt(attributes: Attributes, why: string): void {
     attributes.context.annotate(`${prefix}exempt`, why)
-    metrics.countExemption(attributes)
+    this.#options.metrics.countExemption(attributes)
+  }
+
+  async checkPod(attributes: Attributes, pod: KubeObject): Promise<void> {
+    const { metrics, gates } = this.#options
+    const read = await this.#readPolicy(attributes)
+    if (read === undefined) {
+      metrics.countError(attributes, { isFatal: true })
+      throw internalError(`failed to lookup namespace ${quote(attributes.namespace)}`)
+    }
+    const { policy, faults } = read
+    if (faults.length === 0 && isPrivileged(policy)) {
+      attributes.context.annotate(`${prefix}enforce-policy`, printLevel(privilegedPolicy.enforce))
+      metrics.countEvaluation(attributes, 'enforce', policy.enforce, true)
+      return
+    }
+    const { oldObject } = attributes
+    if (oldObject !== undefined && !isChanged(pod, oldObject)) return
+    const view = viewPod(pod.metadata, pod['spec'], gates)
+    this.#evaluate(attributes, view, { policy, faults, enforces: true })
+  }
+
+  async checkTemplate(attributes: Attributes, template: Fields): Promise<void> {
+    const { metrics, gates } = this.#options
+    const read = await this.#readPolicy(attributes)
+    if (read === undefined) {
+      const { context, namespace } = attributes
+      const missing = `namespaces ${quote(namespace)} not found`
+      context.annotate(
+        `${prefix}error`,
+        `failed to lookup namespace ${quote(namespace)}: ${missing}`,
+      )
+      metrics.countError(attributes, { isFatal: true })
+      return
+    }
+    const { policy, faults } = read
+    const isUnrestricted = policy.warn.level === 'privileged' && policy.audit.level === 'privileged'
+    if (faults.length === 0 && isUnrestricted) return
+    const view = viewPod(template['metadata'], template['spec'], gates)
+    this.#evaluate(attributes, view, { policy, faults, enforces: false })
   }
 
   /** Undefined: there is no such namespace, which comes here only without NamespaceLifecycle. */
-  const readPolicy = async ({
-    namespace,
-  }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> => {
+  async #readPolicy({ namespace }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> {
+    const { objects, configuration } = this.#options
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
-    return found && policyOf(found.metadata.labels, defaults)
+    return found && policyOf(found.metadata.labels, configuration.defaults)
   }
 
-  /** `enforces`: a template is not refused, only its pods are. */
-  const evaluate = (
-    attributes: Attributes,
-    pod: PodView,
-    { policy, faults, enforces }: Evaluation,
-  ): void => {
+  #evaluate(attributes: Attributes, pod: PodView, evaluation: Evaluation): void {
+    const { configuration, metrics } = this.#options
     const { context } = attributes
-    if (exemptions.runtimeClasses.includes(textOf(pod.spec['runtimeClassName']))) {
-      return exempt(attributes, 'runtimeClass')
+    const { policy, faults, enforces } = evaluation
+    const { runtimeClasses } = configuration.exemptions
+    if (runtimeClasses.includes(textOf(pod.spec['runtimeClassName']))) {
+      return this.exempt(attributes, 'runtimeClass')
     }
     if (faults.length > 0) {
       context.annotate(`${prefix}error`, `Failed to parse policy: ${describeFaults(faults)}`)
@@ -118,82 +180,13 @@ export function createPodSecurity({
     context.warn(wouldViolate(warn, warned))
     metrics.countEvaluation(attributes, 'warn', warn, false)
   }
-
-  const checkTemplate = async (attributes: Attributes, template: Fields): Promise<void> => {
-    const read = await readPolicy(attributes)
-    if (read === undefined) {
-      const { context, namespace } = attributes
-      const missing = `namespaces ${quote(namespace)} not found`
-      context.annotate(
-        `${prefix}error`,
-        `failed to lookup namespace ${quote(namespace)}: ${missing}`,
-      )
-      metrics.countError(attributes, { isFatal: true })
-      return
-    }
-    const { policy, faults } = read
-    if (
-      faults.length === 0 &&
-      policy.warn.level === 'privileged' &&
-      policy.audit.level === 'privileged'
-    )
-      return
-    evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), {
-      policy,
-      faults,
-      enforces: false,
-    })
-  }
-
-  const checkPod = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
-    const read = await readPolicy(attributes)
-    if (read === undefined) {
-      metrics.countError(attributes, { isFatal: true })
-      throw internalError(`failed to lookup namespace ${quote(attributes.namespace)}`)
-    }
-    const { policy, faults } = read
-    if (faults.length === 0 && isPrivileged(policy)) {
-      attributes.context.annotate(`${prefix}enforce-policy`, printLevel(privilegedPolicy.enforce))
-      metrics.countEvaluation(attributes, 'enforce', policy.enforce, true)
-      return
-    }
-    const { oldObject } = attributes
-    if (oldObject !== undefined && !isChanged(pod, oldObject)) return
-    evaluate(attributes, viewPod(pod.metadata, pod['spec'], gates), {
-      policy,
-      faults,
-      enforces: true,
-    })
-  }
-
-  return {
-    name: 'PodSecurity',
-    resources: new Set(['namespaces', 'pods', ...templates.keys()]),
-    validate: (attributes) => {
-      const { operation, object, namespace, context } = attributes
-      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE'))
-        return undefined
-      const target = targetOf(attributes)
-      if (target === 'namespaces')
-        return checkNamespace(attributes, object, { objects, configuration, gates, clock })
-      const template = templates.get(target)
-      if (template === undefined && !podTargets.has(target)) return undefined
-      if (exemptions.namespaces.includes(namespace)) return exempt(attributes, 'namespace')
-      if (exemptions.usernames.includes(context.user.name)) return exempt(attributes, 'user')
-      if (template === undefined) return checkPod(attributes, object)
-      const given = template(object)
-      return isFields(given) ? checkTemplate(attributes, given) : undefined
-    },
-  }
 }
 
+/** `enforces`: a template is not refused, only its pods are. */
 type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
 
 const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string =>
   `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`
-
-/** Other subresources of a pod do not affect its security. */
-const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
 
 /** Only containers and images are compared, as upstream does: nothing else that matters here can change. */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
