@@ -50,13 +50,50 @@ export type AuthenticateOptions = {
   readonly log: Log
 }
 
-type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
-
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous, metrics } =
-    options
-  const logRefusal = createBoundedLog(options.log, options.clock)
+  const { metrics } = options
   const { monotonicMs } = options.clock
+  const identify = createIdentify(options)
+
+  const succeed = (known: Authenticated, startMs: number): Authenticated => {
+    metrics.succeed(known.user.name, monotonicMs() - startMs)
+    return known
+  }
+  const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
+    // An error of another kind, such as one of etcd, is one of an authenticator.
+    const isNobody =
+      refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
+    metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
+    throw error
+  }
+  return (credentials, response, startMs) => {
+    const refusals: string[] = []
+    try {
+      const result = identify(credentials, response, refusals)
+      if (!(result instanceof Promise)) return succeed(result, startMs)
+      return result.then(
+        (known) => succeed(known, startMs),
+        (error: unknown) => refuse(error, refusals, startMs),
+      )
+    } catch (error) {
+      return refuse(error, refusals, startMs)
+    }
+  }
+}
+
+/** Pushes to `refusals` why credentials are invalid. Fails with Unauthorized. */
+type Identify = (
+  credentials: Credentials,
+  response: { warn(text: string): void },
+  refusals: string[],
+) => Authenticated | Promise<Authenticated>
+
+type TokenResult = Authenticated | undefined | Promise<Authenticated | undefined>
+
+/** Tries the authenticators in upstream's order. */
+function createIdentify(options: AuthenticateOptions): Identify {
+  const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous } = options
+  const logRefusal = createBoundedLog(options.log, options.clock)
   const openPaths = new Set(anonymous.paths)
   const isOpen = (path: string): boolean =>
     anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
@@ -66,7 +103,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return { found, fixed: found.kind === 'token' ? fixedToken?.(found.token) : undefined }
   })
 
-  const byToken = (found: TokenFound, refusals: string[]): Looked => {
+  const byToken = (found: TokenFound, refusals: string[]): TokenResult => {
     if (found.kind === 'bad') refusals.push('malformed bearer token')
     if (found.kind !== 'token') return undefined
     const result = authenticateToken(found.token)
@@ -75,7 +112,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       : knownOf(result, refusals, invalidToken)
   }
 
-  const look: Look = ({ headers, path, peerCertificate }, response, refusals) => {
+  return ({ headers, path, peerCertificate }, response, refusals) => {
     const peer = peerCertificate()
     if (peer !== undefined) {
       const proxied = verifyProxy?.(headers, peer) ?? unknownCaller
@@ -104,38 +141,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     return orElse(byToken(inHeader, refusals), orInProtocols)
   }
-
-  const succeed = (known: Authenticated, startMs: number): Authenticated => {
-    metrics.succeed(known.user.name, monotonicMs() - startMs)
-    return known
-  }
-  const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // An error of another kind, such as one of etcd, is one of an authenticator.
-    const isNobody =
-      refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
-    metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
-    throw error
-  }
-  return (credentials, response, startMs) => {
-    const refusals: string[] = []
-    try {
-      const looked = look(credentials, response, refusals)
-      if (!(looked instanceof Promise)) return succeed(looked, startMs)
-      return looked.then(
-        (known) => succeed(known, startMs),
-        (error: unknown) => refuse(error, refusals, startMs),
-      )
-    } catch (error) {
-      return refuse(error, refusals, startMs)
-    }
-  }
 }
-
-type Look = (
-  credentials: Credentials,
-  response: { warn(text: string): void },
-  refusals: string[],
-) => Authenticated | Promise<Authenticated>
 
 const invalidToken = 'invalid bearer token'
 
@@ -152,15 +158,15 @@ function knownOf(
 }
 
 /** Stays synchronous if there is no promise to wait for. */
-function orElse(looked: Looked, other: () => Authenticated | Promise<Authenticated>) {
-  return looked instanceof Promise ? afterwards(looked, other) : (looked ?? other())
+function orElse(result: TokenResult, other: () => Authenticated | Promise<Authenticated>) {
+  return result instanceof Promise ? afterwards(result, other) : (result ?? other())
 }
 
 async function afterwards(
-  looking: Promise<Authenticated | undefined>,
+  result: Promise<Authenticated | undefined>,
   other: () => Authenticated | Promise<Authenticated>,
 ): Promise<Authenticated> {
-  return (await looking) ?? other()
+  return (await result) ?? other()
 }
 
 const nobody: Authenticated = { user: anonymousUser }
