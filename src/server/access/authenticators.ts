@@ -50,31 +50,13 @@ export type AuthenticatorsParts = {
 }
 
 export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
-  const { accounts, issuers, metrics, clock, log } = parts
+  const { metrics, clock, log } = parts
   const served = config.serviceAccounts?.audiences ?? []
-  // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
   const staticTokens = createStaticTokens(config.tokens, served)
-  const local: readonly (AuthenticateToken | undefined)[] = [
-    ...(accounts?.authenticators ?? []),
-    config.authentication.hasBootstrapTokens
-      ? withServerAudiences(served, bootstrapTokens(parts))
-      : undefined,
-  ]
   const webhook = createWebhook(config, parts)
-  // Those that ask other servers.
-  const remote: readonly (AuthenticateToken | undefined)[] = [
-    issuers && withServerAudiences(served, issuers.authenticate),
-    webhook?.authenticate,
-  ]
-  const cached = createTokenCache(createTokenChain(remote.filter(isThere)), {
-    successMs: SUCCESS_MS,
-    failureMs: FAILURE_MS,
-    clock,
-    metrics: metrics.cache,
-  })
   const others = createTokenChain([
-    ...local.filter(isThere),
-    ...(remote.some(isThere) ? [cached] : []),
+    ...localAuthenticators(config, parts),
+    ...remoteAuthenticators(config, parts, webhook),
   ])
   const chain = createTokenChain([staticTokens, others])
   const { requestHeader } = config.authentication
@@ -119,6 +101,41 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     authenticateToken: (token, audiences) =>
       chain(token, audiences.length === 0 ? served : audiences),
   }
+}
+
+/** They need only what is in memory, and are not cached, so that a token ends with the object that it is bound to. */
+function localAuthenticators(
+  { authentication, serviceAccounts }: Config,
+  parts: AuthenticatorsParts,
+): readonly AuthenticateToken[] {
+  const served = serviceAccounts?.audiences ?? []
+  return [
+    ...(parts.accounts?.authenticators ?? []),
+    authentication.hasBootstrapTokens
+      ? withServerAudiences(served, bootstrapTokens(parts))
+      : undefined,
+  ].filter(isThere)
+}
+
+/** One cached chain of the authenticators that ask other servers; none if there are none. */
+function remoteAuthenticators(
+  { serviceAccounts }: Config,
+  { issuers, clock, metrics }: AuthenticatorsParts,
+  webhook: Webhook | undefined,
+): readonly AuthenticateToken[] {
+  const served = serviceAccounts?.audiences ?? []
+  const remote = [
+    issuers && withServerAudiences(served, issuers.authenticate),
+    webhook?.authenticate,
+  ].filter(isThere)
+  if (remote.length === 0) return []
+  const cached = createTokenCache(createTokenChain(remote), {
+    successMs: SUCCESS_MS,
+    failureMs: FAILURE_MS,
+    clock,
+    metrics: metrics.cache,
+  })
+  return [cached]
 }
 
 type Webhook = { readonly authenticate: AuthenticateToken; readonly client: KubeconfigClient }
