@@ -34,26 +34,30 @@ type Plane = Pick<
 >
 
 /** To be called when the system namespaces exist. */
-export function startLoops(
+export function startLoops(config: Config, plane: Plane, parts: LoopsParts): AsyncDisposable {
+  const { handle, registry, readAccessOf, aggregation } = plane
+  const { metrics, onFailed, timers, log } = parts
+  const availabilityMetrics = new AvailabilityMetrics(metrics)
+  const availability = (): AsyncDisposable =>
+    aggregation.startAvailability(availabilityMetrics, timers)
+  const elections = () =>
+    CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
+  const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
+  const starts = [
+    ...ownStarts(config, plane, parts),
+    availability,
+    ...electedStarts(config, plane, parts),
+    ...(isElecting ? [elections] : []),
+  ]
+  return startInTurns(starts, { onFailed })
+}
+
+function ownStarts(
   config: Config,
-  { handle, registry, allocation, creates, openCharges, readAccessOf, aggregation }: Plane,
-  parts: LoopsParts,
-): AsyncDisposable {
-  const {
-    objects,
-    records,
-    port,
-    uid,
-    isAlone,
-    signers,
-    certificatePem,
-    metrics,
-    onFailed,
-    clock,
-    timers,
-    log,
-  } = parts
-  const own = ownLoopStarts({
+  { handle, allocation }: Plane,
+  { objects, records, port, uid, clock, timers, log }: LoopsParts,
+): readonly (() => AsyncDisposable)[] {
+  return ownLoopStarts({
     handle,
     hasIdentity: config.featureGates.isOn('APIServerIdentity'),
     repairServices: () => allocation.repair.pass(),
@@ -71,7 +75,14 @@ export function startLoops(
     timers,
     log,
   })
-  const elected = controllerStarts({
+}
+
+function electedStarts(
+  config: Config,
+  { handle, registry, readAccessOf, creates, openCharges, aggregation }: Plane,
+  { uid, isAlone, signers, certificatePem, metrics, clock, timers, log }: LoopsParts,
+): readonly (() => AsyncDisposable)[] {
+  return controllerStarts({
     names: config.controllers,
     handle,
     registry,
@@ -94,15 +105,6 @@ export function startLoops(
       versions: () => aggregation.documents.versions(),
       onChange: (listener) => aggregation.documents.discovery.onChange(listener),
     },
-  })
-  const availabilityMetrics = new AvailabilityMetrics(metrics)
-  const availability = (): AsyncDisposable =>
-    aggregation.startAvailability(availabilityMetrics, timers)
-  const elections = () =>
-    CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
-  const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
-  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])], {
-    onFailed,
   })
 }
 
