@@ -1,4 +1,5 @@
 /** The objects that every cluster begins with, and what writes them at the start. */
+import type { ResourceId } from '../api/object-access.ts'
 import { createNow } from '../api/timestamps.ts'
 import type { Config } from '../config/config.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -34,9 +35,10 @@ export type ClusterObjects = Pick<OwnLoopsParts, 'checkServiceRange' | 'publishI
 
 export function createClusterObjects(
   config: Config,
-  { handle, registry, allocation, authorities }: Plane,
+  plane: Plane,
   { createAll, isPrepared, clock, log }: ClusterObjectsParts,
 ): ClusterObjects {
+  const { handle, registry, allocation } = plane
   const cluster = {
     registry,
     ranges: config.services.ranges,
@@ -44,35 +46,17 @@ export function createClusterObjects(
     nodePort: config.services.ownNodePort,
     now: createNow(clock.wallMs)(),
   }
-  const rangeResource = registry.find({
-    group: 'networking.k8s.io',
-    version: 'v1',
-    plural: 'servicecidrs',
-  })
-  const hasAddressObjects = config.services.addressesIn !== 'records'
   const serviceRange = new DefaultServiceRange({
     handle,
-    isServed: rangeResource !== undefined && hasAddressObjects,
+    isServed: config.services.addressesIn !== 'records' && hasResource(registry, serviceCidrs),
     ranges: config.services.ranges,
     now: createNow(clock.wallMs),
     log,
   })
   const hasRoles =
     config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
-    registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
-  const hasConfigMaps =
-    registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
-  const { requestHeader } = config.authentication
-  const publish = async (signal: AbortSignal): Promise<void> => {
-    if (!hasConfigMaps) return
-    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
-    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
-    await publishInfo(
-      handle,
-      { clientCaPem, requestHeader: proxies },
-      { nowMs: clock.wallMs(), signal },
-    )
-  }
+    hasResource(registry, roles)
+  const publish = createPublish(config, plane, clock)
   const publishIfPossible = async (signal: AbortSignal): Promise<void> => {
     try {
       await publish(signal)
@@ -105,5 +89,31 @@ export function createClusterObjects(
     checkServiceRange: serviceRange.check,
     publishInfo: publish,
     publishIfPossible,
+  }
+}
+
+const serviceCidrs = { group: 'networking.k8s.io', version: 'v1', plural: 'servicecidrs' }
+const roles = { group: rbacGroup, version: 'v1', plural: 'roles' }
+const configMaps = { group: '', version: 'v1', plural: 'configmaps' }
+
+const hasResource = (registry: Plane['registry'], id: ResourceId): boolean =>
+  registry.find(id) !== undefined
+
+/** Publishes the authorities of clients and front proxies, if ConfigMaps are served. */
+function createPublish(
+  { authentication: { requestHeader } }: Config,
+  { handle, registry, authorities }: Plane,
+  clock: Clock,
+): ClusterObjects['publishInfo'] {
+  const hasConfigMaps = hasResource(registry, configMaps)
+  return async (signal) => {
+    if (!hasConfigMaps) return
+    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
+    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
+    await publishInfo(
+      handle,
+      { clientCaPem, requestHeader: proxies },
+      { nowMs: clock.wallMs(), signal },
+    )
   }
 }
