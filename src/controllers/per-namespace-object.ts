@@ -5,8 +5,9 @@ import type { Handler } from '../api/request.ts'
 import { FollowedResource } from '../storage/cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Resource } from '../registry/resource.ts'
 import type { QueueMetrics } from '../lib/queue-metrics.ts'
-import type { CacheAccessOf } from './cache-access.ts'
+import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 import { collectionPath, objectPath } from './served-resources.ts'
 import { WorkQueue } from '../lib/work-queue.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
@@ -35,84 +36,31 @@ export type PerNamespaceObject = {
 
 export function keepInNamespaces(
   wanted: PerNamespaceObject,
-  parts: PerNamespaceParts,
+  { handle, registry, accessOf, metrics, log }: PerNamespaceParts,
 ): AsyncDisposable {
-  const { handle, registry, accessOf, metrics, log } = parts
-  const { plural, name, create, mend } = wanted
   const stopping = new AbortController()
   const stack = new AsyncDisposableStack()
-  const [namespaces, resource] = ['namespaces', plural].map((one) =>
-    registry.find({ group: '', version: 'v1', plural: one }),
+  const [namespaces, resource] = ['namespaces', wanted.plural].map((plural) =>
+    registry.find({ group: '', version: 'v1', plural }),
   )
   if (namespaces === undefined || resource === undefined) return stack
-  const [ofNamespaces, ofObjects] = [accessOf(namespaces), accessOf(resource)]
-
-  const work = async (namespace: string): Promise<undefined> => {
-    const { item } = await ofNamespaces.reader.get(
-      ofNamespaces.keys.key(undefined, namespace),
-      'any',
-    )
-    if (item === undefined || fieldsOf(item.peek()['status'])['phase'] !== 'Active')
-      return undefined
-    const found = (
-      await ofObjects.reader.get(ofObjects.keys.key(namespace, name), 'any')
-    ).item?.object()
-    const body = found === undefined ? create() : mend?.(found)
-    if (body === undefined) return undefined
-    const { signal } = stopping
-    const place =
-      found === undefined
-        ? { method: 'POST', path: collectionPath(resource, namespace) }
-        : { method: 'PUT', path: objectPath(resource, namespace, name) }
-    const response = await request(handle, { ...place, body, signal })
-    // The namespace is gone or ends, or another one was first, whose event comes.
-    if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
-    throw new Error(failureOf(place.path, response))
+  const options: KeepOptions = {
+    resource,
+    namespaces: accessOf(namespaces),
+    objects: accessOf(resource),
+    log,
   }
-  const measured = { metrics, as: wanted.queue }
+  const { signal } = stopping
   const queue = new WorkQueue({
-    name: `${name} in a namespace`,
+    name: `${wanted.name} in a namespace`,
     workersMax: WORKERS_MAX,
-    work,
+    work: (namespace: string) => ensureIn(namespace, wanted, { ...options, handle, signal }),
     log,
-    measured,
+    measured: { metrics, as: wanted.queue },
   })
-
-  const names = new Set<string>()
-  const followedNamespaces = new FollowedResource<true>({
-    isBackground: true,
-    name: 'namespaces',
-    reader: ofNamespaces.reader,
-    range: ofNamespaces.keys.range(),
-    read: () => true,
-    set: (key, isThere) => {
-      const namespace = key.slice(ofNamespaces.keys.prefix.length)
-      if (isThere === undefined) names.delete(namespace)
-      else {
-        names.add(namespace)
-        queue.add(namespace)
-      }
-    },
-    known: () => Array.from(names, (namespace) => ofNamespaces.keys.key(undefined, namespace)),
-    log,
-  })
-  const hasName = ofObjects.keys.hasName(name)
-  const holders = new Set<string>()
-  const followedObjects = new FollowedResource<boolean>({
-    isBackground: true,
-    name: plural,
-    reader: ofObjects.reader,
-    range: ofObjects.keys.range(),
-    read: ({ key }) => hasName(key),
-    set: (key, isOurs) => {
-      if (isOurs !== true && !holders.delete(key)) return
-      if (isOurs === true) holders.add(key)
-      const namespace = ofObjects.keys.parse(key)?.namespace
-      if (namespace !== undefined && (isOurs !== true || mend !== undefined)) queue.add(namespace)
-    },
-    known: () => holders,
-    log,
-  })
+  const add = (namespace: string): void => queue.add(namespace)
+  const followedNamespaces = followNamespaces(options, add)
+  const followedObjects = followObjects(wanted, options, add)
   stack.use(queue)
   stack.use(followedNamespaces)
   stack.use(followedObjects)
@@ -120,6 +68,86 @@ export function keepInNamespaces(
   // Never fails. Objects first: what exists need not be looked for.
   void followedObjects.start().then(() => followedNamespaces.start())
   return stack
+}
+
+type KeepOptions = {
+  readonly resource: Resource
+  readonly namespaces: CacheAccess
+  readonly objects: CacheAccess
+  readonly log: Log
+}
+
+type EnsureOptions = KeepOptions & { readonly handle: Handler; readonly signal: AbortSignal }
+
+/** Creates or corrects the object in a namespace that is active. */
+async function ensureIn(
+  namespace: string,
+  { name, create, mend }: PerNamespaceObject,
+  { resource, namespaces, objects, handle, signal }: EnsureOptions,
+): Promise<undefined> {
+  const { item } = await namespaces.reader.get(namespaces.keys.key(undefined, namespace), 'any')
+  if (item === undefined || fieldsOf(item.peek()['status'])['phase'] !== 'Active') return undefined
+  const found = (await objects.reader.get(objects.keys.key(namespace, name), 'any')).item?.object()
+  const body = found === undefined ? create() : mend?.(found)
+  if (body === undefined) return undefined
+  const target =
+    found === undefined
+      ? { method: 'POST', path: collectionPath(resource, namespace) }
+      : { method: 'PUT', path: objectPath(resource, namespace, name) }
+  const response = await request(handle, { ...target, body, signal })
+  // The namespace is gone or ends, or another one was first, whose event comes.
+  if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
+  throw new Error(failureOf(target.path, response))
+}
+
+/** Calls `add` with each namespace that is created or changed. */
+function followNamespaces(
+  { namespaces: { reader, keys }, log }: KeepOptions,
+  add: (namespace: string) => void,
+): FollowedResource<true> {
+  const names = new Set<string>()
+  return new FollowedResource<true>({
+    isBackground: true,
+    name: 'namespaces',
+    reader,
+    range: keys.range(),
+    read: () => true,
+    set: (key, isThere) => {
+      const namespace = key.slice(keys.prefix.length)
+      if (isThere === undefined) names.delete(namespace)
+      else {
+        names.add(namespace)
+        add(namespace)
+      }
+    },
+    known: () => Array.from(names, (namespace) => keys.key(undefined, namespace)),
+    log,
+  })
+}
+
+/** Calls `add` with each namespace whose object is deleted, or changed if it may need a correction. */
+function followObjects(
+  { plural, name, mend }: PerNamespaceObject,
+  { objects: { reader, keys }, log }: KeepOptions,
+  add: (namespace: string) => void,
+): FollowedResource<boolean> {
+  const hasName = keys.hasName(name)
+  const holders = new Set<string>()
+  return new FollowedResource<boolean>({
+    isBackground: true,
+    name: plural,
+    reader,
+    range: keys.range(),
+    read: ({ key }) => hasName(key),
+    set: (key, isOurs) => {
+      if (isOurs !== true && !holders.delete(key)) return
+      if (isOurs === true) holders.add(key)
+      const namespace = keys.parse(key)?.namespace
+      if (namespace !== undefined && (isOurs !== true || mend !== undefined)) add(namespace)
+    },
+    known: () => holders,
+    log,
+  })
 }
 
 const isTerminating = (answer: ReturnType<typeof objectOf>): boolean =>
