@@ -401,7 +401,7 @@ test('of two names for one flag, the last given counts', () => {
     const hook = [`--audit-policy-file=${policy}`, `--audit-webhook-config-file=${kubeconfig}`]
     const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', ...hook, ...args])
     assert.ok(checked.kind === 'config')
-    return checked.config.audit.webhook?.initialBackoffMs
+    return checked.config.telemetry.audit.webhook?.initialBackoffMs
   }
   const [name, oldName] = [
     '--audit-webhook-initial-backoff',

@@ -26,7 +26,7 @@ const rows: {
     holds: ({ authentication }) => !authentication.anonymous.isEnabled,
     flags: ['--anonymous-auth=false'],
   },
-  '1.2.2': { holds: ({ tokens }) => tokens.length === 0 },
+  '1.2.2': { holds: ({ authentication }) => authentication.tokens.length === 0 },
   '1.2.3': {
     holds: hasPlugin('DenyServiceExternalIPs'),
     flags: ['--enable-admission-plugins=DenyServiceExternalIPs'],
@@ -45,13 +45,16 @@ const rows: {
     holds: hasPlugin('NodeRestriction'),
     flags: ['--enable-admission-plugins=NodeRestriction'],
   },
-  '1.2.16': { holds: ({ audit }) => audit.log !== null, flags: ['--audit-log-path=-'] },
+  '1.2.16': {
+    holds: ({ telemetry }) => telemetry.audit.log !== null,
+    flags: ['--audit-log-path=-'],
+  },
   '1.2.20': {
-    holds: ({ requestTimeoutMs }) => requestTimeoutMs > 0 && requestTimeoutMs <= 300_000,
+    holds: ({ requests }) => requests.timeoutMs > 0 && requests.timeoutMs <= 300_000,
   },
   '1.2.21': { holds: ({ authentication }) => authentication.looksUpServiceAccounts },
   '1.2.29': {
-    holds: ({ tlsMinVersion, tlsCiphers }) => tlsMinVersion >= 'TLSv1.2' && tlsCiphers === null,
+    holds: ({ tls }) => tls.minVersion >= 'TLSv1.2' && tls.ciphers === null,
   },
 }
 

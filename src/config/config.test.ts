@@ -23,101 +23,45 @@ function faultsOf(...args: readonly string[]): readonly string[] {
   return checked.kind === 'faults' ? checked.faults : []
 }
 
-test('flags become one frozen configuration', () => {
-  const path = join(dir, 'tokens.csv')
-  writeFileSync(path, 'secret,admin,1,"system:masters"\n')
-  const checked = checkArgs([
-    etcd,
-    '--secure-port',
-    '1234',
-    '--bind-address=127.0.0.1',
-    '--cert-dir=/c',
-    `--token-auth-file=${path}`,
-    '--allow-privileged',
-    '--authorization-mode=Node,RBAC',
-    // Of kube-apiserver, not supported, but with its default it asks for nothing.
-    '--profiling',
-    '--goaway-chance=0',
-  ])
-  assert.ok(checked.kind === 'config')
-  const {
-    featureGates,
-    runtime,
-    services,
-    admission,
-    kubelet,
-    serving,
-    tuning,
-    flagValues,
-    ...config
-  } = checked.config
-  assert.deepEqual(config, {
-    etcd: {
-      store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
-      overrides: [],
-      prefix: '/registry',
-      media: 'json',
-      compactionMs: 300_000,
-    },
+const tokensPath = join(dir, 'tokens.csv')
+writeFileSync(tokensPath, 'secret,admin,1,"system:masters"\n')
+const severalFlags = [
+  etcd,
+  '--secure-port',
+  '1234',
+  '--bind-address=127.0.0.1',
+  '--cert-dir=/c',
+  `--token-auth-file=${tokensPath}`,
+  '--allow-privileged',
+  '--authorization-mode=Node,RBAC',
+  // Both have their default.
+  '--profiling',
+  '--goaway-chance=0',
+]
+
+/** What `severalFlags` are read as, without the groups that other tests compare. */
+const configOfSeveralFlags = {
+  storage: {
+    store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
+    overrides: [],
+    prefix: '/registry',
+    media: 'json',
+    compactionMs: 300_000,
     encryption: null,
+    eventTtlSeconds: 3600,
+    sizePollMs: 30_000,
+    leaseReuseSecondsMax: 60,
+  },
+  network: {
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
     endpointAddress: '0.0.0.0',
     externalHost: '127.0.0.1',
-    tls: { kind: 'folder', path: '/c' },
-    metrics: { allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
-    tlsMinVersion: 'TLSv1.2',
-    tlsCiphers: null,
-    servesHttp2: true,
-    streamsPerConnectionMax: null,
-    tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
-    serviceAccounts: null,
-    clientCaPem: null,
-    clientCaPath: null,
-    authentication: {
-      anonymous: { isEnabled: true, paths: [] },
-      requestHeader: null,
-      hasBootstrapTokens: false,
-      looksUpServiceAccounts: true,
-      jwt: [],
-      signingAlgorithms: [],
-      file: null,
-      webhook: null,
-    },
-    authorization: {
-      authorizers: [
-        { type: 'Node', name: 'node' },
-        { type: 'RBAC', name: 'rbac' },
-      ],
-      file: null,
-    },
-    controllers: [],
-    rootCaPem: null,
-    legacyTokenPeriodMs: 365 * 24 * 3_600_000,
-    signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
-    hasFairness: true,
-    inFlight: { readOnlyMax: 400, mutatingMax: 200 },
-    memory: { requestBytesMax: null, cacheBytesMax: null },
-    requestTimeoutMs: 60_000,
-    watchMsMin: 1_800_000,
-    eventTtlSeconds: 3600,
-    stopDelayMs: 0,
-    watchGraceMs: 0,
-    strictTransportSecurity: null,
-    allowsPrivileged: true,
-    callsEndpoints: false,
-    proxyClient: null,
-    tracing: null,
-    hasProfiles: true,
-    debugSocketPath: null,
     egress: null,
-    emulation: { minor: 33, isForwardCompatible: false, isRuntimeConfigForwardCompatible: false },
-    audit: { policy: null, log: null, webhook: null },
-    logging: { format: 'auto', verbosity: 0, modules: [] },
-  })
-  assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
-  assert.deepEqual(serving, {
+  },
+  tls: { certificate: { kind: 'folder', path: '/c' }, minVersion: 'TLSv1.2', ciphers: null },
+  serving: {
     namedCertificates: [],
     corsOrigins: [],
     goawayChance: 0,
@@ -126,7 +70,94 @@ test('flags become one frozen configuration', () => {
     fillMsMax: 60_000,
     sharesPort: false,
     tunnelBytesPerSecondMax: 0,
+    servesHttp2: true,
+    streamsPerConnectionMax: null,
+    strictTransportSecurity: null,
+    stopDelayMs: 0,
+    watchGraceMs: 0,
+  },
+  requests: {
+    hasFairness: true,
+    inFlight: { readOnlyMax: 400, mutatingMax: 200 },
+    deleteWorkers: 1,
+    collectsGarbage: true,
+    timeoutMs: 60_000,
+    watchMsMin: 1_800_000,
+    memory: { requestBytesMax: null, cacheBytesMax: null },
+  },
+  authentication: {
+    anonymous: { isEnabled: true, paths: [] },
+    requestHeader: null,
+    hasBootstrapTokens: false,
+    looksUpServiceAccounts: true,
+    jwt: [],
+    signingAlgorithms: [],
+    file: null,
+    webhook: null,
+    tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
+    serviceAccounts: null,
+    clientCaPem: null,
+    clientCaPath: null,
+  },
+  authorization: {
+    authorizers: [
+      { type: 'Node', name: 'node' },
+      { type: 'RBAC', name: 'rbac' },
+    ],
+    file: null,
+  },
+  aggregation: { callsEndpoints: false, proxyClient: null },
+  controllers: {
+    names: [],
+    rootCaPem: null,
+    legacyTokenPeriodMs: 365 * 24 * 3_600_000,
+    signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
+  },
+  telemetry: {
+    audit: { policy: null, log: null, webhook: null },
+    metrics: { allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
+    tracing: null,
+    logging: { format: 'auto', verbosity: 0, modules: [] },
+    hasProfiles: true,
+    debugSocketPath: null,
+  },
+}
+
+test('flags become one frozen configuration', () => {
+  const { featureGates, runtime, cluster, admission, flagValues, ...config } = configOf(
+    ...severalFlags,
+  )
+  assert.deepEqual(config, configOfSeveralFlags)
+  assert.ok(Object.isFrozen(config.authentication.tokens[0]?.user.groups))
+})
+
+test('flags that are absent have their defaults', () => {
+  const { admission, cluster, runtime } = configOf(...severalFlags)
+  const { kubelet, services } = cluster
+  assert.deepEqual(runtime.emulation, {
+    minor: 33,
+    isForwardCompatible: false,
+    isRuntimeConfigForwardCompatible: false,
   })
+  assert.ok(admission.allowsPrivileged)
+  assert.deepEqual(
+    [kubelet.addressTypes[0], kubelet.caPem, kubelet.client],
+    ['Hostname', null, null],
+  )
+  assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
+  assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
+})
+
+test('plugins, feature gates and APIs are on or off by default as in kube-apiserver', () => {
+  const { admission, featureGates, runtime } = configOf(...severalFlags)
+  assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
+  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
+  assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
+  assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
+})
+
+test('the values of all flags are known by name, as text', () => {
+  const { flagValues } = configOf(...severalFlags)
   const shown = [
     'secure-port',
     'bind-address',
@@ -138,29 +169,13 @@ test('flags become one frozen configuration', () => {
     shown.map((name) => flagValues.get(name)),
     ['1234', '127.0.0.1', '[Node,RBAC]', '[]', ''],
   )
-  assert.deepEqual(tuning, {
-    deleteWorkers: 1,
-    collectsGarbage: true,
-    sizePollMs: 30_000,
-    leaseReuseSecondsMax: 60,
-  })
-  assert.deepEqual(
-    [kubelet.addressTypes[0], kubelet.caPem, kubelet.client],
-    ['Hostname', null, null],
-  )
-  assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
-  assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
-  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
-  assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
-  assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
-  assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
 })
 
 /** Where objects are kept, or what is wrong with the flags about that. */
 const storeOf = (...args: readonly string[]): unknown => {
   const checked = checkArgs(args)
   return checked.kind === 'config'
-    ? checked.config.etcd.store
+    ? checked.config.storage.store
     : checked.faults.filter((one) => /store|etcd|data/.test(one))
 }
 
@@ -217,9 +232,9 @@ test('all faults are told together', () => {
 })
 
 test('words of a flag may be separated by _, and a level may follow -v', () => {
-  const port = (...args: readonly string[]) => configOf(etcd, ...args).port
+  const port = (...args: readonly string[]) => configOf(etcd, ...args).network.port
   assert.deepEqual([port('--secure_port=7443'), port('--secure_port', '7444')], [7443, 7444])
-  const level = (...args: readonly string[]) => configOf(etcd, ...args).logging.verbosity
+  const level = (...args: readonly string[]) => configOf(etcd, ...args).telemetry.logging.verbosity
   assert.deepEqual([level('-v4'), level('-v=5'), level('-v', '6'), level('--v=7')], [4, 5, 6, 7])
   assert.deepEqual(faultsOf(etcd, '-v'), ["flag needs an argument: 'v' in -v"])
   assert.deepEqual(faultsOf(etcd, '--secure_port'), ['flag needs an argument: --secure_port'])
@@ -540,9 +555,9 @@ test('flags of parts that work differently here are taken, deprecated ones with 
     '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',
   ])
   assert.ok(checked.kind === 'config')
-  assert.ok(checked.config.etcd.store.kind === 'etcd')
-  assert.deepEqual(checked.config.etcd.store.servers, ['http://127.0.0.1:2379'])
-  assert.equal(checked.config.services.endpoints, 'lease')
+  assert.ok(checked.config.storage.store.kind === 'etcd')
+  assert.deepEqual(checked.config.storage.store.servers, ['http://127.0.0.1:2379'])
+  assert.equal(checked.config.cluster.services.endpoints, 'lease')
   assert.deepEqual(checked.warnings, [
     'Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version',
     'Flag --apiserver-count has been deprecated, apiserver-count is deprecated and will be removed in a future version.',

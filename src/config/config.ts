@@ -31,9 +31,9 @@ import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import { readServing, type ServingConfig } from './serving.ts'
+import { type EtcdConfig, readEtcd } from './storage.ts'
 import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
-import type { StorageMedia } from '../objects/schema/object-schema.ts'
 import type { EgressConfig } from '../net/egress/egress-config.ts'
 import type { TracingConfig } from './files/tracing.ts'
 import { readTracing } from './tracing.ts'
@@ -41,66 +41,71 @@ import { readServices, type ServicesConfig } from './services.ts'
 import { readTuning, type TuningConfig } from './tuning.ts'
 import { Values } from './values.ts'
 
-/** Where objects are kept. */
-export type StoreConfig =
-  | {
-      readonly kind: 'etcd'
-      readonly servers: readonly string[]
-      /** Paths; null: no CA or client certificate is configured for etcd. */
-      readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
-      readonly login?: { readonly user: string; readonly passwordPath: string }
-    }
-  /** A SQLite file in this folder. */
-  | { readonly kind: 'sqlite'; readonly folder: string }
-  /** Gone when the process ends. */
-  | { readonly kind: 'memory' }
-
-/** A resource and the etcd that has its objects. */
-export type EtcdOverride = {
-  readonly group: string
-  readonly resource: string
-  readonly servers: readonly string[]
-}
-
-export type Config = FlowControlConfig & {
-  readonly etcd: {
-    readonly store: StoreConfig
-    /** Resources that another etcd has. */
-    readonly overrides: readonly EtcdOverride[]
-    readonly prefix: string
-    /** The serialization of built-in objects in etcd. */
-    readonly media: StorageMedia
-    /** 0: this server does not compact etcd. */
-    readonly compactionMs: number
-  }
+/** Where objects are stored, and how. */
+export type StorageConfig = EtcdConfig & {
   /** Null: nothing is encrypted in the database. */
   readonly encryption: EncryptionConfig | null
+  readonly eventTtlSeconds: number
+  /** How often the size of the database is read; 0: never. */
+  readonly sizePollMs: number
+  /** By how long a shared lease may outlast the objects that it is for. */
+  readonly leaseReuseSecondsMax: number
+}
+
+/** The addresses of the server, and how it connects to others. */
+export type NetworkConfig = {
   readonly bindAddress: string
-  /** 0: any free port; used by tests only. */
+  /** 0: any free port; used only by tests. */
   readonly port: number
   /** The address at which clients reach the server. */
   readonly advertiseAddress: string
   /**
-   * The address in the endpoints of default/kubernetes; if unspecified, the first address of the host that others can reach, even if the
-   * server listens on loopback only, as upstream.
+   * The address in the endpoints of default/kubernetes. If it is unspecified, the first address of the host that others can reach is
+   * used, even if the server listens only on loopback, as in kube-apiserver.
    */
   readonly endpointAddress: string
   /** The server's name in discovery; the advertised address by default. */
   readonly externalHost: string
-  readonly tls:
+  /** Null: all connections are direct. */
+  readonly egress: EgressConfig | null
+}
+
+export type TlsConfig = {
+  readonly certificate:
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
     /** The certificate in the folder is used if it exists, else created there. */
     | { readonly kind: 'folder'; readonly path: string }
-    /** No flag gives it: it is for tests. */
+    /** For tests; no flag sets it. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
-  readonly metrics: MetricChoice
-  readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's list of cipher suites. Null: the listener's default. */
-  readonly tlsCiphers: string | null
+  readonly ciphers: string | null
+}
+
+/** How connections are served and ended. */
+export type ConnectionConfig = ServingConfig & {
   /** Whether clients are offered HTTP/2. */
   readonly servesHttp2: boolean
   /** The maximum of concurrent streams of an HTTP/2 connection; null: the listener's default. */
   readonly streamsPerConnectionMax: number | null
+  /** The value of Strict-Transport-Security in every response; null: the header is not sent. */
+  readonly strictTransportSecurity: string | null
+  /** How long connections are still accepted after the signal to stop. */
+  readonly stopDelayMs: number
+  /** The period over which watches are ended at shutdown. */
+  readonly watchGraceMs: number
+}
+
+/** Limits of requests. */
+export type RequestConfig = FlowControlConfig &
+  Pick<TuningConfig, 'deleteWorkers' | 'collectsGarbage'> & {
+    readonly timeoutMs: number
+    readonly watchMsMin: number
+    readonly memory: MemoryConfig
+  }
+
+/** Everything that says who a client is. */
+export type IdentityConfig = AuthenticationConfig & {
   readonly tokens: readonly TokenEntry[]
   /** Null: service account tokens are not supported. */
   readonly serviceAccounts: ServiceAccounts | null
@@ -108,45 +113,23 @@ export type Config = FlowControlConfig & {
   readonly clientCaPem: string | null
   /** The file of the client CAs. */
   readonly clientCaPath: string | null
-  readonly authentication: AuthenticationConfig
-  readonly authorization: AuthorizationConfig
+}
+
+export type ControllersConfig = {
   /** The controllers of kube-controller-manager that this server runs. */
-  readonly controllers: readonly ControllerName[]
+  readonly names: readonly ControllerName[]
   /** The CA that controllers publish; null: that of the serving certificate. */
   readonly rootCaPem: string | null
   /** How long legacy tokens of service accounts may be unused. */
   readonly legacyTokenPeriodMs: number
   /** The CAs with which controllers sign. */
   readonly signing: SigningConfig
-  readonly requestTimeoutMs: number
-  readonly memory: MemoryConfig
-  readonly watchMsMin: number
-  readonly eventTtlSeconds: number
-  /** How long connections are still accepted after the signal to stop. */
-  readonly stopDelayMs: number
-  /** The period over which watches are ended at shutdown. */
-  readonly watchGraceMs: number
-  /** The value of Strict-Transport-Security in every response; null: the header is not sent. */
-  readonly strictTransportSecurity: string | null
-  /** Every flag of the table as a text, as Go prints it. */
-  readonly flagValues: ReadonlyMap<string, string>
-  readonly serving: ServingConfig
-  readonly tuning: TuningConfig
-  readonly featureGates: FeatureGates
-  readonly emulation: Emulation
-  readonly runtime: RuntimeConfig
-  readonly services: ServicesConfig
-  readonly kubelet: KubeletConfig
-  /** Whether pods may have privileged containers. */
-  readonly allowsPrivileged: boolean
-  readonly admission: AdmissionPlugins & AdmissionConfig
-  /** Whether webhooks behind a Service are called at its endpoints. */
-  readonly callsEndpoints: boolean
-  /** The files of what this server shows to aggregated API servers; null: nothing. As upstream, one of the two flags alone counts for none. */
-  readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
+}
+
+/** What the server records about requests and about itself. */
+export type TelemetryConfig = {
   readonly audit: AuditConfig
-  /** Null: all connections go straight. */
-  readonly egress: EgressConfig | null
+  readonly metrics: MetricChoice
   /** Null: nothing is traced. */
   readonly tracing: TracingConfig | null
   readonly logging: {
@@ -156,8 +139,36 @@ export type Config = FlowControlConfig & {
   }
   /** Whether the debug pages are served. */
   readonly hasProfiles: boolean
-  /** Where they are served to who may open it; null: nowhere. */
+  /** A Unix socket that serves the debug pages; null: there is none. */
   readonly debugSocketPath: string | null
+}
+
+export type Config = {
+  readonly storage: StorageConfig
+  readonly network: NetworkConfig
+  readonly tls: TlsConfig
+  readonly serving: ConnectionConfig
+  readonly requests: RequestConfig
+  readonly authentication: IdentityConfig
+  readonly authorization: AuthorizationConfig
+  readonly admission: AdmissionPlugins &
+    AdmissionConfig & {
+      /** Whether pods may have privileged containers. */
+      readonly allowsPrivileged: boolean
+    }
+  readonly aggregation: {
+    /** Whether Services of webhooks and API servers are called at their endpoints. */
+    readonly callsEndpoints: boolean
+    /** The files of the certificate that this server shows to aggregated API servers; null: it shows none. As upstream, one of the two flags alone counts for none. */
+    readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
+  }
+  readonly controllers: ControllersConfig
+  readonly featureGates: FeatureGates
+  readonly runtime: RuntimeConfig & { readonly emulation: Emulation }
+  readonly cluster: { readonly services: ServicesConfig; readonly kubelet: KubeletConfig }
+  readonly telemetry: TelemetryConfig
+  /** Every flag of the table as a text, as Go prints it. */
+  readonly flagValues: ReadonlyMap<string, string>
 }
 
 export type Checked =
@@ -184,7 +195,8 @@ export function checkArgs(args: readonly string[]): Checked {
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-function readConfig(values: Values, warn: (text: string) => void): Config {
+/** Reads all flags in a fixed order, which is the order in which faults are reported. */
+function readFlags(values: Values, warn: (text: string) => void) {
   const emulation = readEmulation(values)
   const featureGates = readGates(values, emulation, warn)
   const bindAddress = values.address('bind-address')
@@ -217,7 +229,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     legacyTokenPeriodMs: readCleanUpPeriod(values),
     signing: readSigning(values),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
-    ...readFlowControl(values),
+    flowControl: readFlowControl(values),
     memory: readMemory(values),
     watchMsMin: 1000 * values.count('min-request-timeout'),
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
@@ -245,6 +257,53 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   }
 }
 
+function readConfig(values: Values, warn: (text: string) => void): Config {
+  const read = readFlags(values, warn)
+  const { deleteWorkers, collectsGarbage, sizePollMs, leaseReuseSecondsMax } = read.tuning
+  const { bindAddress, port, advertiseAddress, endpointAddress, externalHost, egress } = read
+  const { servesHttp2, streamsPerConnectionMax, strictTransportSecurity } = read
+  const { tokens, serviceAccounts, clientCaPem, clientCaPath } = read
+  const { rootCaPem, legacyTokenPeriodMs, signing } = read
+  const { audit, metrics, tracing, logging, hasProfiles, debugSocketPath } = read
+  return {
+    storage: {
+      ...read.etcd,
+      encryption: read.encryption,
+      eventTtlSeconds: read.eventTtlSeconds,
+      sizePollMs,
+      leaseReuseSecondsMax,
+    },
+    network: { bindAddress, port, advertiseAddress, endpointAddress, externalHost, egress },
+    tls: { certificate: read.tls, minVersion: read.tlsMinVersion, ciphers: read.tlsCiphers },
+    serving: {
+      ...read.serving,
+      servesHttp2,
+      streamsPerConnectionMax,
+      strictTransportSecurity,
+      stopDelayMs: read.stopDelayMs,
+      watchGraceMs: read.watchGraceMs,
+    },
+    requests: {
+      ...read.flowControl,
+      deleteWorkers,
+      collectsGarbage,
+      timeoutMs: read.requestTimeoutMs,
+      watchMsMin: read.watchMsMin,
+      memory: read.memory,
+    },
+    authentication: { ...read.authentication, tokens, serviceAccounts, clientCaPem, clientCaPath },
+    authorization: read.authorization,
+    admission: { ...read.admission, allowsPrivileged: read.allowsPrivileged },
+    aggregation: { callsEndpoints: read.callsEndpoints, proxyClient: read.proxyClient },
+    controllers: { names: read.controllers, rootCaPem, legacyTokenPeriodMs, signing },
+    featureGates: read.featureGates,
+    runtime: { ...read.runtime, emulation: read.emulation },
+    cluster: { services: read.services, kubelet: read.kubelet },
+    telemetry: { audit, metrics, tracing, logging, hasProfiles, debugSocketPath },
+    flagValues: read.flagValues,
+  }
+}
+
 function flagValues(values: Values): ReadonlyMap<string, string> {
   const print = (name: FlagName): string =>
     flags[name].type === 'list' ? `[${values.raw(name).join(',')}]` : values.raw(name).join(',')
@@ -263,123 +322,6 @@ const publicOf = (address: string): string =>
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
 const anyOf = (address: string): string => (address.includes(':') ? '::' : '0.0.0.0')
 
-const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
-  ['application/json', 'json'],
-  ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // JSON is YAML, too, and every server reads it.
-  ['application/yaml', 'json'],
-])
-
-function readEtcd(values: Values): Config['etcd'] {
-  const store = readStore(values)
-  const backend = values.string('storage-backend')
-  if (backend !== '' && backend !== 'etcd3') {
-    values.fault(
-      "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'",
-    )
-  }
-  const mediaType = values.string('storage-media-type')
-  const media = storageMedia.get(mediaType)
-  if (media === undefined) {
-    const known = [...storageMedia.keys()].join(', ')
-    values.fault(
-      `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
-    )
-  }
-  // `serve` takes it before flags are checked.
-  if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
-  if (!values.boolean('watch-cache'))
-    values.fault('--watch-cache=false is not supported: leave it out')
-  return {
-    store,
-    overrides: readOverrides(values, store),
-    prefix: values.string('etcd-prefix'),
-    media: media ?? 'json',
-    compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
-  }
-}
-
-/** `group/resource#servers`, with `;` between servers. */
-function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOverride[] {
-  const given = values.slice('etcd-servers-overrides')
-  if (given.length > 0 && kind !== 'etcd') {
-    values.fault(`--etcd-servers-overrides is not for --store=${kind}: leave one of them out`)
-  }
-  return given.flatMap((text) => {
-    const [name = '', list, ...more] = text.split('#')
-    const [group = '', resource, ...deeper] = name.split('/')
-    if (list === undefined || more.length > 0 || resource === undefined || deeper.length > 0) {
-      const form = 'group/resource#servers, where servers are URLs, semicolon separated'
-      values.fault(`--etcd-servers-overrides invalid, must be of format: ${form}`)
-      return []
-    }
-    const servers = list.split(';').map(withScheme)
-    for (const server of servers) checkServer(values, 'etcd-servers-overrides', server)
-    return [{ group, resource, servers }]
-  })
-}
-
-/** As Go's client of etcd: an address alone is one without TLS. */
-const withScheme = (server: string): string =>
-  server.includes('://') ? server : `http://${server}`
-
-function checkServer(values: Values, flag: string, server: string): void {
-  if (/^(?:https?|unix):$/.test(URL.parse(server)?.protocol ?? '')) return
-  values.fault(`--${flag}: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
-}
-
-const storeKinds = ['etcd', 'sqlite', 'memory'] as const
-const isStoreKind = (name: string): name is StoreConfig['kind'] =>
-  storeKinds.some((kind) => kind === name)
-
-/** --store need not be given where --etcd-servers or --data-dir says it. */
-function readStore(values: Values): StoreConfig {
-  const servers = values.slice('etcd-servers').map(withScheme)
-  const folder = values.string('data-dir')
-  const given = values.string('store')
-  const kind = isStoreKind(given)
-    ? given
-    : folder !== '' && servers.length === 0
-      ? 'sqlite'
-      : 'etcd'
-  if (given !== '' && kind !== given) {
-    values.fault(
-      `--store ${JSON.stringify(given)} invalid, allowed values: ${storeKinds.join(', ')}`,
-    )
-  }
-  if (kind === 'etcd' && servers.length === 0) {
-    values.fault(
-      '--etcd-servers must be specified',
-      'say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
-    )
-  }
-  if (kind !== 'etcd' && servers.length > 0)
-    values.fault(`--etcd-servers is not for --store=${kind}: leave one of them out`)
-  if (kind === 'etcd' && folder !== '') {
-    values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
-  }
-  if (kind === 'memory' && folder !== '')
-    values.fault('--data-dir is not for --store=memory: leave one of them out')
-  if (kind === 'sqlite' && folder === '')
-    values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
-  const before = 'Error creating leases: error creating storage factory'
-  const [ca = '', cert = '', key = ''] = (
-    ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const
-  ).map((flag) => values.path(flag, before))
-  const paths = {
-    ...(ca === '' ? {} : { ca }),
-    ...(cert === '' ? {} : { cert }),
-    ...(key === '' ? {} : { key }),
-  }
-  const [user, passwordPath] = [values.string('etcd-user'), values.path('etcd-password-file')]
-  if ((user === '') !== (passwordPath === ''))
-    values.fault('give --etcd-user and --etcd-password-file, or neither')
-  if (kind === 'memory') return { kind }
-  if (kind === 'sqlite') return { kind, folder }
-  const login = user === '' ? {} : { login: { user, passwordPath } }
-  return { kind, servers, tls: Object.keys(paths).length === 0 ? null : paths, ...login }
-}
-
 function readPort(values: Values): number {
   const port = values.integer('secure-port')
   if (port < 1 || port > 65_535)
@@ -389,7 +331,7 @@ function readPort(values: Values): number {
   return port
 }
 
-function readTls(values: Values): Config['tls'] {
+function readTls(values: Values): TlsConfig['certificate'] {
   const certificatePath = values.string('tls-cert-file')
   const keyPath = values.string('tls-private-key-file')
   if (certificatePath === '' && keyPath === '')
@@ -406,7 +348,7 @@ function readTls(values: Values): Config['tls'] {
   return { kind: 'files', certificatePath, keyPath }
 }
 
-function readTlsVersion(values: Values): Config['tlsMinVersion'] {
+function readTlsVersion(values: Values): TlsConfig['minVersion'] {
   const version = values.string('tls-min-version')
   if (version === 'VersionTLS13') return 'TLSv1.3'
   if (version !== 'VersionTLS12' && version !== '') {
@@ -429,7 +371,7 @@ function readWatchGrace(values: Values): number {
   return ms
 }
 
-function readProxyClient(values: Values): Config['proxyClient'] {
+function readProxyClient(values: Values): Config['aggregation']['proxyClient'] {
   const certificatePath = values.string('proxy-client-cert-file')
   const keyPath = values.string('proxy-client-key-file')
   return certificatePath === '' || keyPath === '' ? null : { certificatePath, keyPath }
@@ -509,7 +451,10 @@ function readRuntime(values: Values, emulation: Emulation): RuntimeConfig {
   return runtime
 }
 
-function readAdmission(values: Values, warn: (text: string) => void): Config['admission'] {
+function readAdmission(
+  values: Values,
+  warn: (text: string) => void,
+): AdmissionPlugins & AdmissionConfig {
   const given = (flag: FlagName) => (values.isGiven(flag) ? values.slice(flag) : undefined)
   const { plugins, faults, warnings } = parseAdmissionPlugins({
     enabled: given('enable-admission-plugins'),
@@ -521,7 +466,7 @@ function readAdmission(values: Values, warn: (text: string) => void): Config['ad
   return { ...plugins, ...readAdmissionFiles(values, plugins, warn) }
 }
 
-function readLogging(values: Values, gates: Gates): Config['logging'] {
+function readLogging(values: Values, gates: Gates): TelemetryConfig['logging'] {
   const format = values.string('logging-format')
   if (values.isGiven('logging-format') && !/^(text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)

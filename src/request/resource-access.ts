@@ -96,7 +96,7 @@ export class ResourceAccess {
 
   constructor(parts: ResourceAccessParts) {
     this.#parts = parts
-    this.#root = rootOf(parts.config.etcd.prefix)
+    this.#root = rootOf(parts.config.storage.prefix)
     this.#now = createNow(parts.clock.wallMs)
     this.#validation = {
       answerPattern: (question) => parts.patterns.answer(question),
@@ -230,14 +230,14 @@ export class ResourceAccess {
       storage: {
         store: storeOf(resource),
         decode: ({ value, revision }) => decodeOrFail(value, resource, revision),
-        ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
+        ttlSeconds: isEvents(resource) ? config.storage.eventTtlSeconds : undefined,
       },
       versions: { inVersion: (apiVersion) => inVersion(registry, resource, apiVersion) },
       permissions: this.#permissionsOf(resource),
       admission,
       validation: this.#validation,
       effects: this.#effectsOf(resource),
-      deletion: config.tuning,
+      deletion: config.requests,
       ids,
       now: this.#now,
       random,
@@ -245,7 +245,7 @@ export class ResourceAccess {
       corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
       convertYaml: (bytes) => yaml.convert(bytes),
       allowsWatchList: config.featureGates.isOn('WatchList'),
-      watchMsMin: config.watchMsMin,
+      watchMsMin: config.requests.watchMsMin,
       heldSelectors: this.#heldSelectors,
       onFrames: lazily(() => metrics.countEvents(resource)),
     }

@@ -78,7 +78,7 @@ function hooksOf(core: ServerCore, options: PlaneOptions): ServerHooks {
         issuer: tokens.issuer,
         clock: environment.clock,
         gates: config.featureGates,
-        emulatedMinor: config.emulation.minor,
+        emulatedMinor: config.runtime.emulation.minor,
         flagValues: config.flagValues,
         ...answers,
         debugPages,

@@ -48,22 +48,22 @@ export function buildServing(
     isIdentityHeader: identityHeaderTest(
       requestHeader === null ? undefined : identityHeadersOf(requestHeader),
     ),
-    tlsMinVersion: config.tlsMinVersion,
-    tlsCiphers: config.tlsCiphers ?? undefined,
-    servesHttp2: config.servesHttp2,
+    tlsMinVersion: config.tls.minVersion,
+    tlsCiphers: config.tls.ciphers ?? undefined,
+    servesHttp2: config.serving.servesHttp2,
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
-    isWeighedLater: config.hasFairness,
+    isWeighedLater: config.requests.hasFairness,
     budget,
     goaway: { chance: config.serving.goawayChance, random },
     namedCertificates: config.serving.namedCertificates,
     limits: {
       connectionsMax: memory.connections,
       connectionsPerClientMax: Math.ceil(memory.connections / 2),
-      ...(config.streamsPerConnectionMax === null
+      ...(config.serving.streamsPerConnectionMax === null
         ? {}
-        : { streamsMax: config.streamsPerConnectionMax }),
+        : { streamsMax: config.serving.streamsPerConnectionMax }),
     },
     metrics: new ListenerMetrics(metrics),
     log: named(log, 'http'),
@@ -74,7 +74,7 @@ export function buildServing(
 /** Fails with a message that says which flags to change. */
 export async function listenAt(
   listener: Listener,
-  { port, bindAddress, serving }: Config,
+  { network: { port, bindAddress }, serving }: Config,
 ): Promise<void> {
   try {
     await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })

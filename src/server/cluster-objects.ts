@@ -41,15 +41,16 @@ export function createClusterObjects(
   const { handle, registry, allocation } = plane
   const cluster = {
     registry,
-    ranges: config.services.ranges,
-    port: config.port || DEFAULT_PORT,
-    nodePort: config.services.ownNodePort,
+    ranges: config.cluster.services.ranges,
+    port: config.network.port || DEFAULT_PORT,
+    nodePort: config.cluster.services.ownNodePort,
     now: createNow(clock.wallMs)(),
   }
   const serviceRange = new DefaultServiceRange({
     handle,
-    isServed: config.services.addressesIn !== 'records' && hasResource(registry, serviceCidrs),
-    ranges: config.services.ranges,
+    isServed:
+      config.cluster.services.addressesIn !== 'records' && hasResource(registry, serviceCidrs),
+    ranges: config.cluster.services.ranges,
     now: createNow(clock.wallMs),
     log,
   })

@@ -28,7 +28,7 @@ export function createHealth(
     isStarted: () => true,
     isFilled: () => firstFill.isDone && plane().isFilled(),
     areRemotesListed: () => plane().aggregation.areListed(),
-    hasProxyClient: config.proxyClient !== null,
+    hasProxyClient: config.aggregation.proxyClient !== null,
     hasIdentity: config.featureGates.isOn('APIServerIdentity'),
     isBootstrapped: () => state.isBootstrapped(),
     isStopping: () => state.isStopping,

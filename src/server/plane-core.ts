@@ -73,7 +73,9 @@ export class PlaneCore implements AsyncDisposable {
       this.objects.get(servicesId, { namespace, name }, 'any')
     this.getEndpoints = (namespace, name) =>
       this.objects.get(endpointsId, { namespace, name }, 'any')
-    const routing = config.callsEndpoints ? { getEndpoints: this.getEndpoints, random } : undefined
+    const routing = config.aggregation.callsEndpoints
+      ? { getEndpoints: this.getEndpoints, random }
+      : undefined
     this.calls = { getService, routing, received: new ReceivedAnswers(), dials: egress }
     this.yaml = new YamlConverter(requestBytes)
   }
@@ -115,15 +117,15 @@ const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 
 const createRegistry = (
-  { allowsPrivileged, etcd, services, featureGates, runtime }: Config,
+  { admission, storage, cluster, featureGates, runtime }: Config,
   { clock }: Environment,
   { declarative }: PlaneMetrics,
 ): Registry =>
   new Registry(
     builtInResources({
-      allowsPrivileged,
-      storedAs: etcd.media,
-      ipFamily: services.ranges[0]?.family ?? 'IPv4',
+      allowsPrivileged: admission.allowsPrivileged,
+      storedAs: storage.media,
+      ipFamily: cluster.services.ranges[0]?.family ?? 'IPv4',
       gates: featureGates,
       isServed: runtime.isServed,
       now: createNow(clock.wallMs),

@@ -33,19 +33,19 @@ export type ReloadParts = {
 }
 
 export function loadCertificate(
-  { tls, bindAddress, advertiseAddress }: Config,
+  { tls: { certificate: source }, network }: Config,
   { wallMs }: Clock,
 ): Pick<ReloadParts, 'certificate' | 'files'> {
-  if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
-  if (tls.kind === 'folder') {
+  if (source.kind === 'given') return { certificate: source.certificate, files: undefined }
+  if (source.kind === 'folder') {
     const { certificate, ...files } = loadOrCreateCertificate(
-      tls.path,
-      [bindAddress, advertiseAddress],
+      source.path,
+      [network.bindAddress, network.advertiseAddress],
       wallMs(),
     )
     return { certificate, files }
   }
-  const { certificatePath, keyPath } = tls
+  const { certificatePath, keyPath } = source
   const certificatePem = readFileSync(certificatePath, 'utf8')
   const certificate = { certificatePem, keyPem: readFileSync(keyPath, 'utf8') }
   return { certificate, files: { certificatePath, keyPath } }
@@ -56,11 +56,11 @@ export function createReloaders(config: Config, parts: ReloadParts): FileReloade
   return [
     ...servingReloader(parts),
     ...config.serving.namedCertificates.map((named, at) => namedReloader(named, at, parts)),
-    ...config.signing.pairs
+    ...config.controllers.signing.pairs
       .filter(({ certificatePath }) => certificatePath !== '')
       .map((pair) => signingReloader(pair, parts)),
     ...proxyClientReloader(config, parts),
-    ...authorityReloaders(parts, 'client', config.clientCaPath),
+    ...authorityReloaders(parts, 'client', config.authentication.clientCaPath),
     ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
   ]
 }
@@ -102,7 +102,13 @@ function namedReloader(
 }
 
 function signingReloader(
-  { signers, certificatePath, keyPath, certificatePem, keyPem }: Config['signing']['pairs'][number],
+  {
+    signers,
+    certificatePath,
+    keyPath,
+    certificatePem,
+    keyPem,
+  }: Config['controllers']['signing']['pairs'][number],
   { renewSigner, log }: ReloadParts,
 ): FileReloader {
   const use = ([certificate = '', key = '']: readonly string[]): void =>
@@ -116,11 +122,11 @@ function signingReloader(
 
 /** Its files may come later than the server. */
 function proxyClientReloader(config: Config, { proxyClient, log }: ReloadParts): FileReloader[] {
-  if (config.proxyClient === null) return []
+  if (config.aggregation.proxyClient === null) return []
   const { certificatePem = '', keyPem = '' } = proxyClient.current ?? {}
   const files = [
-    { path: config.proxyClient.certificatePath, text: certificatePem },
-    { path: config.proxyClient.keyPath, text: keyPem },
+    { path: config.aggregation.proxyClient.certificatePath, text: certificatePem },
+    { path: config.aggregation.proxyClient.keyPath, text: keyPem },
   ]
   const use = ([certificate = '', key = '']: readonly string[]): void =>
     proxyClient.set(certificate, key)

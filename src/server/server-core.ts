@@ -44,7 +44,7 @@ export async function createServerCore(
   environment: Environment,
 ): Promise<ServerCore> {
   const { clock, log } = environment
-  const { verbosity, modules } = config.logging
+  const { verbosity, modules } = config.telemetry.logging
   const state = {
     startMs: clock.monotonicMs(),
     address: undefined,
@@ -52,7 +52,7 @@ export async function createServerCore(
     isStopping: false,
     isLeaving: false,
   }
-  const metrics = new Metrics(config.metrics, log).countOwn()
+  const metrics = new Metrics(config.telemetry.metrics, log).countOwn()
   return {
     config,
     environment: {
@@ -62,21 +62,25 @@ export async function createServerCore(
     state,
     time: { ...systemTimers, ...clock },
     metrics,
-    sliMetrics: new Metrics(config.metrics),
+    sliMetrics: new Metrics(config.telemetry.metrics),
     egress: await createEgress(config, metrics, clock),
     memory: planMemory({
-      ...config.memory,
+      ...config.requests.memory,
       totalBytes: totalmem(),
       constrainedBytes: process.constrainedMemory(),
       filesMax: openFilesMax(),
     }),
     serverId: config.featureGates.isOn('APIServerIdentity') ? serverName(hostname()) : '',
-    publicAddress: hostPort({ host: config.externalHost, port: config.port }),
+    publicAddress: hostPort({ host: config.network.externalHost, port: config.network.port }),
   }
 }
 
 /** The module is loaded only if egress is configured. */
-async function createEgress({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+async function createEgress(
+  { network: { egress } }: Config,
+  metrics: Metrics,
+  clock: Clock,
+): Promise<Egress> {
   if (egress === null) return {}
   const dialer = await import('../net/egress/dialer.ts')
   return dialer.createEgress(egress, metrics, clock)

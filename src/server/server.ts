@@ -109,7 +109,7 @@ export async function startServer(
   const bootstrap = owned.use(objects.bootstrap)
   core.state.isBootstrapped = () => bootstrap.isDone
   if (!isListening) owned.defer(() => listener.close(stopTimes(config)))
-  const signers = new Signers(config.signing)
+  const signers = new Signers(config.controllers.signing)
   const reloadCertificate = startReloading(start, {
     ...parts,
     ...served,
@@ -122,14 +122,14 @@ export async function startServer(
   const filled = firstFill.run(fillable, rangeOf(storage.root))
   const listen = testHooks.listen ?? ((one: Listener) => listenAt(one, config))
   await Promise.all([isListening ? undefined : listen(listener), bootstrap.start()])
-  core.state.address = { host: loopbackOf(config.bindAddress), port: listener.port }
+  core.state.address = { host: loopbackOf(config.network.bindAddress), port: listener.port }
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   void plane.startFlowControl()
   const background = { plane, storage, objects, signers, certificate, port: listener.port }
   const { tasks, failed } = startBackground(start, background)
   const remaining = owned.move()
   return new Server({
-    url: `https://${hostPort({ host: config.bindAddress, port: listener.port })}`,
+    url: `https://${hostPort({ host: config.network.bindAddress, port: listener.port })}`,
     bootstrapped: Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined),
     failed,
     reloadCertificate,
@@ -139,7 +139,7 @@ export async function startServer(
         loops: tasks,
         listener,
         parts: remaining,
-        delayMs: config.stopDelayMs,
+        delayMs: config.serving.stopDelayMs,
         times: stopTimes(config),
         sendsRetryAfter: config.serving.sendsRetryAfter,
         log: environment.log,
@@ -147,9 +147,9 @@ export async function startServer(
   })
 }
 
-const stopTimes = ({ requestTimeoutMs, watchGraceMs }: Config): StopTimes => ({
-  graceMs: Math.min(requestTimeoutMs, STOP_GRACE_MS_MAX),
-  watchGraceMs,
+const stopTimes = ({ requests, serving }: Config): StopTimes => ({
+  graceMs: Math.min(requests.timeoutMs, STOP_GRACE_MS_MAX),
+  watchGraceMs: serving.watchGraceMs,
 })
 
 type ServerParts = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyClient'> & {
@@ -193,7 +193,10 @@ async function openParts({ core, owned, testHooks }: Start): Promise<ServerParts
   const health = createHealth(core, storage, { firstFill, plane: () => plane })
   const tokens = await openTokens(core, owned)
   const debugPages = await openDebugPages(core, owned)
-  const proxyClient = new ClientCertificate(config.proxyClient, named(log, 'aggregation'))
+  const proxyClient = new ClientCertificate(
+    config.aggregation.proxyClient,
+    named(log, 'aggregation'),
+  )
   const options = { storage, tokens, health, audit, tracing, debugPages, proxyClient }
   const plane: ControlPlane = owned.use(buildPlane(core, options))
   return { plane, storage, tokens, audit, proxyClient, firstFill, budget }

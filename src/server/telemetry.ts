@@ -14,7 +14,7 @@ import type { ServerCore } from './server-core.ts'
 export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) | undefined> {
   const { config, environment, metrics, memory, egress } = core
   const { clock, random, log } = environment
-  return createAudit(config.audit, {
+  return createAudit(config.telemetry.audit, {
     metrics,
     clock,
     random,
@@ -27,9 +27,9 @@ export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) |
 /** Undefined: nothing is traced, and the module is not loaded. */
 export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
   const { config, environment, metrics, egress, serverId } = core
-  if (config.tracing === null) return undefined
+  if (config.telemetry.tracing === null) return undefined
   const loaded = await import('../request/tracing/tracing.ts')
-  return new loaded.Tracing(config.tracing, {
+  return new loaded.Tracing(config.telemetry.tracing, {
     clock: environment.clock,
     log: named(environment.log, 'tracing'),
     metrics,
@@ -67,10 +67,10 @@ export async function openDebugPages(
       log('info', 'the verbosity of parts was changed', { modules })
     },
   }
-  if (config.debugSocketPath !== null) {
+  if (config.telemetry.debugSocketPath !== null) {
     const { openDebugSocket } = await import('../request/debug/debug-socket.ts')
     const pages = createDebugPages({ ...debug, hasProfiles: true })
-    owned.use(await openDebugSocket(config.debugSocketPath, pages))
+    owned.use(await openDebugSocket(config.telemetry.debugSocketPath, pages))
   }
-  return createDebugPages({ ...debug, hasProfiles: config.hasProfiles })
+  return createDebugPages({ ...debug, hasProfiles: config.telemetry.hasProfiles })
 }

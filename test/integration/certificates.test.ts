@@ -47,7 +47,10 @@ before(async () => {
     '--tls-min-version=VersionTLS13',
   ])
   assert.ok(checked.kind === 'config')
-  server = await startServer({ ...checked.config, port: 0 }, realEnvironment(silent))
+  server = await startServer(
+    { ...checked.config, network: { ...checked.config.network, port: 0 } },
+    realEnvironment(silent),
+  )
 })
 after(async () => {
   await server.stop()
@@ -201,7 +204,7 @@ test('clients may use the cipher suites of --tls-cipher-suites and no others', a
     '--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA',
   ])
   assert.ok(checked.kind === 'config')
-  const tlsCiphers = checked.config.tlsCiphers ?? undefined
+  const tlsCiphers = checked.config.tls.ciphers ?? undefined
   const listening = createTlsServer(
     tlsOptions({ ...serving('suites'), tlsCiphers }, defaultLimits),
   ).listen(0)

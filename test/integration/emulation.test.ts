@@ -42,7 +42,12 @@ async function startEmulated(
   ]
   const checked = checkArgs([...usual, '--disable-admission-plugins=ServiceAccount', ...args])
   if (checked.kind !== 'config') assert.fail(checked.faults.join('\n'))
-  return stack.use(await startServer({ ...checked.config, port: 0 }, realEnvironment(silent))).url
+  return stack.use(
+    await startServer(
+      { ...checked.config, network: { ...checked.config.network, port: 0 } },
+      realEnvironment(silent),
+    ),
+  ).url
 }
 
 for (const [run, args] of Object.entries(runs)) {

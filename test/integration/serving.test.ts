@@ -48,7 +48,12 @@ async function start(
     ...(await flagsIn(folder)),
   ])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
-  const server = parts.use(await startServer({ ...checked.config, port }, realEnvironment(silent)))
+  const server = parts.use(
+    await startServer(
+      { ...checked.config, network: { ...checked.config.network, port } },
+      realEnvironment(silent),
+    ),
+  )
   const client = parts.use(clients[version]?.(server.url) ?? assert.fail())
   const owned = parts.move()
   return { server, folder, client, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -110,7 +110,10 @@ export async function startOn(
   ]
   const checked = checkArgs([...flags, ...args])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
-  const config: Config = { ...checked.config, port: 0 }
+  const config: Config = {
+    ...checked.config,
+    network: { ...checked.config.network, port: 0 },
+  }
   const server = parts.use(await startServer(config, { ...realEnvironment(log), ...options }))
   const started = parts.move()
   return {

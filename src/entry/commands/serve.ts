@@ -23,7 +23,7 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
   if (checked.kind === 'faults')
     return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
   const { config, warnings } = checked
-  const { format, verbosity: level, modules } = config.logging
+  const { format, verbosity: level, modules } = config.telemetry.logging
   const verbosity = new Verbosity(level, modules)
   const sink = parts.createSink({ format, verbosity })
   const signals = parts.onSignals(sink.log)

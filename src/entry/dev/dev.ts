@@ -37,7 +37,7 @@ export type DevParts = {
   readonly log: Log
   readonly verbosity: Verbosity
   /** Applies the flags about logging. */
-  readonly configureLog: (logging: Config['logging']) => void
+  readonly configureLog: (logging: Config['telemetry']['logging']) => void
   /** The environment's PATH. */
   readonly path: string
   /** Used if there is no etcd on the PATH. */
@@ -70,8 +70,8 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   const { config: checked, warnings } = orFail(
     checkArgs([...serveDefaults(own), ...store, ...own.rest]),
   )
-  const { bindAddress } = checked
-  parts.configureLog(checked.logging)
+  const { bindAddress } = checked.network
+  parts.configureLog(checked.telemetry.logging)
   for (const warning of warnings) parts.log('warn', warning)
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, parts, stack)
@@ -145,7 +145,7 @@ async function openFolder(
 /** Who needs it finds out whether it failed. */
 function openStore(
   { store }: DataFolder,
-  { etcd: { compactionMs } }: Config,
+  { storage: { compactionMs } }: Config,
   parts: DevParts,
 ): Promise<OpenedEngine> {
   const surroundings = { clock: systemClock, log: parts.log, thread: parts.storeThread }
@@ -203,7 +203,7 @@ async function startOnFreePort({
   const startOn = async (port: number): Promise<Server> => {
     const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
     const seams =
-      unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
+      unused !== undefined && config.storage.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
     const { log, verbosity } = parts
     const surroundings = { ...realEnvironment(log), verbosity }
@@ -232,17 +232,18 @@ function prepared(
   config: Config,
   { own, log }: { readonly own: Own; readonly log: Log },
 ): TestHooks {
-  if (!own.isEphemeral || own.rest.length > 0 || config.clientCaPem === null) return {}
+  const { clientCaPem: authorityPem } = config.authentication
+  if (!own.isEphemeral || own.rest.length > 0 || authorityPem === null) return {}
   const text = readFirstObjects()
   if (text === undefined) return {}
-  const { clientCaPem: authorityPem, port } = config
+  const { port } = config.network
   const state = parseFirstObjects(text, { nowMs: systemClock.wallMs(), authorityPem, port })
   const time = { ...systemTimers, ...systemClock }
   const open = async (): Promise<OpenedEngine> =>
     openMemory(MemoryEngine.from(await state, { time }), {
       time,
       log,
-      intervalMs: config.etcd.compactionMs,
+      intervalMs: config.storage.compactionMs,
     })
   return { opening: open(), isPrepared: true }
 }

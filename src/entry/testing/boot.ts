@@ -47,7 +47,11 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
       ? {}
       : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
   }
-  const opened = openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs })
+  const opened = openMemory(engine, {
+    time: clock.time,
+    log,
+    intervalMs: config.storage.compactionMs,
+  })
   const seams = {
     engine: { ...opened, engine: new FencedEngine(engine, restores) },
     uid: serverUid,

@@ -132,7 +132,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     })
     this.#history = new History({
       wallMs: this.clock.clock.wallMs,
-      root: rootOf(config.etcd.prefix),
+      root: rootOf(config.storage.prefix),
     })
     this.faults = new Faults({ freeze: () => this.#freeze() })
     this.#engine = this.#createEngine(state)
@@ -230,7 +230,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   async restore({ state }: Snapshot): Promise<void> {
     await this.#run()
     this.#begin()
-    const leases = `${rootOf(this.#parts.config.etcd.prefix)}leases/kube-system/apiserver-`
+    const leases = `${rootOf(this.#parts.config.storage.prefix)}leases/kube-system/apiserver-`
     // The server's own lease is about the server, not about its objects.
     const isKept = (key: string): boolean => key.startsWith(leases)
     const rewind = (): void => this.#engine.rewind(state, { isKept, isSameObject })

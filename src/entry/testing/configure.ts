@@ -24,29 +24,33 @@ export function configure(
   const { config, warnings } = checked
   for (const warning of warnings) log('warn', warning)
   const { authority, clientCaPem, server } = credentials
+  const { signing } = config.controllers
   return {
     ...config,
     // For the history of writes, which is read without a schema.
-    etcd: { ...config.etcd, media: 'json' },
-    bindAddress: '127.0.0.1',
-    port: 0,
-    tls: { kind: 'given', certificate: server },
-    clientCaPem,
-    rootCaPem: authority.certificatePem,
-    tokens: [...config.tokens, adminToken(credentials.token)],
-    serviceAccounts: serviceAccountsOf(config, credentials),
-    signing:
-      config.signing.pairs.length > 0
-        ? config.signing
-        : { ...config.signing, pairs: [signingPair(credentials)] },
+    storage: { ...config.storage, media: 'json' },
+    network: { ...config.network, bindAddress: '127.0.0.1', port: 0 },
+    tls: { ...config.tls, certificate: { kind: 'given', certificate: server } },
+    authentication: {
+      ...config.authentication,
+      clientCaPem,
+      tokens: [...config.authentication.tokens, adminToken(credentials.token)],
+      serviceAccounts: serviceAccountsOf(config, credentials),
+    },
+    controllers: {
+      ...config.controllers,
+      rootCaPem: authority.certificatePem,
+      signing:
+        signing.pairs.length > 0 ? signing : { ...signing, pairs: [signingPair(credentials)] },
+    },
   }
 }
 
 /** A fork that has keys of its own signs with these, also where a flag names a key, which the origin accepts. */
 function serviceAccountsOf(
-  { serviceAccounts }: Config,
+  { authentication: { serviceAccounts } }: Config,
   { accountKeyPem, otherAccountKeyPems }: Credentials,
-): Config['serviceAccounts'] {
+): Config['authentication']['serviceAccounts'] {
   const given = serviceAccounts?.signing
   const isFork = otherAccountKeyPems.length > 0
   if (serviceAccounts !== null && (!isFork || given?.kind !== 'key')) return serviceAccounts
@@ -96,7 +100,9 @@ const adminToken = (token: string): TokenEntry => ({
   user: { name: adminName, uid: '', groups: [mastersGroup] },
 })
 
-const signingPair = ({ clientAuthority }: Credentials): Config['signing']['pairs'][number] => ({
+const signingPair = ({
+  clientAuthority,
+}: Credentials): Config['controllers']['signing']['pairs'][number] => ({
   signers: [
     'kubernetes.io/kube-apiserver-client',
     'kubernetes.io/kube-apiserver-client-kubelet',

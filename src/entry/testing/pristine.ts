@@ -58,10 +58,10 @@ const isUsual = ({ flags = [], controllers = true }: StartOptions): boolean =>
 const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>
   JSON.stringify([flags, controllers, now ?? null])
 
-function awaitedKeys({ controllers, etcd: { prefix } }: Config): string[] {
+function awaitedKeys({ controllers: { names }, storage: { prefix } }: Config): string[] {
   const perNamespace = [
-    ...(controllers.includes('serviceaccount-controller') ? ['serviceaccounts/*/default'] : []),
-    ...(controllers.includes('root-ca-certificate-publisher-controller')
+    ...(names.includes('serviceaccount-controller') ? ['serviceaccounts/*/default'] : []),
+    ...(names.includes('root-ca-certificate-publisher-controller')
       ? ['configmaps/*/kube-root-ca.crt']
       : []),
   ]

@@ -12,7 +12,7 @@ import { readVerifyingKeys } from '../../lib/jwt.ts'
 const KEYS_CACHE_SECONDS = 3600
 
 export function issuerOf(
-  { serviceAccounts }: Config,
+  { authentication: { serviceAccounts } }: Config,
   serverAddress: string,
   signer: ExternalSigner | undefined,
 ): Issuer | null {
@@ -29,7 +29,7 @@ export function issuerOf(
 
 /** Undefined if none is configured. Fails if it cannot be used. */
 export async function startSigner(
-  { serviceAccounts }: Config,
+  { authentication: { serviceAccounts } }: Config,
   parts: ExternalSignerParts,
 ): Promise<ExternalSigner | undefined> {
   if (serviceAccounts?.signing.kind !== 'endpoint') return undefined

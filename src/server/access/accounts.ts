@@ -44,9 +44,10 @@ export type AccountsParts = {
 
 /** Undefined if no issuer is configured. */
 export function createAccounts(
-  { serviceAccounts, authentication }: Config,
+  { authentication }: Config,
   { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: AccountsParts,
 ): Accounts | undefined {
+  const { serviceAccounts } = authentication
   if (serviceAccounts === null) return undefined
   const { audiences, extendsExpiration, issuers, secondsMax } = serviceAccounts
   const { keys, sign } = signingOf(serviceAccounts, signer)

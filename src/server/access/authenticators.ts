@@ -51,8 +51,8 @@ export type AuthenticatorsParts = {
 
 export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
   const { metrics, clock, log } = parts
-  const served = config.serviceAccounts?.audiences ?? []
-  const staticTokens = createStaticTokens(config.tokens, served)
+  const served = config.authentication.serviceAccounts?.audiences ?? []
+  const staticTokens = createStaticTokens(config.authentication.tokens, served)
   const webhook = createWebhook(config, parts)
   const others = createTokenChain([
     ...localAuthenticators(config, parts),
@@ -62,7 +62,7 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
   const { requestHeader } = config.authentication
   const { wallMs } = clock
   const authorities = new ClientAuthorities(
-    { client: config.clientCaPem, requestHeader: requestHeader?.caPem ?? null },
+    { client: config.authentication.clientCaPem, requestHeader: requestHeader?.caPem ?? null },
     wallMs,
   )
   const authenticate = createAuthenticate({
@@ -76,7 +76,7 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
             wallMs,
           }),
     verifyCertificate:
-      config.clientCaPem === null
+      config.authentication.clientCaPem === null
         ? undefined
         : createVerifyCertificate({
             faultOf: (peer) => authorities.faultOf(peer, 'client'),
@@ -105,10 +105,10 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
 
 /** They need only what is in memory, and are not cached, so that a token ends with the object that it is bound to. */
 function localAuthenticators(
-  { authentication, serviceAccounts }: Config,
+  { authentication }: Config,
   parts: AuthenticatorsParts,
 ): readonly AuthenticateToken[] {
-  const served = serviceAccounts?.audiences ?? []
+  const served = authentication.serviceAccounts?.audiences ?? []
   return [
     ...(parts.accounts?.authenticators ?? []),
     authentication.hasBootstrapTokens
@@ -119,11 +119,11 @@ function localAuthenticators(
 
 /** One cached chain of the authenticators that ask other servers; none if there are none. */
 function remoteAuthenticators(
-  { serviceAccounts }: Config,
+  { authentication }: Config,
   { issuers, clock, metrics }: AuthenticatorsParts,
   webhook: Webhook | undefined,
 ): readonly AuthenticateToken[] {
-  const served = serviceAccounts?.audiences ?? []
+  const served = authentication.serviceAccounts?.audiences ?? []
   const remote = [
     issuers && withServerAudiences(served, issuers.authenticate),
     webhook?.authenticate,
@@ -142,13 +142,13 @@ type Webhook = { readonly authenticate: AuthenticateToken; readonly client: Kube
 
 /** Its answers are kept longer than those of other authenticators. */
 function createWebhook(
-  { authentication, serviceAccounts }: Config,
+  { authentication }: Config,
   { metrics, clock, random, log, dial }: AuthenticatorsParts,
 ): Webhook | undefined {
   if (authentication.webhook === null) return undefined
   const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
   const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX, dial })
-  const served = serviceAccounts?.audiences ?? []
+  const served = authentication.serviceAccounts?.audiences ?? []
   const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
   return {
     client,

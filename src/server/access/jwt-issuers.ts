@@ -49,7 +49,7 @@ export function createJwtIssuers(config: Config, parts: JwtIssuersParts): JwtIss
 }
 
 function createReloader(
-  { featureGates: gates, serviceAccounts }: Config,
+  { featureGates: gates, authentication: { serviceAccounts } }: Config,
   { path, bytes, initial }: NonNullable<Config['authentication']['file']>,
   authenticators: JwtAuthenticators,
   { log, time, metrics, serverId }: JwtIssuersParts,

@@ -13,16 +13,16 @@ export type FlowControlSubsystem = AsyncDisposable & {
 /** Undefined: requests are limited only by their number. */
 export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefined {
   const { config, environment, registry, metrics, storage, accessOf } = core
-  if (!config.hasFairness) return undefined
+  if (!config.requests.hasFairness) return undefined
   const flowControl = new FlowControl({
     time: { ...systemTimers, ...environment.clock },
     metrics: metrics.flow,
-    seats: config.inFlight.readOnlyMax + config.inFlight.mutatingMax,
+    seats: config.requests.inFlight.readOnlyMax + config.requests.inFlight.mutatingMax,
     countObjects: (info) => {
       const resource = registry.find(info)
       return resource && storage.cache.objectsOf(accessOf(resource).keys.prefix)
     },
-    requestTimeoutMs: config.requestTimeoutMs,
+    requestTimeoutMs: config.requests.timeoutMs,
   })
   const { log } = environment
   const schemas = new FollowedSchemas({ accessOf: core.accessIn(flowGroup), log, flowControl })

@@ -62,11 +62,11 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
     isLeaving: hooks.isLeaving,
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     constantHeaders:
-      config.strictTransportSecurity === null
+      config.serving.strictTransportSecurity === null
         ? {}
-        : { 'strict-transport-security': config.strictTransportSecurity },
+        : { 'strict-transport-security': config.serving.strictTransportSecurity },
     context: {
-      requestTimeoutMs: config.requestTimeoutMs,
+      requestTimeoutMs: config.requests.timeoutMs,
       onContext: environment.onContext,
     },
     authenticate: accessControl.authenticators.authenticate,
@@ -75,7 +75,7 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
       metrics.authorization.decided(decision, spent.authorizationMs)
       metrics.requests.filtered(spent)
     },
-    limits: { flowControl, inFlight: new InFlight(config.inFlight) },
+    limits: { flowControl, inFlight: new InFlight(config.requests.inFlight) },
     routing: { registry, isRemote: (path) => aggregation.apiServices.remoteAt(path) !== undefined },
     observers: observersOf(core, hooks),
     serving: {
@@ -133,7 +133,7 @@ function dispatchOf(
         return podsOf(core)
       },
       objects,
-      kubelet: config.kubelet,
+      kubelet: config.cluster.kubelet,
       dial: egress.cluster,
       logMetrics: metrics.logs,
       gates: config.featureGates,

@@ -26,7 +26,7 @@ export type AllocationParts = {
 }
 
 export function createAllocation(
-  { etcd, services }: Config,
+  { storage, cluster: { services } }: Config,
   {
     cache,
     store,
@@ -59,7 +59,7 @@ export function createAllocation(
   return createAllocators({
     handle,
     store,
-    root: rootOf(etcd.prefix),
+    root: rootOf(storage.prefix),
     addresses: objectsOf('networking.k8s.io', 'ipaddresses'),
     ranges: objectsOf('networking.k8s.io', 'servicecidrs'),
     services: objectsOf('', 'services'),

@@ -44,7 +44,9 @@ export type EncryptionParts = {
   readonly serverId: string
 }
 
-export type EncryptionSource = Pick<Config, 'encryption'> & { readonly featureGates: Gates }
+export type EncryptionSource = Pick<Config['storage'], 'encryption'> & {
+  readonly featureGates: Gates
+}
 
 /** Resolves when the plugins have been asked once, whether they answered or not. */
 export async function createEncryption(

@@ -51,16 +51,16 @@ export async function openStorage(
   owner: AsyncDisposableStack,
   { opened, cacheBytes, tracing, dial, serverId, metrics, time, random, log }: StorageOptions,
 ): Promise<OpenStorage> {
-  const root = rootOf(config.etcd.prefix)
+  const root = rootOf(config.storage.prefix)
   const {
     engine: own,
     startCompaction,
     readSize,
-  } = await (opened ?? openEngine(config.etcd, { clock: time, log, dial }))
+  } = await (opened ?? openEngine(config.storage, { clock: time, log, dial }))
   const { monotonicMs } = time
   const traced = (untraced: Engine): Engine => tracing?.engine(untraced, root) ?? untraced
   const engine = owner.use(new MeasuredEngine(traced(own), { root, metrics, monotonicMs }))
-  const { leaseReuseSecondsMax, sizePollMs } = config.tuning
+  const { leaseReuseSecondsMax, sizePollMs } = config.storage
   const leaseOptions = { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) }
   const leases = new Leases(
     (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
@@ -68,7 +68,10 @@ export async function openStorage(
     leaseOptions,
   )
   const encryption = owner.use(
-    await createEncryption(config, { root, time, log, metrics, serverId }),
+    await createEncryption(
+      { encryption: config.storage.encryption, featureGates: config.featureGates },
+      { root, time, log, metrics, serverId },
+    ),
   )
   const { transformer } = encryption
   const store = new Store(engine, { transformer, leases, random })
@@ -94,7 +97,7 @@ export async function openStorage(
 }
 
 /** None if objects are kept in this process. */
-export const etcdServers = ({ etcd: { store } }: Config): readonly string[] =>
+export const etcdServers = ({ storage: { store } }: Config): readonly string[] =>
   store.kind === 'etcd' ? store.servers : []
 
 async function startCache(cache: Cache, config: Config): Promise<void> {
@@ -102,7 +105,7 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
     await cache.start()
   } catch (cause) {
     const why = messageOf(cause)
-    const { store } = config.etcd
+    const { store } = config.storage
     if (store.kind === 'sqlite')
       throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
     const servers = etcdServers(config).join(', ')

@@ -56,7 +56,7 @@ export class Overrides implements AsyncDisposable {
   }
 
   /** Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used at all. */
-  static async open({ etcd }: Config, parts: OverrideParts): Promise<Overrides> {
+  static async open({ storage: etcd }: Config, parts: OverrideParts): Promise<Overrides> {
     const { store: main } = etcd
     await using owned = new AsyncDisposableStack()
     if (main.kind !== 'etcd') return new Overrides([], owned.move())
@@ -126,14 +126,14 @@ export class Overrides implements AsyncDisposable {
   }
 }
 
-type OverrideRow = Config['etcd']['overrides'][number]
+type OverrideRow = Config['storage']['overrides'][number]
 
-const overridesByServers = ({ overrides }: Config['etcd']): Map<string, OverrideRow[]> =>
+const overridesByServers = ({ overrides }: Config['storage']): Map<string, OverrideRow[]> =>
   Map.groupBy(overrides.filter(isStored), ({ servers }) => servers.join(';'))
 
 /** How many etcds there are besides the main one. */
-export const otherEtcds = ({ etcd }: Config): number =>
-  etcd.store.kind === 'etcd' ? overridesByServers(etcd).size : 0
+export const otherEtcds = ({ storage }: Config): number =>
+  storage.store.kind === 'etcd' ? overridesByServers(storage).size : 0
 
 /** As upstream, Events of their own group are stored as those of the core group, whose override counts. */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
