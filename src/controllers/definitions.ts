@@ -5,7 +5,8 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
-import type { ObjectReader, WatchOptions } from '../storage/cache/reader.ts'
+import type { WatchOptions } from '../storage/cache/open-watch.ts'
+import type { ObjectReader } from '../storage/cache/reader.ts'
 import type { WatchEvent } from '../storage/cache/event.ts'
 import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { Log } from '../lib/log.ts'

@@ -2,7 +2,7 @@ import { badRequest, internalError, notFound, unclassified } from '../../api/err
 import { isEvents } from '../../api/events.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { inSpan } from '../../api/span.ts'
-import type { At } from '../../storage/cache/reader.ts'
+import type { At } from '../../storage/cache/fresh-state.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../../registry/resource.ts'
 import type { ReadAccess } from './access.ts'

@@ -5,7 +5,8 @@ import type { Fields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { inSpan } from '../../api/span.ts'
 import type { Item, Matches } from '../../storage/cache/item.ts'
-import type { At, Listed } from '../../storage/cache/reader.ts'
+import type { At } from '../../storage/cache/fresh-state.ts'
+import type { ListResult } from '../../storage/cache/store-lists.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
@@ -66,7 +67,7 @@ async function prepare(items: readonly Item[], context: Signaled): Promise<void>
 const listOperation = (
   { resource }: ResourceRequest,
   { corruptKey }: ReadAccess,
-  { items }: Pick<Listed, 'items'>,
+  { items }: Pick<ListResult, 'items'>,
 ): StorageOperation => ({
   resource,
   name: '',
@@ -79,7 +80,7 @@ const listOperation = (
 export function refuseUndecodable(
   request: ResourceRequest,
   access: ReadAccess,
-  page: Pick<Listed, 'items'>,
+  page: Pick<ListResult, 'items'>,
 ): void {
   const [first] = undecodable(page.items)
   if (first !== undefined)
@@ -102,7 +103,7 @@ function undecodable(items: readonly Item[]): Unread[] {
 }
 
 /** Objects of the cache are in memory anyway; others are until they are sent. */
-function holding(response: ApiResponse, { ownBytes: heldBytes }: Listed): ApiResponse {
+function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): ApiResponse {
   if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
     return response
   return { ...response, body: { ...response.body, heldBytes } }
@@ -116,7 +117,7 @@ function tagged(response: ApiResponse, tag: () => string): ApiResponse {
 }
 
 /** A page of objects, and the metadata of its list. */
-export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
+export type ReadPage = { readonly page: ListResult; readonly metadata: Fields }
 
 /**
  * Lists the objects that the query selects. Fails for options that are invalid or contradict each other. `isPaged`: upstream reads in pages
@@ -139,7 +140,7 @@ export async function readPage(
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
   /** Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing follows in that. */
-  const hasNext = async ({ items, revision }: Listed, isIndexed: Matches): Promise<boolean> => {
+  const hasNext = async ({ items, revision }: ListResult, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
     const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
     return next.items.length > 0
@@ -190,7 +191,7 @@ function readOptions(query: URLSearchParams): AskedOptions {
 }
 
 /** With a selector the number of remaining items is unknown. `folder`: continue tokens are relative to it. */
-function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
+function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
   const hasNext = page.more && last !== undefined
   return {

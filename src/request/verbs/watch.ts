@@ -1,6 +1,7 @@
 import { toStatus } from '../../api/errors.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import type { ObjectReader, WatchOptions } from '../../storage/cache/reader.ts'
+import type { WatchOptions } from '../../storage/cache/open-watch.ts'
+import type { ObjectReader } from '../../storage/cache/reader.ts'
 import { negotiate, negotiateStream } from '../../objects/codec/negotiate.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { StorageError } from '../../storage/errors.ts'

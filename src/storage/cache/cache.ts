@@ -22,8 +22,10 @@ import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import type { MemoSpace } from './memoized.ts'
-import { REACH_MS, Reader } from './reader.ts'
-import { type Parts, CachedResource, type ResourceSpec } from './resource.ts'
+import { REACH_MS } from './fresh-state.ts'
+import { Reader } from './reader.ts'
+import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
+import { CachedResource } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
 import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
@@ -81,10 +83,14 @@ export type CacheOptions = {
   readonly watchReadyMs?: number
 }
 
-type Known = { readonly resource: CachedResource; readonly reader: Reader }
+type ResourceEntry = { readonly resource: CachedResource; readonly reader: Reader }
 
 /** The key of an object, and its revisions if it has any. */
-type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
+type ItemKey = {
+  readonly key: Key
+  readonly revision?: Revision
+  readonly createRevision?: Revision
+}
 
 /** `now`: undefined while it is not in memory. */
 export type ResourceStats = {
@@ -101,10 +107,10 @@ export class Cache implements AsyncDisposable {
   readonly memos: MemoSpace
   readonly ceiling: CacheCeiling
   readonly #feed: Feed
-  readonly #parts: Parts
+  readonly #shared: CachedResourceOptions
   readonly #options: CacheOptions
   /** By prefix, and by version if one prefix is served in several. */
-  readonly #resources = new Map<Key, Map<string, Known>>()
+  readonly #resources = new Map<Key, Map<string, ResourceEntry>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
   #restored: Disposable | undefined
@@ -133,7 +139,7 @@ export class Cache implements AsyncDisposable {
       clock,
     })
     const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
-    this.#parts = {
+    this.#shared = {
       engine,
       store,
       transformer,
@@ -156,9 +162,9 @@ export class Cache implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#restored = Restores.current()?.follow(this)
-    this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
+    this.#sweepTimer = this.#shared.time.every(SWEEP_EVERY_MS, () => this.sweep())
     if (this.ceiling.bytesMax === Infinity) return
-    this.#ceilingTimer = this.#parts.time.every(CEILING_EVERY_MS, () => this.ceiling.hasRoom())
+    this.#ceilingTimer = this.#shared.time.every(CEILING_EVERY_MS, () => this.ceiling.hasRoom())
   }
 
   /**
@@ -169,12 +175,12 @@ export class Cache implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         await this.start(signal)
-        for (const resource of this.#all()) resource.distrust()
+        for (const resource of this.#all()) resource.reflector.listAgain()
         return
       } catch (error) {
         if (signal.aborted) return
-        this.#parts.log('warn', 'a database does not answer yet', { error: String(error) })
-        await sleep(this.#parts.time, START_RETRY_MS, signal).catch(() => undefined)
+        this.#shared.log('warn', 'a database does not answer yet', { error: String(error) })
+        await sleep(this.#shared.time, START_RETRY_MS, signal).catch(() => undefined)
       }
     }
   }
@@ -183,7 +189,7 @@ export class Cache implements AsyncDisposable {
   async latest(): Promise<void> {
     const revision = await this.#feed.prove()
     const reach = async (resource: CachedResource): Promise<void> => {
-      if ((await resource.reach(revision, REACH_MS)) || !isHeld(resource)) return
+      if ((await resource.reflector.reach(revision, REACH_MS)) || !isHeld(resource)) return
       throw new StorageError(
         'unavailable',
         `${resource.spec.name} cannot be brought up to date at the moment`,
@@ -199,7 +205,7 @@ export class Cache implements AsyncDisposable {
 
   /** Keeps the frames of events for watchers that need them shortly after. */
   get frames(): EvictionQueue {
-    return this.#parts.frames
+    return this.#shared.frames
   }
 
   /** Changes when the database turns out to be another one, or an older state of it: earlier revisions mean nothing any more. */
@@ -215,11 +221,11 @@ export class Cache implements AsyncDisposable {
   /** The reader of a resource; the same one for everybody who names the same prefix and version. */
   resource(spec: ResourceSpec): Reader {
     const { prefix, version = '' } = spec
-    const versions = this.#resources.get(prefix) ?? new Map<string, Known>()
+    const versions = this.#resources.get(prefix) ?? new Map<string, ResourceEntry>()
     const known = versions.get(version)
     if (known !== undefined) return known.reader
-    const resource = new CachedResource(spec, this.#parts)
-    const reader = new Reader(resource, this.#parts)
+    const resource = new CachedResource(spec, this.#shared)
+    const reader = new Reader(resource, this.#shared)
     this.#resources.set(prefix, versions.set(version, { resource, reader }))
     return reader
   }
@@ -234,28 +240,28 @@ export class Cache implements AsyncDisposable {
    * memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
-    const resource = new CachedResource(spec, this.#parts)
+    const resource = new CachedResource(spec, this.#shared)
     resource.close()
-    return new Reader(resource, this.#parts)
+    return new Reader(resource, this.#shared)
   }
 
   /** An item for one use, of an object that is not stored in this form. */
-  looseItem(place: Place, object: KubeObject, print: ObjectCodec['print']): Item {
-    const { slabs } = this.#parts
+  looseItem(key: ItemKey, object: KubeObject, print: ObjectCodec['print']): Item {
+    const { slabs } = this.#shared
     const home: ItemHome = {
       codec: { print, decode: () => object },
       put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts),
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: () => undefined,
     }
-    const item = new Item(home, { revision: 0, createRevision: 0, ...place })
+    const item = new Item(home, { revision: 0, createRevision: 0, ...key })
     item.decoded = object
     return item
   }
 
   /** The home of items that are made from cached ones, and kept by their maker until it releases them. */
   homeOf(codec: ObjectCodec): ItemHome {
-    const { slabs, decoded } = this.#parts
+    const { slabs, decoded } = this.#shared
     return {
       codec,
       put: (slot, bytes, facts) => slabs.put(slot, bytes, facts),
@@ -265,7 +271,7 @@ export class Cache implements AsyncDisposable {
   }
 
   release(item: Item): void {
-    this.#parts.slabs.release(item)
+    this.#shared.slabs.release(item)
   }
 
   /** Drops a resource that is no longer served, and closes its watches. */
@@ -286,17 +292,18 @@ export class Cache implements AsyncDisposable {
     const all = [...this.#all()]
     return {
       resources: all.length,
-      live: all.filter((resource) => resource.phase === 'live').length,
+      live: all.filter((resource) => resource.reflector.phase === 'live').length,
       objects: all.reduce((sum, resource) => sum + resource.tree.size, 0),
       watchers: all.reduce((sum, resource) => sum + resource.watcherCount, 0),
-      ...this.#parts.slabs.size,
+      ...this.#shared.slabs.size,
     }
   }
 
   /** The resources that are in memory, for operators. */
   *resources(): Generator<ResourceStats> {
     for (const resource of this.#all()) {
-      const { spec, tree, watcherCount, revision, counts, phase } = resource
+      const { spec, tree, watcherCount, counts, reflector } = resource
+      const { phase, revision } = reflector
       const now =
         phase === 'live' ? { objects: tree.size, watchers: watcherCount, revision } : undefined
       yield {
@@ -312,14 +319,14 @@ export class Cache implements AsyncDisposable {
   objectsOf(prefix: Key): number | undefined {
     if (this.ceiling.leavesOut(prefix)) return Infinity
     for (const { resource } of this.#resources.get(prefix)?.values() ?? []) {
-      if (resource.phase === 'live') return resource.tree.size
+      if (resource.reflector.phase === 'live') return resource.tree.size
     }
     return undefined
   }
 
   /** What may be kept for later, by what it is, and how much of it is. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
-    const { past, frames, histories } = this.#parts
+    const { past, frames, histories } = this.#shared
     return {
       events: past.used,
       frames: frames.used,
@@ -348,9 +355,9 @@ export class Cache implements AsyncDisposable {
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     for (const resource of this.#all()) {
       if (!isConcerned(resource.spec.prefix)) continue
-      if (resource.phase === 'live') this.#unchecked.add(resource)
+      if (resource.reflector.phase === 'live') this.#unchecked.add(resource)
       // A list that is under way has values that were decrypted with the keys of before: it begins again.
-      else resource.distrust()
+      else resource.reflector.listAgain()
     }
     await this.#checkUnchecked()
   }
@@ -365,14 +372,16 @@ export class Cache implements AsyncDisposable {
 
   /** Runs every SWEEP_EVERY_MS: evicts what nobody uses, and compares one resource with the database. */
   sweep(): void {
-    const now = this.#parts.time.monotonicMs()
+    const now = this.#shared.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
     for (const resource of this.#all()) resource.onSweep()
     const unused = [...this.#all()].filter(
       ({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs,
     )
     if (unused.length > 0)
-      this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
+      this.#shared.slabs.releaseTogether(() =>
+        unused.forEach((resource) => resource.reflector.drop()),
+      )
     this.#sweepQueues()
     void this.#checkUnchecked()
     const due = this.#nextToCheck(now)
@@ -381,7 +390,9 @@ export class Cache implements AsyncDisposable {
     void this.#checkOne(due)
       // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
       .catch((error: unknown) =>
-        this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }),
+        this.#shared.log('error', 'a comparison with the database failed', {
+          error: String(error),
+        }),
       )
       .finally(() => {
         this.#isChecking = false
@@ -400,7 +411,7 @@ export class Cache implements AsyncDisposable {
     if (oldest === undefined) return false
     this.ceiling.leaveOut(oldest.spec.prefix)
     const dropped = oldest
-    this.#parts.slabs.releaseTogether(() => dropped.drop())
+    this.#shared.slabs.releaseTogether(() => dropped.reflector.drop())
     return true
   }
 
@@ -410,7 +421,7 @@ export class Cache implements AsyncDisposable {
   }
 
   #sweepQueues(): void {
-    const { past, frames, decoded } = this.#parts
+    const { past, frames, decoded } = this.#shared
     for (const queue of [past, frames, this.memos.queue]) queue.sweep()
     if (++this.#sweeps % SWEEPS_KEPT === 0) decoded.sweep()
   }
@@ -428,11 +439,11 @@ export class Cache implements AsyncDisposable {
 
   /** False if it could not be looked at. */
   async #checkOneReadable(resource: CachedResource): Promise<boolean> {
-    const { log } = this.#parts
+    const { log } = this.#shared
     const fields = { resource: resource.spec.name }
     // Before the look: the keys may be replaced again meanwhile.
     this.#unchecked.delete(resource)
-    if (resource.phase !== 'live') return true
+    if (resource.reflector.phase !== 'live') return true
     try {
       const count = await resource.checkReadable()
       if (count > 0)
@@ -454,7 +465,7 @@ export class Cache implements AsyncDisposable {
   #nextToCheck(now: number): CachedResource | undefined {
     const everyMs = this.#options.checkEveryMs ?? CHECK_EVERY_MS
     for (const resource of this.#all()) {
-      if (resource.phase !== 'live') continue
+      if (resource.reflector.phase !== 'live') continue
       const checkedAtMs = this.#checkedAtMs.get(resource)
       if (checkedAtMs === undefined) this.#checkedAtMs.set(resource, now)
       else if (now - checkedAtMs > everyMs) return resource
@@ -464,7 +475,7 @@ export class Cache implements AsyncDisposable {
 
   /** False if the cache was wrong. A failed comparison does not count as wrong. */
   async #checkOne(resource: CachedResource): Promise<boolean> {
-    const { log, time, engine } = this.#parts
+    const { log, time, engine } = this.#shared
     this.#checkedAtMs.set(resource, time.monotonicMs())
     try {
       const result = await checkResource(engine, resource, time)
@@ -474,7 +485,7 @@ export class Cache implements AsyncDisposable {
         key: result.key,
         revision: result.revision,
       })
-      resource.distrust()
+      resource.reflector.listAgain()
       return false
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -487,4 +498,5 @@ export class Cache implements AsyncDisposable {
   }
 }
 
-const isHeld = ({ phase }: CachedResource): boolean => phase !== 'idle' && phase !== 'closed'
+const isHeld = ({ reflector: { phase } }: CachedResource): boolean =>
+  phase !== 'idle' && phase !== 'closed'

@@ -20,8 +20,8 @@ export async function checkResource(
   resource: CachedResource,
   time: SlicesTime,
 ): Promise<CheckResult> {
-  if (resource.phase !== 'live') return { outcome: 'unknown' }
-  const { revision } = resource
+  if (resource.reflector.phase !== 'live') return { outcome: 'unknown' }
+  const { revision } = resource.reflector
   const tree = resource.tree.clone()
   const shown = tree.entries(resource.range.from)
   const unreadable = resource.unreadable.revisions()

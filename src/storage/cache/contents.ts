@@ -16,7 +16,7 @@ import { WatchGroups } from './watch-groups.ts'
 /** Memory that an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
 
-export type ContentsParts = {
+export type ContentsOptions = {
   readonly slabs: Slabs
   /**
    * The events of all resources. A quiet resource that loses its events to the others loses only speed, since the database has its
@@ -27,7 +27,7 @@ export type ContentsParts = {
 }
 
 /** `listing` identifies the list. With a revision it identifies a state, even if two databases have the same revisions. */
-type Listed = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
+type ListedState = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
 
 export class ResourceContents {
   readonly tree: Tree
@@ -35,20 +35,20 @@ export class ResourceContents {
   readonly groups: WatchGroups
   readonly listing: number
   readonly #snapshots: Snapshots
-  readonly #parts: ContentsParts
+  readonly #options: ContentsOptions
   /** A copy of the tree for callers that need one that does not change; discarded with the next change. */
   #current: Snapshot | undefined
 
-  constructor({ tree, revision, listing }: Listed, parts: ContentsParts) {
+  constructor({ tree, revision, listing }: ListedState, options: ContentsOptions) {
     this.tree = tree
     this.listing = listing
     this.ring = new Ring(revision, ({ previous }, first) => {
-      if (previous !== undefined) parts.slabs.release(previous)
+      if (previous !== undefined) options.slabs.release(previous)
       this.#snapshots.forgetBefore(first)
     })
-    this.groups = new WatchGroups(this.ring, parts.time)
-    this.#snapshots = new Snapshots(this.ring, parts.time)
-    this.#parts = parts
+    this.groups = new WatchGroups(this.ring, options.time)
+    this.#snapshots = new Snapshots(this.ring, options.time)
+    this.#options = options
   }
 
   /** The current state as an immutable copy. */
@@ -81,13 +81,13 @@ export class ResourceContents {
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)
     this.ring.push(change)
-    this.#parts.past.add(this.ring, EVENT_BYTES + (change.previous?.length ?? 0))
+    this.#options.past.add(this.ring, EVENT_BYTES + (change.previous?.length ?? 0))
   }
 
   /** Releases the bytes of all objects and events; the contents are not used any more. */
   release(): void {
     const { ring } = this
-    this.#parts.slabs.releaseAll((release) => {
+    this.#options.slabs.releaseAll((release) => {
       this.tree.forEachPair((_, item) => release(item))
       for (let at = ring.first; at < ring.end; at++) {
         const previous = ring.at(at)?.previous

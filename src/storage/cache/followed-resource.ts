@@ -17,7 +17,8 @@ import { StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'
 import type { WatchEvent } from './event.ts'
 import type { Item } from './item.ts'
-import type { OnUnreadable, ObjectReader } from './reader.ts'
+import type { ObjectReader } from './reader.ts'
+import type { OnUnreadable } from './resource-watchers.ts'
 import type { EventSource } from './watch.ts'
 
 /** The wait before a watch that ended or failed is reopened. */

@@ -19,14 +19,14 @@ import { newTree, type Tree } from './tree.ts'
 const PENDING_BYTES_MAX = 64 << 20
 
 /** An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be read. */
-export type Told = {
+export type ItemEvent = {
   readonly key: Key
   readonly item: Item | undefined
   readonly revision: Revision
   readonly fault?: StorageError | undefined
 }
 
-export type Loaded = {
+export type LoadedObjects = {
   readonly tree: Tree
   readonly revision: Revision
   readonly unreadable: readonly Unreadable[]
@@ -53,7 +53,7 @@ export class Listing {
   readonly #newItem: (found: Versioned) => Item
   readonly #counts: ResourceCounts
   readonly #over = Promise.withResolvers<void>()
-  readonly #pending: Told[] = []
+  readonly #pending: ItemEvent[] = []
   #pendingBytes = 0
   #isLost = false
   #isClosed = false
@@ -80,7 +80,7 @@ export class Listing {
     this.#isLost = true
   }
 
-  setAside(event: Told): void {
+  setAside(event: ItemEvent): void {
     this.#pendingBytes += event.item?.length ?? event.key.length
     if (this.#pendingBytes > PENDING_BYTES_MAX) this.#isLost = true
     if (!this.#isLost) this.#pending.push(event)
@@ -88,7 +88,7 @@ export class Listing {
   }
 
   /** Lists until no event was lost. `use` is called in the same turn as the last check of that, so that no event falls in between. */
-  async fill(use: (loaded: Loaded, since: readonly Told[]) => void): Promise<void> {
+  async fill(use: (loaded: LoadedObjects, since: readonly ItemEvent[]) => void): Promise<void> {
     for (;;) {
       const loaded = await this.#load()
       if (loaded !== undefined && !this.#isLost && !this.#isClosed) {
@@ -118,10 +118,10 @@ export class Listing {
   }
 
   /** The whole resource at one revision; undefined if it must be listed again. */
-  async #load(): Promise<Loaded | undefined> {
+  async #load(): Promise<LoadedObjects | undefined> {
     const tree = newTree()
     const unreadable: Unreadable[] = []
-    let loaded: Loaded | undefined
+    let loaded: LoadedObjects | undefined
     try {
       const revision = await this.#walkInto(tree, unreadable)
       if (revision !== undefined) loaded = { tree, revision, unreadable }

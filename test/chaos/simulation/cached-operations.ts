@@ -1,6 +1,7 @@
 /** Reads that the cache answers: as new as was asked for, or not at all. */
 import type { Matches } from '../../../src/storage/cache/item.ts'
-import type { Listed, Reader } from '../../../src/storage/cache/reader.ts'
+import type { Reader } from '../../../src/storage/cache/reader.ts'
+import type { ListResult } from '../../../src/storage/cache/store-lists.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../../../src/storage/keys.ts'
 import type { Current } from '../../../src/storage/store.ts'
@@ -172,7 +173,7 @@ async function listSelectedInPages(client: Client): Promise<void> {
   const least = at === 'any' ? 0 : at === 'latest' ? floor : at.exactly
   try {
     for (let isMore = true; isMore; ) {
-      const page: Listed = await client.reader.list({ from, to: range.to }, at, {
+      const page: ListResult = await client.reader.list({ from, to: range.to }, at, {
         limit,
         matches,
         by,
@@ -210,13 +211,13 @@ async function skim(client: Client): Promise<void> {
 }
 
 /** What a page of odd ones, from here on, tells of. */
-function scopeOf(range: KeyRange, from: string, { items, more }: Listed) {
+function scopeOf(range: KeyRange, from: string, { items, more }: ListResult) {
   const last = items.at(-1)
   const to = more && last !== undefined ? keyAfter(last.key) : range.to
   return { prefix: range.from, from, to, selects: isOdd }
 }
 
-const readingOf = (page: Listed) => ({ revision: page.revision, items: toItems(page) })
+const readingOf = (page: ListResult) => ({ revision: page.revision, items: toItems(page) })
 
 function slowFilter({ random, time, work }: Client, slownessMs: number): Matches {
   const isSelected = oddSelector(random.chance(0.5) ? 'label' : 'field')
@@ -227,7 +228,7 @@ function slowFilter({ random, time, work }: Client, slownessMs: number): Matches
   }
 }
 
-function toItems(listed: Listed): Item[] {
+function toItems(listed: ListResult): Item[] {
   return listed.items.map((item) => readWire(item.key, item.wire()))
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { At } from '../../../src/storage/cache/reader.ts'
+import type { At } from '../../../src/storage/cache/fresh-state.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 test('a list shows the state of its revision, whatever happens while it is waited for', async () => {

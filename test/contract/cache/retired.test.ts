@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { At } from '../../../src/storage/cache/reader.ts'
+import type { At } from '../../../src/storage/cache/fresh-state.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { form } from '../../support/harness/plain-cache.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'

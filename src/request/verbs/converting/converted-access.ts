@@ -2,7 +2,9 @@
 import { assert } from '../../../lib/assert.ts'
 import { type KubeObject, omit } from '../../../api/object.ts'
 import type { Item, Matches } from '../../../storage/cache/item.ts'
-import type { At, Listed, ObjectReader } from '../../../storage/cache/reader.ts'
+import type { At } from '../../../storage/cache/fresh-state.ts'
+import type { ObjectReader } from '../../../storage/cache/reader.ts'
+import type { ListResult } from '../../../storage/cache/store-lists.ts'
 import { encodeStored, markOutdated, printWire } from '../../../objects/codec/object.ts'
 import { apiVersionOf, type Resource } from '../../../registry/resource.ts'
 import type {
@@ -74,7 +76,7 @@ async function listSelected(
   { reader, converter, range }: Converted,
   at: At,
   { matches, limit }: Chosen,
-): Promise<Listed> {
+): Promise<ListResult> {
   const items: Item[] = []
   let from = range.from
   let state = at

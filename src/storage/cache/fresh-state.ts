@@ -1,0 +1,132 @@
+/**
+ * Waits until the cache can answer a read, and says from which state. 'latest' means everything
+ * that was acknowledged to any client before the call: the revision is proven once for all
+ * concurrent callers, then the answer comes from memory. If memory does not reach the revision in
+ * time, the database is read.
+ */
+import type { Revision } from '../engine.ts'
+import { OutOfRoom } from './ceiling.ts'
+import { tooNew } from './read-errors.ts'
+import type { Reflector } from './reflector.ts'
+import type { CachedResourceOptions } from './resource-options.ts'
+import type { CachedResource } from './resource.ts'
+import type { Snapshot } from './snapshots.ts'
+import type { Tree } from './tree.ts'
+
+/** How long a read waits for a revision, as in kube-apiserver. */
+export const REACH_MS = 3_000
+
+/** How new an answer must be. 'any': whatever is in memory. */
+export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
+
+/** The objects at one revision. The tree stays as it is at least until the end of this turn of the event loop. */
+export type CacheState = {
+  readonly tree: Tree
+  readonly revision: Revision
+  /** The resource's `listing` when the state was taken. */
+  readonly listing: number
+  readonly isCurrent: boolean
+  /** The `found` of a snapshot that earlier pages were served from. */
+  readonly found?: Snapshot['found']
+}
+
+/** 'current': the state that the resource has when it is taken. 'store': memory cannot answer, the database may. */
+export type StateSource = 'current' | 'store' | CacheState
+
+export class FreshState {
+  readonly #resource: CachedResource
+  readonly #reflector: Reflector
+  readonly #options: CachedResourceOptions
+
+  constructor(resource: CachedResource, options: CachedResourceOptions) {
+    this.#resource = resource
+    this.#reflector = resource.reflector
+    this.#options = options
+  }
+
+  /** Waits until memory is as new as requested, unless anything in memory will do. */
+  wait(at: At): 'current' | Promise<StateSource> {
+    return at === 'any' && this.#reflector.isFilled ? 'current' : this.#wait(at)
+  }
+
+  /**
+   * Takes the state. It must be used in the same turn of the event loop, since the current state changes during an await.
+   * Undefined: the database has to be read, also because the resource has dropped its objects meanwhile.
+   */
+  take(source: StateSource): CacheState | undefined {
+    if (typeof source === 'object') return source
+    const tree = source === 'current' ? this.#resource.known() : undefined
+    if (tree === undefined) return undefined
+    const { listing } = this.#resource
+    return { tree, revision: this.#reflector.revision, listing, isCurrent: true }
+  }
+
+  /** Begins to load the objects; false if they are in memory already, or will not be. A single object is read from the database sooner. */
+  beginFill(): boolean {
+    const reflector = this.#reflector
+    if (reflector.isFilled || reflector.isLeftOut || reflector.isClosed()) return false
+    // Readers that wait for the objects get the error.
+    this.#resource.ensure().catch(() => undefined)
+    return true
+  }
+
+  async #wait(at: At): Promise<StateSource> {
+    const reflector = this.#reflector
+    if (reflector.isLeftOut) return this.#leftOut()
+    try {
+      const source = await this.#reach(at)
+      return reflector.isClosed() ? 'store' : source
+    } catch (error) {
+      if (error instanceof OutOfRoom) return this.#leftOut()
+      // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
+      if (reflector.isClosed()) return 'store'
+      throw error
+    }
+  }
+
+  #leftOut(): 'store' {
+    this.#options.ceiling.storeReads++
+    return 'store'
+  }
+
+  async #reach(at: At): Promise<StateSource> {
+    const reflector = this.#reflector
+    const isFresh = reflector.isFilled ? false : await this.#resource.ensure()
+    if (at === 'any') return 'current'
+    if (at === 'latest') {
+      if (isFresh) return 'current'
+      return this.#reachLatest()
+    }
+    if ('exactly' in at) return this.#reachExactly(at.exactly)
+    if (!(await reflector.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, reflector.revision)
+    return 'current'
+  }
+
+  async #reachLatest(): Promise<'current' | 'store'> {
+    const reflector = this.#reflector
+    const { counts } = this.#resource
+    const { monotonicMs } = this.#options.time
+    const startMs = monotonicMs()
+    const revision = await this.#options.feed.prove()
+    const hasReached = reflector.revision >= revision || (await reflector.reach(revision, REACH_MS))
+    counts.readWait.observe((monotonicMs() - startMs) / 1000)
+    if (hasReached) counts.consistent++
+    else counts.fellBack++
+    return hasReached ? 'current' : 'store'
+  }
+
+  async #reachExactly(revision: Revision): Promise<'store' | CacheState> {
+    const resource = this.#resource
+    if (this.#reflector.revision < revision) {
+      const newest = await this.#options.feed.prove()
+      if (newest < revision) throw tooNew(revision, newest)
+      if (!(await this.#reflector.reach(revision, REACH_MS))) return 'store'
+    }
+    const { listing } = resource
+    // Only the database knows which objects could be read at that time.
+    const snapshot = resource.wasReadable(revision) ? await resource.stateAt(revision) : undefined
+    if (snapshot === undefined) return 'store'
+    const { tree, found } = snapshot
+    return { tree, revision, listing, isCurrent: false, found }
+  }
+}

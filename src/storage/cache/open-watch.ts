@@ -1,0 +1,204 @@
+/**
+ * Opens a watch: waits until the resource is as new as requested, reads the events from before the
+ * ring if the watch resumes from there, and joins the watcher to the resource so that no event is
+ * lost or duplicated.
+ */
+import type { Revision } from '../engine.ts'
+import { StorageError } from '../errors.ts'
+import type { KeyRange } from '../keys.ts'
+import { doesNotFit, OutOfRoom } from './ceiling.ts'
+import { REACH_MS } from './fresh-state.ts'
+import type { Item, Matches } from './item.ts'
+import { tooNew, tooOld } from './read-errors.ts'
+import { refuseUnreadable } from './refuse-unreadable.ts'
+import type { CachedResourceOptions } from './resource-options.ts'
+import type { OnUnreadable } from './resource-watchers.ts'
+import type { CachedResource } from './resource.ts'
+import { type EarlierEvents, noEarlierEvents, SharedHistories } from './shared-histories.ts'
+import type { KeySet, Selection, Tree } from './tree.ts'
+import { Watcher, type WatchFilter, type WatchStart } from './watch.ts'
+
+/**
+ * A try fails if the resource was listed again, or its ring moved on, between the last wait and the start. More than once is hardly a
+ * coincidence.
+ */
+const TRIES_MAX = 5
+
+type WatchFromObjects = {
+  readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }
+  readonly markEnd?: boolean
+}
+
+export type WatchOptions = {
+  readonly range: KeyRange
+  /** Begin with the existing objects, or with the events after a revision. */
+  readonly start: WatchFromObjects | { readonly after: Revision }
+  readonly matches?: Matches | undefined
+  /** As in a selection. */
+  readonly by?: Selection['by']
+  /** The client; empty: the server itself. History reads are limited per client. */
+  readonly client?: string
+  /**
+   * Called with the key of each object that cannot be decrypted, also for those that exist at the start. Without it, a watch that begins
+   * with the existing objects is refused if one of them cannot be decrypted: its client would take the objects for complete.
+   */
+  readonly onUnreadable?: OnUnreadable
+}
+
+export class WatchOpener {
+  readonly #resource: CachedResource
+  readonly #options: CachedResourceOptions
+  readonly #histories: SharedHistories
+
+  constructor(resource: CachedResource, options: CachedResourceOptions) {
+    this.#resource = resource
+    this.#options = options
+    this.#histories = new SharedHistories(resource, options)
+  }
+
+  /** Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the revision is not reached in time. */
+  async open(options: WatchOptions): Promise<Watcher> {
+    const filter = { range: options.range, matches: options.matches }
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const earlier = await this.#prepare(options)
+      if (earlier === undefined) return this.#closedWatch(filter)
+      // No await from here to the join, so that no event is lost or duplicated in between.
+      const start = this.#startOf(options, earlier)
+      if (start === undefined) {
+        earlier.release()
+        continue
+      }
+      const { onUnreadable } = options
+      if (onUnreadable === undefined && 'initial' in options.start) {
+        try {
+          refuseUnreadable(this.#resource, options.range, options.start.initial)
+        } catch (error) {
+          earlier.release()
+          throw error
+        }
+      }
+      const watcher = new Watcher(this.#resource.watchSource(options.by), filter, start)
+      this.#resource.join(watcher, onUnreadable)
+      return watcher
+    }
+    throw tooOld()
+  }
+
+  /** Undefined: the resource is closed. */
+  async #prepare({ start, client = '' }: WatchOptions): Promise<EarlierEvents | undefined> {
+    try {
+      const earlier = await ('after' in start
+        ? this.#eventsAfter(start.after, client)
+        : this.#reachObjects(start))
+      if (!this.#resource.reflector.isClosed()) return earlier
+      earlier.release()
+      return undefined
+    } catch (error) {
+      if (this.#resource.reflector.isClosed()) return undefined
+      throw error
+    }
+  }
+
+  /** As if the definition had changed a moment later: the client watches again, under the new definition. */
+  #closedWatch(filter: WatchFilter): Watcher {
+    const watcher = new Watcher(this.#resource.watchSource(), filter, {
+      initial: undefined,
+      ...replayOf(noEarlierEvents(0)),
+      position: 0,
+      seen: 0,
+      told: 0,
+      markInitialEnd: false,
+    })
+    watcher.close('shutdown')
+    return watcher
+  }
+
+  /** Waits until the objects are as new as requested. */
+  async #reachObjects({ initial }: WatchFromObjects): Promise<EarlierEvents> {
+    const resource = this.#resource
+    const isFresh = resource.reflector.phase === 'idle'
+    await this.#live()
+    const needed =
+      initial === 'any'
+        ? 0
+        : initial !== 'latest'
+          ? initial.atLeast
+          : isFresh
+            ? 0
+            : await this.#options.feed.prove()
+    if (!(await resource.reflector.reach(needed, REACH_MS)))
+      throw tooNew(needed, resource.reflector.revision)
+    return noEarlierEvents(needed)
+  }
+
+  async #eventsAfter(after: Revision, client: string): Promise<EarlierEvents> {
+    await this.#live()
+    if (this.#options.feed.isLost(after, this.#resource.reflector.revision)) throw tooOld()
+    return this.#histories.eventsAfter(after, client)
+  }
+
+  async #live(): Promise<void> {
+    const resource = this.#resource
+    try {
+      if (await resource.live(this.#options.watchReadyMs)) return
+    } catch (error) {
+      if (error instanceof OutOfRoom) throw doesNotFit(resource.spec.name)
+      throw error
+    }
+    throw new StorageError('unavailable', `${resource.spec.name} cannot be listed at the moment`)
+  }
+
+  /** Undefined if the resource is being listed again, or its ring has moved on. */
+  #startOf({ start, range, by }: WatchOptions, earlier: EarlierEvents): WatchStart | undefined {
+    const { ring, tree } = this.#resource
+    const { phase, revision } = this.#resource.reflector
+    if (phase !== 'live') return undefined
+    const replay = replayOf(earlier)
+    if (!('after' in start)) {
+      const among = by && this.#resource.having(by)
+      return {
+        initial:
+          among === undefined
+            ? itemsIn(tree.clone(), range)
+            : itemsAmong(among, tree.clone(), range),
+        ...replay,
+        position: ring.end,
+        seen: revision,
+        told: revision,
+        markInitialEnd: start.markEnd ?? false,
+      }
+    }
+    const { until } = earlier
+    if (!ring.reachesBackTo(until)) return undefined
+    return {
+      initial: undefined,
+      ...replay,
+      position: ring.positionAfter(until),
+      seen: start.after,
+      told: until,
+      markInitialEnd: false,
+    }
+  }
+}
+
+const replayOf = ({ changes, at, release }: EarlierEvents) => ({
+  earlier: changes,
+  earlierAt: at,
+  onReplayed: release,
+})
+
+function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item, void, void> {
+  for (const key of keys.keys(range.from)) {
+    if (key >= range.to) return
+    const item = tree.get(key)
+    if (item !== undefined) yield item
+  }
+}
+
+function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
+  // One array is reused for all entries: a hundred watchers may iterate over all objects.
+  for (const [key, item] of tree.entries(range.from, [])) {
+    if (key >= range.to) return
+    yield item
+  }
+}

@@ -1,0 +1,39 @@
+/** Refuses a list, or a watch that begins with the objects, if one of its objects cannot be read: the client would take it for complete. */
+import { keyAfter, type KeyRange } from '../keys.ts'
+import type { At } from './fresh-state.ts'
+import type { ResourceSpec } from './resource-options.ts'
+import type { CachedResource } from './resource.ts'
+import type { Selected } from './tree.ts'
+
+export function refuseUnreadable(resource: CachedResource, range: KeyRange, at: At): void {
+  const { unreadable, spec } = resource
+  if (unreadable.size === 0) return
+  const fault = unreadable.listFault(range, { isLatest: at !== 'any', kind: kindOf(spec) })
+  if (fault !== undefined) throw fault
+}
+
+export type ReadPage = {
+  readonly page: Selected
+  readonly range: KeyRange
+  readonly at: At
+  readonly limit: number
+}
+
+/** An object that cannot be read is in the page, which is then refused, or behind it: then the page is not the last one. */
+export function checkPage(
+  resource: CachedResource,
+  { page, range, at, limit }: ReadPage,
+): Selected {
+  const { unreadable, spec } = resource
+  if (unreadable.size === 0) return page
+  const last = page.items.length >= limit ? page.items.at(-1)?.key : undefined
+  const end = last === undefined ? range.to : keyAfter(last)
+  refuseUnreadable(resource, { from: range.from, to: end }, at)
+  const rest = { from: end, to: range.to }
+  const isMore =
+    unreadable.listFault(rest, { isLatest: at !== 'any', kind: kindOf(spec) }) !== undefined
+  return isMore ? { ...page, more: true, remaining: Math.max(page.remaining, 1) } : page
+}
+
+/** The kind, as kube-apiserver's messages name it. */
+export const kindOf = ({ goKind, name }: ResourceSpec): string => goKind ?? name

@@ -1,0 +1,73 @@
+/**
+ * Makes the items of one resource: those that the cache keeps, and loose ones, which live outside of
+ * the cache for one reader. A version that this process wrote itself need not be decoded again.
+ */
+import type { Versioned } from '../engine.ts'
+import { StorageError } from '../errors.ts'
+import type { Transformer } from '../transform.ts'
+import { Item, type ItemHome } from './item.ts'
+import { type OwnWrite, OwnWrites } from './own-writes.ts'
+import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
+import type { Slabs } from './slabs.ts'
+
+export class ResourceItems {
+  readonly #slabs: Slabs
+  readonly #transformer: Transformer
+  readonly #home: ItemHome
+  readonly #looseHome: ItemHome
+  #ownWrites = new OwnWrites()
+
+  constructor(spec: ResourceSpec, { slabs, decoded, transformer }: CachedResourceOptions) {
+    this.#slabs = slabs
+    this.#transformer = transformer
+    this.#home = {
+      codec: spec,
+      put: (item, bytes, facts) => slabs.put(item, bytes, facts),
+      view: (item, start, end) => slabs.view(item, start, end),
+      keep: (item) => decoded.add(item),
+    }
+    this.#looseHome = {
+      ...this.#home,
+      put: (item, bytes, facts) => slabs.putLoose(item, bytes, facts),
+    }
+  }
+
+  /** An item of the cache. */
+  newItem(found: Versioned): Item {
+    const item = new Item(this.#home, found)
+    const own = this.#ownWrites.take(found.key, found.revision)
+    if (own === undefined) this.#slabs.put(item, found.value)
+    else item.setWire(own.object, own.wire)
+    return item
+  }
+
+  /** An item that lives outside of the cache, for one reader. */
+  looseItem(found: Versioned): Item {
+    const item = new Item(this.#looseHome, found)
+    this.#slabs.putLoose(item, found.value)
+    return item
+  }
+
+  /** The item of this version, which the feed has not delivered yet, need not be decoded. */
+  expect(write: OwnWrite): void {
+    this.#ownWrites.add(write)
+  }
+
+  forgetWrites(): void {
+    this.#ownWrites = new OwnWrites()
+  }
+
+  /** Decrypts the value; undefined if it cannot be read, or only by a call to a plugin. */
+  decrypt({ key, revision, createRevision, value }: Versioned): Versioned | undefined {
+    try {
+      const plain = this.#transformer.fromStorage(key, value)
+      if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
+      // Nobody waits for it.
+      plain.catch(() => undefined)
+      return undefined
+    } catch (error) {
+      if (error instanceof StorageError) return undefined
+      throw error
+    }
+  }
+}

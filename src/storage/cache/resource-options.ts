@@ -1,0 +1,42 @@
+/** What a cached resource is made from: its description, and what all resources of a cache share. */
+import type { Log } from '../../lib/log.ts'
+import type { Engine, Key } from '../engine.ts'
+import type { Store } from '../store.ts'
+import type { Transformer } from '../transform.ts'
+import type { CacheCeiling } from './ceiling.ts'
+import type { ContentsOptions } from './contents.ts'
+import type { DecodedObjects } from './decoded-objects.ts'
+import type { EvictionQueue } from './eviction-queue.ts'
+import type { IndexLimits } from './field-index.ts'
+import type { HistoryBudget } from './history.ts'
+import type { ObjectCodec } from './item.ts'
+import type { SharedFeed } from './shared-feed.ts'
+
+export type ResourceSpec = ObjectCodec & {
+  /** For logs and errors: `configmaps`. */
+  readonly name: string
+  /** Ends in a slash. */
+  readonly prefix: Key
+  /** Distinguishes the versions of a kind that is stored once and served in several. */
+  readonly version?: string
+  /** The type of the objects in kube-apiserver's messages: `*core.Secret`. */
+  readonly goKind?: string
+}
+
+/** All resources of a cache share these. */
+export type CachedResourceOptions = ContentsOptions & {
+  readonly engine: Engine
+  readonly store: Store
+  readonly transformer: Transformer
+  readonly feed: SharedFeed
+  readonly decoded: DecodedObjects
+  readonly frames: EvictionQueue
+  /** Returns a number that is unique in this process. */
+  readonly newListing: () => number
+  readonly histories: HistoryBudget
+  readonly ceiling: CacheCeiling
+  readonly indexes: IndexLimits
+  /** How long a watch waits for its resource. */
+  readonly watchReadyMs: number
+  readonly log: Log
+}

@@ -1,0 +1,99 @@
+/**
+ * The watchers of one resource. A watcher that selects objects by an indexed value is woken by the
+ * events of its group (watch-groups.ts), every other one by each event.
+ */
+import type { Time } from '../../lib/timers.ts'
+import type { Key, Revision } from '../engine.ts'
+import type { ResourceContents } from './contents.ts'
+import type { ResourceCounts } from './counts.ts'
+import type { EvictionQueue } from './eviction-queue.ts'
+import type { FieldIndexes } from './field-index.ts'
+import type { IndexedValue } from './tree.ts'
+import { Waker } from './wake.ts'
+import type { CloseReason, Watcher, WatchSource } from './watch.ts'
+
+/** 'gone': the object was reported as unreadable, and is deleted. One that can be read again is an event of the watch. */
+export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
+
+export type ResourceWatchersOptions = {
+  readonly counts: ResourceCounts
+  readonly frames: EvictionQueue
+  readonly indexes: FieldIndexes | undefined
+  readonly time: Time
+  /** The resource's. */
+  readonly revision: () => Revision
+  readonly onLeave: () => void
+}
+
+export class ResourceWatchers {
+  readonly #options: ResourceWatchersOptions
+  readonly #watchers = new Set<Watcher>()
+  readonly #waker: Waker
+  readonly #unreadableListeners = new Map<Watcher, OnUnreadable>()
+
+  constructor(options: ResourceWatchersOptions) {
+    this.#options = options
+    this.#waker = new Waker(options.time)
+  }
+
+  get size(): number {
+    return this.#watchers.size
+  }
+
+  /** What a new watcher reads from. `by`: it selects only objects that have all these values; events of the first one wake it. */
+  sourceOf(contents: ResourceContents, [by]: readonly IndexedValue[] = []): WatchSource {
+    const { ring, groups } = contents
+    const { frames, time, indexes, revision } = this.#options
+    const valueOf = by && indexes?.readerOf(by)
+    const group = by && valueOf && groups.join(by, valueOf)
+    const waker = group?.waker ?? this.#waker
+    return {
+      ring,
+      frames,
+      defer: time.defer,
+      revision,
+      next:
+        group === undefined
+          ? (position) => (position < ring.first ? undefined : position)
+          : (at) => group.next(at),
+      sleep: (watcher) => waker.sleep(watcher),
+      leave: (watcher) => {
+        this.#remove(watcher)
+        waker.forget(watcher)
+        if (by !== undefined && group !== undefined) groups.leave(by, group)
+        this.#options.onLeave()
+      },
+    }
+  }
+
+  add(watcher: Watcher, onUnreadable: OnUnreadable | undefined): void {
+    this.#watchers.add(watcher)
+    if (onUnreadable !== undefined) this.#unreadableListeners.set(watcher, onUnreadable)
+  }
+
+  wake(): void {
+    this.#waker.wake()
+  }
+
+  /** Reports the key of an object that cannot be decrypted to the watchers that want to know. */
+  reportUnreadable(key: Key, state: 'unreadable' | 'gone'): void {
+    for (const report of this.#unreadableListeners.values()) report(key, state)
+  }
+
+  onSweep(): void {
+    for (const watcher of this.#watchers) watcher.onSweep()
+  }
+
+  closeAll(reason: CloseReason): void {
+    for (const watcher of this.#watchers) watcher.close(reason)
+  }
+
+  #remove(watcher: Watcher): void {
+    const { counts } = this.#options
+    this.#watchers.delete(watcher)
+    this.#unreadableListeners.delete(watcher)
+    if (watcher.closedBecause === 'too-slow') counts.tooSlow++
+    else if (watcher.closedBecause === 'gap') counts.gaps++
+    counts.initial += watcher.initialCount
+  }
+}
