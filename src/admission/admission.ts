@@ -5,10 +5,10 @@
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
+import { type MaybePromise, thenMaybe } from '../lib/maybe-promise.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import { systemClock } from '../lib/clock.ts'
-import { goOn } from '../lib/go-on.ts'
 import { Metrics } from '../lib/metrics.ts'
 import type { Operation } from './handled-operations.ts'
 import { MeasuredStep, Stopwatch } from './measured-step.ts'
@@ -94,10 +94,10 @@ export interface Plugin {
   /** The resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all. */
   readonly resources?: ReadonlySet<string>
   /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
-  readonly mutate?: (attributes: Attributes, rounds: Rounds) => Maybe<KubeObject | undefined>
-  readonly validate?: (attributes: Attributes) => Maybe<void>
+  readonly mutate?: (attributes: Attributes, rounds: Rounds) => MaybePromise<KubeObject | undefined>
+  readonly validate?: (attributes: Attributes) => MaybePromise<void>
   /** Checks again what may have changed while the other plugins took long. Called right before a new object is stored. */
-  readonly confirm?: (attributes: Attributes) => Maybe<unknown>
+  readonly confirm?: (attributes: Attributes) => MaybePromise<unknown>
 }
 
 /** A webhook that changes the object makes all mutating plugins run once more, since they may have to say something about the change. */
@@ -107,8 +107,6 @@ export class Rounds {
   /** Set by a plugin that changed what others have seen. */
   needsSecond = false
 }
-
-type Maybe<T> = T | Promise<T>
 
 /** The resource as errors name it, with the subresource: `pods`, `deployments.apps`, `pods/resize`. */
 export function targetOf({ resource, subresource }: Attributes): string {
@@ -160,27 +158,27 @@ export class Admission {
   }
 
   /** Returns a promise only if a plugin has to wait. */
-  mutate(attributes: Attributes): Maybe<KubeObject | undefined> {
+  mutate(attributes: Attributes): MaybePromise<KubeObject | undefined> {
     const rounds = new Rounds()
     const step = this.#chainOf(attributes).mutating
     const watch = new Stopwatch(this.#monotonicMs)
-    const mutated = goOn(mutateOnce(attributes, step, { rounds, watch }), (object) => {
+    const mutated = thenMaybe(mutateOnce(attributes, step, { rounds, watch }), (object) => {
       if (!rounds.needsSecond) return object
       rounds.isSecond = true
       // Webhooks may have taken seconds.
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
-    return goOn(mutated, (object) => {
+    return thenMaybe(mutated, (object) => {
       step.passed(watch)
       return object
     })
   }
 
   /** Returns a promise only if a plugin has to wait. */
-  validate(attributes: Attributes): Maybe<void> {
+  validate(attributes: Attributes): MaybePromise<void> {
     const step = this.#chainOf(attributes).validating
     const watch = new Stopwatch(this.#monotonicMs)
-    return goOn(
+    return thenMaybe(
       step.runAll(watch, ({ run }) => run(attributes)),
       () => step.passed(watch),
     )
@@ -228,7 +226,7 @@ function mutateOnce(
   attributes: Attributes,
   step: Chain['mutating'],
   { rounds, watch }: { readonly rounds: Rounds; readonly watch: Stopwatch },
-): Maybe<KubeObject | undefined> {
+): MaybePromise<KubeObject | undefined> {
   let { object } = attributes
   const replace = (mutated: KubeObject | undefined): void => {
     object = mutated
@@ -240,5 +238,5 @@ function mutateOnce(
     )
     return mutated instanceof Promise ? mutated.then(replace) : replace(mutated)
   })
-  return goOn(ran, () => object)
+  return thenMaybe(ran, () => object)
 }

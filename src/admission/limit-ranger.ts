@@ -9,12 +9,12 @@ import {
   type KubeObject,
   textOf,
 } from '../api/object.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { Slices } from '../lib/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
-import type { Maybe } from '../api/object-access.ts'
 
 /** The annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
@@ -24,7 +24,7 @@ const annotation = 'kubernetes.io/limit-ranger'
 const FILLED_MAX = 200_000
 
 export function createLimitRanger(
-  readRanges: (namespace: string) => Maybe<readonly KubeObject[]>,
+  readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
   // Pod-level amounts of huge pages are not compared with limits.

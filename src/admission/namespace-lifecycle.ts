@@ -5,9 +5,9 @@
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { type Attributes, type Plugin, shownName } from './admission.ts'
 import { isOfNamespaces } from './match/namespaces.ts'
-import type { Maybe } from '../api/object-access.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -18,7 +18,10 @@ const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleParts = {
   /** Undefined if there is no such namespace. */
-  readonly readNamespace: (name: string, at: 'any' | 'latest') => Maybe<KubeObject | undefined>
+  readonly readNamespace: (
+    name: string,
+    at: 'any' | 'latest',
+  ) => MaybePromise<KubeObject | undefined>
   readonly clock: Clock
 }
 
@@ -49,7 +52,7 @@ export function createNamespaceLifecycle({
 
   const checkContent = async (
     attributes: Attributes,
-    known: Maybe<KubeObject | undefined>,
+    known: MaybePromise<KubeObject | undefined>,
   ): Promise<KubeObject | undefined> => {
     const { operation, resource, namespace, object } = attributes
     let found = await known

@@ -4,7 +4,8 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Maybe, Objects, ResourceId } from '../api/object-access.ts'
+import type { Objects, ResourceId } from '../api/object-access.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 
 /** How long the absence is cached, as upstream. */
 const NONE_MS = 30_000
@@ -15,14 +16,14 @@ export function createNamespaceRules(
   objects: Pick<Objects, 'list'>,
   resource: ResourceId,
   clock: Clock,
-): (namespace: string) => Maybe<readonly KubeObject[]> {
+): (namespace: string) => MaybePromise<readonly KubeObject[]> {
   /** Until when the absence is cached, by namespace. */
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()
   const lookUp = async (
     namespace: string,
-    known: Maybe<readonly KubeObject[]>,
+    known: MaybePromise<readonly KubeObject[]>,
   ): Promise<readonly KubeObject[]> => {
     const found = await known
     if (isEnough(found, namespace)) return found

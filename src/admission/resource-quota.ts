@@ -6,8 +6,9 @@ import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LimitedResource } from '../config/files/resource-quota.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Plugin } from './admission.ts'
-import type { Maybe, Objects } from '../api/object-access.ts'
+import type { Objects } from '../api/object-access.ts'
 import type { Charge } from './resource-quota/charge.ts'
 import { Evaluators } from './resource-quota/evaluators.ts'
 import { LimitedResources } from './resource-quota/limited.ts'
@@ -24,7 +25,7 @@ type QuotaParts = {
 
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
-  readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
+  readQuotas: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   { gates, clock, limitedResources, openCharges }: QuotaParts,
 ): Plugin {
   const evaluators = new Evaluators(gates, clock)
@@ -37,7 +38,7 @@ export function createResourceQuota(
     return ledger.charge(namespace, charge)
   }
   const chargeQuotas = async (
-    quotas: Maybe<readonly KubeObject[]>,
+    quotas: MaybePromise<readonly KubeObject[]>,
     charge: Charge,
   ): Promise<void> => {
     if ((await quotas).length > 0) await settle(charge)

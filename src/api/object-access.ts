@@ -1,4 +1,5 @@
 /** How plugins read other objects: from the cache and, before they refuse something because of them, in their latest state. */
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
 import type { KubeObject } from './object.ts'
 
@@ -13,7 +14,6 @@ export type ResourceId = {
 export type NamespacedName = { readonly namespace: string; readonly name: string }
 
 /** Synchronous if it comes from the cache. */
-export type Maybe<T> = T | Promise<T>
 
 export type WantedField = {
   /** The names that lead to the field. */
@@ -29,9 +29,13 @@ export type Objects = {
     resource: ResourceId,
     place: NamespacedName,
     at: At,
-  ) => Maybe<KubeObject | undefined>
+  ) => MaybePromise<KubeObject | undefined>
   /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
-  readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
+  readonly list: (
+    resource: ResourceId,
+    namespace: string,
+    at: At,
+  ) => MaybePromise<readonly KubeObject[]>
   /**
    * The first objects of a namespace, in their latest state, of which a field is wanted. The others are not decoded: they may be large, and
    * many.

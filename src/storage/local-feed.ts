@@ -4,7 +4,7 @@
  * answered only while all ranges are synced.
  */
 import { Deque } from '../lib/deque.ts'
-import { goOn } from '../lib/go-on.ts'
+import { thenMaybe } from '../lib/maybe-promise.ts'
 import type { Timers } from '../lib/timers.ts'
 import type {
   FeedEvent,
@@ -135,7 +135,7 @@ export class LocalFeed implements FeedStream {
   #replay(index: number, range: RangeState): void {
     const { source, previous = false } = this.#parts
     range.state = 'asking'
-    const replayed = goOn(
+    const replayed = thenMaybe(
       source.commitsAfter({
         after: range.told,
         most: REPLAYED_AT_ONCE,

@@ -10,6 +10,7 @@ import { anonymousUser } from '../../api/user.ts'
 import { createBoundedLog } from '../../lib/bounded-log.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type Attempt, type Authenticated, unknownCaller } from './attempt.ts'
 import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
@@ -157,16 +158,11 @@ function knownOf(
   return undefined
 }
 
-/** Stays synchronous if there is no promise to wait for. */
-function orElse(result: TokenResult, other: () => Authenticated | Promise<Authenticated>) {
-  return result instanceof Promise ? afterwards(result, other) : (result ?? other())
-}
-
-async function afterwards(
-  result: Promise<Authenticated | undefined>,
-  other: () => Authenticated | Promise<Authenticated>,
-): Promise<Authenticated> {
-  return (await result) ?? other()
-}
+/** An inline check instead of `thenMaybe`: most requests need no closure here. */
+const orElse = (
+  result: TokenResult,
+  other: () => MaybePromise<Authenticated>,
+): MaybePromise<Authenticated> =>
+  result instanceof Promise ? result.then((known) => known ?? other()) : (result ?? other())
 
 const nobody: Authenticated = { user: anonymousUser }

@@ -5,6 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
 import type { User } from '../../api/user.ts'
+import { thenMaybe } from '../../lib/maybe-promise.ts'
 import {
   type AccessCheck,
   authorizerValue,
@@ -44,7 +45,7 @@ export function celAuthorizer({
     const known = kept.get(key)
     if (known !== undefined) return known
     const decision = authorize(checkedUser(check, user), attributesOf(check), waiting)
-    const told = decision instanceof Promise ? decision.then(toldOf) : toldOf(decision)
+    const told = thenMaybe(decision, toldOf)
     if (kept.size < KEPT_MAX) kept.set(key, told)
     return told
   }

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { tooManyRequests } from '../../api/errors.ts'
 import type { User } from '../../api/user.ts'
+import { thenMaybe } from '../../lib/maybe-promise.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../../config/files/authorization-webhook.ts'
 import { TtlCache } from '../../lib/ttl-cache.ts'
@@ -103,7 +104,7 @@ class WebhookAuthorizer {
       return matched
     }
     const matched = matchConditions(spec, { conditions, hasSelectors, answerPattern })
-    return matched instanceof Promise ? matched.then(told) : told(matched)
+    return thenMaybe(matched, told)
   }
 
   #askIf(

@@ -2,8 +2,9 @@
 import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
 import type { Attributes } from '../admission.ts'
-import type { Maybe, Objects } from '../../api/object-access.ts'
+import type { Objects } from '../../api/object-access.ts'
 import { invalidSelector, type MatchCriteria } from './criteria.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
@@ -36,7 +37,10 @@ export function knownNamespace(
 }
 
 /** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
-export function findNamespace(objects: Pick<Objects, 'get'>, name: string): Maybe<KubeObject> {
+export function findNamespace(
+  objects: Pick<Objects, 'get'>,
+  name: string,
+): MaybePromise<KubeObject> {
   const known = objects.get(namespaces, { namespace: '', name }, 'any')
   return known === undefined || known instanceof Promise ? findLater(objects, name, known) : known
 }
@@ -44,7 +48,7 @@ export function findNamespace(objects: Pick<Objects, 'get'>, name: string): Mayb
 async function findLater(
   objects: Pick<Objects, 'get'>,
   name: string,
-  known: Maybe<KubeObject | undefined>,
+  known: MaybePromise<KubeObject | undefined>,
 ): Promise<KubeObject> {
   const found = (await known) ?? (await objects.get(namespaces, { namespace: '', name }, 'latest'))
   if (found === undefined) throw notFound(namespaces, name)
@@ -56,7 +60,7 @@ export function matchesNamespaceSelector(
   { namespaceSelector }: MatchCriteria,
   attributes: Attributes,
   objects: Pick<Objects, 'get'>,
-): Maybe<boolean> {
+): MaybePromise<boolean> {
   if (namespaceSelector === undefined) throw invalidSelector('namespaceSelector')
   const name = namespaceOf(attributes)
   if (namespaceSelector.length === 0 || (name === '' && !isOfNamespaces(attributes))) return true
@@ -67,5 +71,5 @@ export function matchesNamespaceSelector(
   const found = findNamespace(objects, name)
   const isMatched = ({ metadata }: KubeObject): boolean =>
     matchesLabels(namespaceSelector, metadata.labels)
-  return found instanceof Promise ? found.then(isMatched) : isMatched(found)
+  return thenMaybe(found, isMatched)
 }

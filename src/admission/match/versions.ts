@@ -1,7 +1,7 @@
 /** Objects in the version that a webhook or a policy asks for (matchPolicy Equivalent). */
 import type { KubeObject } from '../../api/object.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import type { Maybe } from '../../api/object-access.ts'
 
 export type GroupVersionKind = {
   readonly group: string
@@ -38,7 +38,7 @@ export function convertTo(
   object: KubeObject,
   { from, to, subresource }: Conversion,
   convertByWebhook: ConvertByWebhook,
-): Maybe<KubeObject> {
+): MaybePromise<KubeObject> {
   if (from === to || kindAt(from, subresource).kind !== from.kind) return object
   if (from.conversionWebhook !== undefined) return convertByWebhook(object, from, to)
   if (from.isCustom) return { ...object, apiVersion: apiVersionOf(to) }

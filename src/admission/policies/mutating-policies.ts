@@ -6,11 +6,11 @@
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { awaitMaybe, type MaybeAsync, runMaybeAsync } from '../../lib/maybe-promise.ts'
 import { CelError, type Result } from '../../objects/cel/values.ts'
 import { addAll } from '../../lib/long-lists.ts'
 import { TextRoom } from '../../lib/bounded-texts.ts'
 import { inSlices } from '../../lib/slices.ts'
-import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, type Rounds } from '../admission.ts'
@@ -55,7 +55,7 @@ export function createMutatingPolicies(parts: MutatingPoliciesParts): Plugin {
       const known = reinvocations.get(rounds) ?? new Reinvocations()
       reinvocations.set(rounds, known)
       const review = new Review(attributes, { ...parts, rounds, reinvocations: known })
-      return nowOrLater(review.run(candidates))
+      return runMaybeAsync(review.run(candidates))
     },
   }
 }
@@ -93,7 +93,7 @@ class Review {
   }
 
   /** The object as the policies leave it. Fails with an ApiError. */
-  *run(policies: readonly Matched[]): Waits<KubeObject | undefined> {
+  *run(policies: readonly Matched[]): MaybeAsync<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#parts
     // All policies are matched with the object before any of them changes it.
     const invocations: Invocation[] = []
@@ -120,7 +120,7 @@ class Review {
     return this.#object
   }
 
-  *#turn(): Waits<void> {
+  *#turn(): MaybeAsync<void> {
     const turn = this.#request.turn()
     if (turn !== undefined) yield turn
   }
@@ -129,7 +129,7 @@ class Review {
     return failedByPolicies(refusal(this.#attributes, ''), this.#faults)
   }
 
-  *#invocationsOf(matched: Matched): Waits<Invocation[]> {
+  *#invocationsOf(matched: Matched): MaybeAsync<Invocation[]> {
     const found: Invocation[] = []
     yield* this.#orFault(matched.entry.policy, undefined, this.#findInvocations(matched, found))
     return found
@@ -138,18 +138,18 @@ class Review {
   *#findInvocations(
     { entry: { policy, bindings }, resource }: Matched,
     found: Invocation[],
-  ): Waits<void> {
+  ): MaybeAsync<void> {
     if (!(yield* this.#request.isSelected(policy.criteria))) return
     const kind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
     const request = this.#request
     for (const binding of bindings) {
-      const find = function* (): Waits<void> {
+      const find = function* (): MaybeAsync<void> {
         if (!(yield* request.isBound(binding))) return
         found.push({
           policy,
           binding,
           resource,
-          params: yield* wait(request.paramsOf(binding, kind)),
+          params: yield* awaitMaybe(request.paramsOf(binding, kind)),
         })
       }
       yield* this.#orFault(policy, binding, find())
@@ -158,16 +158,23 @@ class Review {
     }
   }
 
-  *#invoke(invocation: Invocation, params: Params): Waits<void> {
+  *#invoke(invocation: Invocation, params: Params): MaybeAsync<void> {
     const { policy, binding } = invocation
-    const { mutations } = yield* wait(policy.compiled())
+    const { mutations } = yield* awaitMaybe(policy.compiled())
     yield* this.#orFault(policy, binding, this.#mutateAll(mutations, invocation, params))
   }
 
-  *#mutateAll(mutations: readonly Mutation[], invocation: Invocation, params: Params): Waits<void> {
+  *#mutateAll(
+    mutations: readonly Mutation[],
+    invocation: Invocation,
+    params: Params,
+  ): MaybeAsync<void> {
     const { policy, binding, resource } = invocation
     const { rounds, reinvocations } = this.#parts
-    const matches = yield* this.#matches(policy, yield* wait(this.#request.input(resource, params)))
+    const matches = yield* this.#matches(
+      policy,
+      yield* awaitMaybe(this.#request.input(resource, params)),
+    )
     if (!matches) return
     const key = keyOf(policy, binding, params)
     if (rounds.isSecond && !reinvocations.isRequired(key)) return
@@ -185,14 +192,18 @@ class Review {
     if (policy.isReinvoked) reinvocations.invoked(key)
   }
 
-  *#mutateBy(object: KubeObject, mutating: Mutating): Waits<void> {
+  *#mutateBy(object: KubeObject, mutating: Mutating): MaybeAsync<void> {
     this.#object = yield* this.#mutate(object, mutating)
     this.#request.object = this.#object
     this.#isMutated = true
   }
 
   /** A fault denies the request at the end, unless the policy ignores errors. */
-  *#orFault(policy: MutatingPolicy, binding: Binding | undefined, work: Waits<void>): Waits<void> {
+  *#orFault(
+    policy: MutatingPolicy,
+    binding: Binding | undefined,
+    work: MaybeAsync<void>,
+  ): MaybeAsync<void> {
     try {
       yield* work
     } catch (error) {
@@ -214,11 +225,11 @@ class Review {
   }
 
   /** Fails with a MutationFault. */
-  *#matches(policy: MutatingPolicy, input: PolicyInput): Waits<boolean> {
+  *#matches(policy: MutatingPolicy, input: PolicyInput): MaybeAsync<boolean> {
     const request = this.#request
-    const compiled = yield* wait(policy.compiled())
+    const compiled = yield* awaitMaybe(policy.compiled())
     if (compiled.conditions.length === 0) return true
-    const matches = yield* wait(
+    const matches = yield* awaitMaybe(
       request.run(policy, (running) => matchesConditions(compiled, input, running)),
     )
     if (matches instanceof CelError) throw new MutationFault(matches.message)
@@ -229,38 +240,42 @@ class Review {
   *#mutate(
     object: KubeObject,
     { policy, mutation, resource, params }: Mutating,
-  ): Waits<KubeObject> {
+  ): MaybeAsync<KubeObject> {
     const { resource: own, subresource } = this.#attributes
     const { convertByWebhook } = this.#parts
     const result = yield* this.#evaluate(
       policy,
       mutation,
-      yield* wait(this.#request.input(resource, params)),
+      yield* awaitMaybe(this.#request.input(resource, params)),
     )
     const mutated = mutatedBy(resource, this.#attributes)
-    const versioned = yield* wait(
+    const versioned = yield* awaitMaybe(
       convertTo(object, { from: own, to: resource, subresource }, convertByWebhook),
     )
     const change = mutation.patchType === 'ApplyConfiguration' ? applyConfiguration : patchObject
-    const changed = yield* wait(inSlices(change(result, versioned, mutated)))
+    const changed = yield* awaitMaybe(inSlices(change(result, versioned, mutated)))
     const isOfResource = kindAt(own, subresource).kind === own.kind
     if (resource !== own && isOfResource && !own.isCustom)
       throw new MutationFault(unknownConversion(resource, own))
-    return yield* wait(
+    return yield* awaitMaybe(
       convertTo(changed, { from: resource, to: own, subresource }, convertByWebhook),
     )
   }
 
-  *#evaluate(policy: MutatingPolicy, { expression }: Mutation, input: PolicyInput): Waits<Result> {
+  *#evaluate(
+    policy: MutatingPolicy,
+    { expression }: Mutation,
+    input: PolicyInput,
+  ): MaybeAsync<Result> {
     if (expression.fault !== undefined)
       throw new MutationFault(`compilation failed: ${expression.fault}`)
     const request = this.#request
-    const compiled = yield* wait(policy.compiled())
+    const compiled = yield* awaitMaybe(policy.compiled())
     const evaluated = request.run(policy, (running) => {
       const scope = new Scope(input, allVariables, { policy: compiled, running })
       return new Expressions(scope, running, POLICY_COST_MAX).evaluate([expression])
     })
-    const results = yield* wait(evaluated)
+    const results = yield* awaitMaybe(evaluated)
     if (results === undefined) throw new MutationFault(OVER_BUDGET)
     const [result = null] = results
     if (result instanceof CelError) throw new MutationFault(result.message)

@@ -1,8 +1,9 @@
 /** The parameters that a binding refers to. */
 import type { KubeObject } from '../../api/object.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
-import type { Maybe, Objects } from '../../api/object-access.ts'
+import type { Objects } from '../../api/object-access.ts'
 import type { ParamKind, ParamRef } from './policy.ts'
 
 /** Faults of a policy or a binding, which the failurePolicy decides about. */
@@ -31,7 +32,7 @@ export function readParams(
     namespace,
     objects,
   }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
-): Maybe<Iterable<Param>> {
+): MaybePromise<Iterable<Param>> {
   const found = findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
   const listedOf = (all: Found): Iterable<Param> => {
     if (all.length > 0 || !ref.deniesIfNone) return paramsIn(all, resource)
@@ -39,7 +40,7 @@ export function readParams(
       'no params found for policy binding with `Deny` parameterNotFoundAction',
     )
   }
-  return found instanceof Promise ? found.then(listedOf) : listedOf(found)
+  return thenMaybe(found, listedOf)
 }
 
 type Found = readonly (() => KubeObject)[]
@@ -70,10 +71,10 @@ function findParams(
   resource: Resource,
   { name, selector }: ParamRef,
   { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'select'> },
-): Maybe<Found> {
+): MaybePromise<Found> {
   if (name !== '') {
     const found = objects.get(resource, { namespace: place, name }, 'any')
-    return found instanceof Promise ? found.then(listed) : listed(found)
+    return thenMaybe(found, listed)
   }
   if (selector === undefined)
     throw new ConfigurationFault('one of name or selector must be provided')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anObject, attributes, MemoryObjects } from '../../../test/support/harness/admission.ts'
 import { ApiError, unclassified } from '../../api/errors.ts'
+import { runMaybeAsync } from '../../lib/maybe-promise.ts'
 import { Metrics } from '../../lib/metrics.ts'
-import { nowOrLater } from '../../lib/waits.ts'
 import { WebhookError } from '../../net/outbound/call.ts'
 import { BusyError } from '../../net/outbound/call-limit.ts'
 import { TooLargeError } from '../../net/outbound/send.ts'
@@ -32,7 +32,7 @@ async function failureAfter(cause: Error): Promise<unknown> {
     },
   )
   try {
-    await nowOrLater(request.objectsIn({ ...resource, version: 'v2' }))
+    await runMaybeAsync(request.objectsIn({ ...resource, version: 'v2' }))
   } catch (error) {
     return error
   }

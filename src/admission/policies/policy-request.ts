@@ -1,6 +1,12 @@
 /** A request as policies of all types see it: whether they match, their parameters, and the variables of their expressions. */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
+import {
+  awaitMaybe,
+  type MaybeAsync,
+  type MaybePromise,
+  runMaybeAsync,
+} from '../../lib/maybe-promise.ts'
 import { lazyValueOf } from '../../objects/cel/json-values.ts'
 import type { CheckedResource } from '../../objects/cel/library/authorizer.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
@@ -9,7 +15,6 @@ import { nowOrInTurns, type TurnTools, type Turns } from '../../objects/cel/turn
 import type { Result } from '../../objects/cel/values.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Slices } from '../../lib/slices.ts'
-import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { WebhookError } from '../../net/outbound/call.ts'
 import type { Attributes } from '../admission.ts'
@@ -23,7 +28,7 @@ import {
   namespaceOf,
 } from '../match/namespaces.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
-import type { Maybe, Objects } from '../../api/object-access.ts'
+import type { Objects } from '../../api/object-access.ts'
 import type { PolicyInput, Running } from './expressions.ts'
 import { LazyWire } from './lazy-wire.ts'
 import { ConfigurationFault, type Param, readParams } from './params.ts'
@@ -86,7 +91,7 @@ export class PolicyRequest {
   }
 
   /** Runs expressions of a policy; a promise only if they take more than one turn. */
-  run<T>(policy: { readonly name: string }, work: (running: Running) => Turns<T>): Maybe<T> {
+  run<T>(policy: { readonly name: string }, work: (running: Running) => Turns<T>): MaybePromise<T> {
     const { clock, conditionMetrics } = this.#parts
     const { operation } = this.attributes
     const tools = this.#tools
@@ -109,9 +114,13 @@ export class PolicyRequest {
   }
 
   /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
-  *isSelected(criteria: MatchCriteria): Waits<boolean> {
+  *isSelected(criteria: MatchCriteria): MaybeAsync<boolean> {
     try {
-      if (!(yield* wait(matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects))))
+      if (
+        !(yield* awaitMaybe(
+          matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects),
+        ))
+      )
         return false
       return matchesObjectSelector(criteria, this.attributes)
     } catch (error) {
@@ -121,7 +130,7 @@ export class PolicyRequest {
     }
   }
 
-  *isBound({ criteria }: Binding): Waits<boolean> {
+  *isBound({ criteria }: Binding): MaybeAsync<boolean> {
     if (!(yield* this.isSelected(criteria))) return false
     if (criteria.rules === undefined && criteria.excluded.length === 0) return true
     this.#equivalents ??= equivalentsOf(this.#parts.registry, this.attributes)
@@ -132,7 +141,7 @@ export class PolicyRequest {
   }
 
   /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */
-  paramsOf({ paramRef }: Binding, resource: Resource | undefined): Maybe<Iterable<Params>> {
+  paramsOf({ paramRef }: Binding, resource: Resource | undefined): MaybePromise<Iterable<Params>> {
     if (resource === undefined) return [undefined]
     if (paramRef === undefined) return [null]
     const { objects } = this.#parts
@@ -140,22 +149,24 @@ export class PolicyRequest {
   }
 
   /** `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound if the namespace does not exist. */
-  input(resource: Resource, params: Params): Maybe<PolicyInput> {
+  input(resource: Resource, params: Params): MaybePromise<PolicyInput> {
     return resource === this.attributes.resource && this.#namespace !== undefined
       ? new LazyInput(this, { resource, objects: this.#values.own, params })
-      : nowOrLater(this.#makeInput(resource, params))
+      : runMaybeAsync(this.#makeInput(resource, params))
   }
 
-  *#makeInput(resource: Resource, params: Params): Waits<PolicyInput> {
+  *#makeInput(resource: Resource, params: Params): MaybeAsync<PolicyInput> {
     const objects = yield* this.objectsIn(resource)
-    this.#namespace ??= yield* wait(findNamespace(this.#parts.objects, this.attributes.namespace))
+    this.#namespace ??= yield* awaitMaybe(
+      findNamespace(this.#parts.objects, this.attributes.namespace),
+    )
     return new LazyInput(this, { resource, objects, params })
   }
 
   /** Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a limit of this server ended its call. */
-  *objectsIn(resource: Resource): Waits<ObjectValues> {
+  *objectsIn(resource: Resource): MaybeAsync<ObjectValues> {
     try {
-      return yield* wait(this.#values.objectsIn(resource))
+      return yield* awaitMaybe(this.#values.objectsIn(resource))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`

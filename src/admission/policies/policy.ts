@@ -1,12 +1,12 @@
 /** A validating or mutating policy and its bindings, as far as requests need them. */
 import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
 import { requirementsOf } from '../../registry/rules/label-selector.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 import { type MatchCriteria, readPolicyCriteria } from '../match/criteria.ts'
-import type { Maybe } from '../../api/object-access.ts'
 import { isParameterized } from './compile-expressions.ts'
 
 export type ParamKind = { readonly apiVersion: string; readonly kind: string }
@@ -25,7 +25,7 @@ export class Policy<C> {
   readonly isReinvoked: boolean
   readonly #spec: Fields
   readonly #compile: Compile<C>
-  #compiled: Maybe<C> | undefined
+  #compiled: MaybePromise<C> | undefined
 
   constructor({ metadata, spec }: KubeObject, compile: Compile<C>) {
     const { name = '' } = metadata
@@ -48,7 +48,7 @@ export class Policy<C> {
   }
 
   /** Compiled when the first request matches, and then kept. A promise only while that takes long. */
-  compiled(): Maybe<C> {
+  compiled(): MaybePromise<C> {
     if (this.#compiled !== undefined) return this.#compiled
     const compiled = nowOrInTurns((slice) => this.#compile(this.#spec, slice))
     if (!(compiled instanceof Promise)) return (this.#compiled = compiled)

@@ -1,15 +1,20 @@
 /** What the expressions of policies see of a request. Values are made when the first policy matches, and shared by all of them. */
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
+import {
+  awaitMaybe,
+  type MaybeAsync,
+  type MaybePromise,
+  runMaybeAsync,
+  thenMaybe,
+} from '../../lib/maybe-promise.ts'
 import { requestType } from '../../objects/cel/admission.ts'
 import { lazyValueOf, valueOf } from '../../objects/cel/json-values.ts'
 import { dyn } from '../../objects/cel/types.ts'
 import type { Result } from '../../objects/cel/values.ts'
-import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { User } from '../../api/user.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../match/namespaces.ts'
-import type { Maybe } from '../../api/object-access.ts'
 import { LazyWire } from './lazy-wire.ts'
 import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
 
@@ -19,7 +24,7 @@ export class RequestValues {
   readonly #attributes: Attributes
   readonly #convertByWebhook: ConvertByWebhook
   #own: ObjectValues | undefined
-  #converted: Map<Resource, Maybe<ObjectValues>> | undefined
+  #converted: Map<Resource, MaybePromise<ObjectValues>> | undefined
   readonly #requests: Map<Resource, Result>
 
   constructor(
@@ -47,11 +52,11 @@ export class RequestValues {
   }
 
   /** The same in the version of this resource. */
-  objectsIn(resource: Resource): Maybe<ObjectValues> {
+  objectsIn(resource: Resource): MaybePromise<ObjectValues> {
     if (resource === this.#attributes.resource) return this.own
     const known = this.#converted?.get(resource)
     if (known !== undefined) return known
-    const made = nowOrLater(this.#convert(resource))
+    const made = runMaybeAsync(this.#convert(resource))
     this.#converted ??= new Map()
     this.#converted.set(resource, made)
     return made
@@ -73,18 +78,21 @@ export class RequestValues {
     return { object: valueIn(object), oldObject: valueIn(oldObject) }
   }
 
-  *#convert(to: Resource): Waits<ObjectValues> {
-    const object = yield* wait(this.#convertOne(this.#attributes.object, to))
-    return { object, oldObject: yield* wait(this.#convertOne(this.#attributes.oldObject, to)) }
+  *#convert(to: Resource): MaybeAsync<ObjectValues> {
+    const object = yield* awaitMaybe(this.#convertOne(this.#attributes.object, to))
+    return {
+      object,
+      oldObject: yield* awaitMaybe(this.#convertOne(this.#attributes.oldObject, to)),
+    }
   }
 
-  #convertOne(one: KubeObject | undefined, to: Resource): Maybe<Result> {
+  #convertOne(one: KubeObject | undefined, to: Resource): MaybePromise<Result> {
     if (one === undefined) return null
     const { resource: from, subresource, shape } = this.#attributes
     const valueIn = (inVersion: KubeObject): Result =>
       lazyValueOf(new LazyWire(inVersion, (inVersion === one ? shape() : to.shape).struct))
     const converted = convertTo(one, { from, to, subresource }, this.#convertByWebhook)
-    return converted instanceof Promise ? converted.then(valueIn) : valueIn(converted)
+    return thenMaybe(converted, valueIn)
   }
 }
 

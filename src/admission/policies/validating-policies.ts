@@ -3,14 +3,18 @@
  * audits as the bindings say. Of several denials the first one is reported, by the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
+import {
+  awaitMaybe,
+  type MaybeAsync,
+  type MaybePromise,
+  runMaybeAsync,
+} from '../../lib/maybe-promise.ts'
 import { printString } from '../../objects/codec/json.ts'
-import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
 import { isDecided, Selected } from '../match/selected.ts'
-import type { Maybe } from '../../api/object-access.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { OVER_BUDGET } from './costs.ts'
 import { type Decision, type Evaluation, evaluatePolicy } from './evaluate-policy.ts'
@@ -37,7 +41,7 @@ export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
       return candidates.length === 0
         ? undefined
-        : nowOrLater(new Review(attributes, parts).run(candidates))
+        : runMaybeAsync(new Review(attributes, parts).run(candidates))
     },
   }
 }
@@ -69,19 +73,19 @@ class Review {
   }
 
   /** Fails with an ApiError if the request is denied. */
-  *run(policies: readonly Matched[]): Waits<void> {
+  *run(policies: readonly Matched[]): MaybeAsync<void> {
     for (const matched of policies) yield* this.#review(matched)
     const [first] = this.#denials
     if (first !== undefined)
       throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
   }
 
-  *#turn(): Waits<void> {
+  *#turn(): MaybeAsync<void> {
     const turn = this.#request.turn()
     if (turn !== undefined) yield turn
   }
 
-  *#review(matched: Matched): Waits<void> {
+  *#review(matched: Matched): MaybeAsync<void> {
     const { policy, bindings } = matched.entry
     const annotations: Annotations = new Map()
     try {
@@ -110,14 +114,14 @@ class Review {
       paramKind,
       annotations,
     }: { readonly paramKind: Resource | undefined; readonly annotations: Annotations },
-  ): Waits<void> {
+  ): MaybeAsync<void> {
     const request = this.#request
     try {
       if (!binding.criteria.isEverything && !(yield* request.isBound(binding))) return
       const found = request.paramsOf(binding, paramKind)
-      for (const params of found instanceof Promise ? yield* wait(found) : found) {
+      for (const params of found instanceof Promise ? yield* awaitMaybe(found) : found) {
         const evaluated = this.#evaluate(policy, resource, params)
-        const evaluation = evaluated instanceof Promise ? yield* wait(evaluated) : evaluated
+        const evaluation = evaluated instanceof Promise ? yield* awaitMaybe(evaluated) : evaluated
         this.#act(policy, binding, evaluation, annotations)
         if (params !== undefined) yield* this.#turn()
       }
@@ -134,7 +138,11 @@ class Review {
     this.#denials.push({ policy, binding, message, reason: 'Invalid' })
   }
 
-  #evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Maybe<Evaluation> {
+  #evaluate(
+    policy: ValidatingPolicy,
+    resource: Resource,
+    params: Params,
+  ): MaybePromise<Evaluation> {
     const compiled = policy.compiled()
     // The next time it is there.
     if (compiled instanceof Promise)
@@ -145,7 +153,11 @@ class Review {
       : this.#run(policy, compiled, input)
   }
 
-  #run(policy: ValidatingPolicy, compiled: CompiledPolicy, input: PolicyInput): Maybe<Evaluation> {
+  #run(
+    policy: ValidatingPolicy,
+    compiled: CompiledPolicy,
+    input: PolicyInput,
+  ): MaybePromise<Evaluation> {
     return this.#request.run(policy, (running) => evaluatePolicy(compiled, input, running))
   }
 

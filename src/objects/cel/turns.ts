@@ -1,4 +1,5 @@
 /** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { parts } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
@@ -23,15 +24,20 @@ export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,
   tools: TurnTools = {},
   slices: Slices = new Slices(),
-): T | Promise<T> {
+): MaybePromise<T> {
   const turns = work({ isOver: () => slices.isOver, begin: () => slices.begin() })
   const first = turns.next()
-  return first.done === true ? first.value : goOn(turns, { first: first.value, slices, ...tools })
+  return first.done === true
+    ? first.value
+    : continueInTurns(turns, { first: first.value, slices, ...tools })
 }
 
-type Going = TurnTools & { readonly first: Asked | undefined; readonly slices: Slices }
+type ContinueOptions = TurnTools & { readonly first: Asked | undefined; readonly slices: Slices }
 
-async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going): Promise<T> {
+async function continueInTurns<T>(
+  turns: Turns<T>,
+  { first, slices, answer, refuse }: ContinueOptions,
+): Promise<T> {
   let value = first
   for (;;) {
     refuse?.()
@@ -43,7 +49,7 @@ async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going
   }
 }
 
-function answerOf(question: Question, answer: AnswerPattern | undefined): Result | Promise<Result> {
+function answerOf(question: Question, answer: AnswerPattern | undefined): MaybePromise<Result> {
   if (question instanceof LaterResult) return question.result
   return answer === undefined ? question.answer() : answer(question)
 }

@@ -5,7 +5,7 @@ import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { RequestInfo } from '../../api/context.ts'
 import { ofSharedHeaders } from '../../api/shared-headers.ts'
 import type { User } from '../../api/user.ts'
-import { goOn } from '../../lib/go-on.ts'
+import { thenMaybe } from '../../lib/maybe-promise.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Arrived } from '../audit/audited-request.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
@@ -31,7 +31,7 @@ export function authenticateRequest(authenticate: Authenticate, monotonicMs: Mon
   return (life) => {
     const { request, context, startMs, ownUser } = life
     if (ownUser !== undefined) return identify(life, { user: ownUser })
-    return goOn(authenticate(request, context, startMs), (found) => identify(life, found))
+    return thenMaybe(authenticate(request, context, startMs), (found) => identify(life, found))
   }
 }
 

@@ -5,7 +5,7 @@ import type { AccessDecision } from '../../api/access.ts'
 import { pageNotFound, requestTimedOut, undecided } from '../../api/errors.ts'
 import type { Spent } from '../../api/spent.ts'
 import { assert } from '../../lib/assert.ts'
-import { goOn } from '../../lib/go-on.ts'
+import { thenMaybe } from '../../lib/maybe-promise.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { RoutedRequest } from '../routed-request.ts'
@@ -36,7 +36,7 @@ export function authorizeRequest({ authorize, monotonicMs, onDecided }: Authoriz
   return (life) => {
     const { context } = life
     const sinceMs = monotonicMs()
-    return goOn(authorize(context.user, context.info, context), (decision) =>
+    return thenMaybe(authorize(context.user, context.info, context), (decision) =>
       check(life, decision, sinceMs),
     )
   }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { awaitMaybe, type MaybeAsync, runMaybeAsync } from './maybe-promise.ts'
+
+function* sum(...values: readonly (number | Promise<number>)[]): MaybeAsync<number> {
+  let total = 0
+  for (const value of values) total += yield* awaitMaybe(value)
+  return total
+}
+
+test('work that waits for nothing is over at once', () => {
+  assert.equal(runMaybeAsync(sum(1, 2, 3)), 6)
+})
+
+test('work waits for promises, in their order', async () => {
+  const done = runMaybeAsync(sum(1, Promise.resolve(2), 3, Promise.resolve(4)))
+  assert.ok(done instanceof Promise)
+  assert.equal(await done, 10)
+})
+
+function* caught(value: Promise<number>): MaybeAsync<string> {
+  try {
+    return `${yield* awaitMaybe(value)}`
+  } catch (error) {
+    return `caught ${error instanceof Error ? error.message : ''}`
+  }
+}
+
+test('a rejection is thrown where the work waits, and ends work that does not catch it', async () => {
+  assert.equal(await runMaybeAsync(caught(Promise.reject(new Error('no')))), 'caught no')
+  await assert.rejects(
+    async () => runMaybeAsync(sum(1, Promise.reject(new Error('no')))),
+    /^Error: no$/,
+  )
+  assert.throws(() => runMaybeAsync(failing(1)), /^Error: at once$/)
+})
+
+function* failing(value: number): MaybeAsync<never> {
+  throw new Error((yield* awaitMaybe(value)) === 1 ? 'at once' : '')
+}
