@@ -9,13 +9,15 @@ import type { ApiResponse, Handler } from '../../api/request.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { Log } from '../../lib/log.ts'
 import { IndexedSet } from '../../lib/indexed-set.ts'
-import type { Connection } from './connection.ts'
+import { startWeight, TickScheduler } from '../../lib/tick-scheduler.ts'
 import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import { type Limits, stallMsMaxOf } from './limits.ts'
 import { leave, type Responder } from './respond.ts'
-import { Starts } from './starts.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
+
+/** Safe methods (RFC 9110, section 9.2.1) weigh little when they start. */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export type ExchangesOptions = {
   readonly handler: Handler
@@ -25,7 +27,7 @@ export type ExchangesOptions = {
   readonly takesCbor: boolean
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
-  /** Whether the handler itself decides when a request begins (flow control). */
+  /** Flow control in the handler decides which writes start. Here they weigh as little as it takes to find out who sends them. */
   readonly isWeighedLater: boolean
   /** What requests and answers may hold together. */
   readonly budget: ByteBudget
@@ -44,7 +46,8 @@ export class Exchanges {
   readonly #budget: ByteBudget
   readonly #sendsAway: () => boolean
   readonly #open = new IndexedSet<Exchange>()
-  readonly #starts: Starts<Connection, Exchange>
+  readonly #scheduler = new TickScheduler()
+  readonly #isWeighedLater: boolean
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
@@ -62,12 +65,7 @@ export class Exchanges {
     this.#isIdentityHeader = options.isIdentityHeader
     this.#endsUnauthenticated = options.endsUnauthenticated
     this.#budget = options.budget
-    const start = (exchange: Exchange): boolean => {
-      if (!this.#open.has(exchange)) return false
-      void this.#answer(exchange)
-      return true
-    }
-    this.#starts = new Starts(start, { isWeighedLater: options.isWeighedLater })
+    this.#isWeighedLater = options.isWeighedLater
     this.#sendsAway = options.sendsAway
   }
 
@@ -82,7 +80,18 @@ export class Exchanges {
     exchange.isReadable = isReadable
     exchange.holdWithin(this.#budget)
     this.#open.add(exchange)
-    this.#starts.add(exchange)
+    const weight = startWeight(!this.#isWeighedLater && !safeMethods.has(exchange.method))
+    if (this.#scheduler.tryStart(weight)) void this.#answer(exchange)
+    else this.#startLater(exchange, weight)
+  }
+
+  #startLater(exchange: Exchange, weight: number): void {
+    const start = (): boolean => {
+      if (!this.#open.has(exchange)) return false
+      void this.#answer(exchange)
+      return true
+    }
+    this.#scheduler.enqueue({ flow: exchange.connection, weight, start })
   }
 
   /** Called when its socket or stream is closed. False: it had ended before. */

@@ -8,6 +8,7 @@ import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { boundedKey } from '../../lib/bounded-key.ts'
 import { ownText } from '../../lib/own-text.ts'
+import { startWeight, TickScheduler } from '../../lib/tick-scheduler.ts'
 import type { Timer, Time } from '../../lib/timers.ts'
 import { Classifier } from './classifier.ts'
 import { FlowRequest, type FlowRequestOptions, oneSeat, type Work } from './flow-request.ts'
@@ -19,7 +20,6 @@ import type { FlowSeries } from './flow-schema-metrics.ts'
 import type { FlowMetrics, KindSeries } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
 import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
-import { Turns, weightOf } from './turns.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
 
@@ -81,7 +81,7 @@ export class FlowControl implements Disposable {
   readonly #levels: Levels
   readonly #schemas = new Map<string, FlowSchema>()
   readonly #watches = new WatchCounts()
-  readonly #turns: Turns
+  readonly #scheduler: TickScheduler
   readonly #heldRefusals = new HeldRefusals()
   /** The flow of the last request. */
   #lastSeries: FlowSeries | undefined
@@ -98,7 +98,7 @@ export class FlowControl implements Disposable {
     this.#parts = parts
     const { time, metrics, seats } = parts
     this.#levels = new Levels({ time, metrics, seats })
-    this.#turns = new Turns(time.defer)
+    this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
       // What has changed meanwhile is applied with a division of its own.
@@ -260,23 +260,23 @@ export class FlowControl implements Disposable {
     return hand
   }
 
-  /** At once if this turn of the loop has room. */
+  /** At once if this tick has room. */
   #begin(seat: Seat, { request }: Entering, isWrite: boolean): Seat | Promise<Seat> {
     const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
-      if (this.#lastSeries !== undefined) this.#turns.contend()
+      if (this.#lastSeries !== undefined) this.#scheduler.markContended()
       this.#lastSeries = series
       this.#lastDistinguisher = distinguisher
     }
-    const weight = weightOf(isWrite, seat.work.initialSeats)
-    if (this.#turns.takes(weight)) return this.#seated(seat)
+    const weight = startWeight(isWrite, seat.work.initialSeats)
+    if (this.#scheduler.tryStart(weight)) return this.#seated(seat)
     return new Promise((resolve) =>
-      this.#turns.add({
-        level,
+      this.#scheduler.enqueue({
+        group: level,
         // Not by queue: flows share queues, and none is to stand behind another.
         flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
-        begin: () => {
+        start: () => {
           resolve(this.#seated(seat))
           return true
         },
