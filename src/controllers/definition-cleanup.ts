@@ -65,7 +65,7 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
     return isTold ? undefined : telling(inProgress)(current)
   })
   // Objects are deleted in the storage version, which needs no conversion webhook: that may be deleted before the definition.
-  const stored = resources.find(({ storageVersion }) => storageVersion === undefined)
+  const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && parts.isBuiltInPlace(stored)) end = overlapping
   if (stored !== undefined && end === completed) {

@@ -25,7 +25,8 @@ function isBetter(one: Resource, other: Resource): boolean {
   return compareVersions(one.version, other.version) < 0
 }
 
-const isConvertedByWebhook = ({ converted }: Resource): boolean => converted?.() !== undefined
+const isConvertedByWebhook = ({ versions }: Resource): boolean =>
+  versions.converted?.() !== undefined
 
 type Named = Pick<Resource, 'group' | 'version' | 'plural'>
 

@@ -35,7 +35,8 @@ test('every kind of the table can be read and written', () => {
 })
 
 test('the table says what a resource is', () => {
-  const { shortNames, categories, singular, isNamespaced, isStored, verbs } = pods
+  const { isNamespaced, isStored, verbs } = pods
+  const { shortNames, categories, singular } = pods.discovery
   assert.deepEqual(
     { shortNames, categories, singular, isNamespaced, isStored },
     {
@@ -76,15 +77,23 @@ const writer = {
 
 test('a status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
-  const created = deployments.prepareCreate(given, writer)
+  const created = deployments.rules.prepareCreate(given, writer)
   assert.equal(created['status'], undefined)
   assert.equal(created.metadata.generation, 1)
   const current = { ...created, status: { replicas: 1 } }
-  const same = deployments.prepareUpdate({ ...given, metadata: current.metadata }, current, writer)
+  const same = deployments.rules.prepareUpdate(
+    { ...given, metadata: current.metadata },
+    current,
+    writer,
+  )
   assert.deepEqual([same['status'], same.metadata.generation], [{ replicas: 1 }, 1])
-  const changed = deployments.prepareUpdate({ ...current, spec: { replicas: 3 } }, current, writer)
+  const changed = deployments.rules.prepareUpdate(
+    { ...current, spec: { replicas: 3 } },
+    current,
+    writer,
+  )
   assert.equal(changed.metadata.generation, 2)
-  const status = deployments.subresourceRules['status']?.prepareUpdate(
+  const status = deployments.rules.subresources['status']?.prepareUpdate(
     { ...given, spec: { replicas: 9 } },
     current,
     writer,
@@ -92,7 +101,8 @@ test('a status is dropped on create and kept on update', () => {
   assert.deepEqual([status?.['spec'], status?.['status']], [{ replicas: 2 }, { replicas: 7 }])
 })
 
-const isFine = (one: Resource, name: string): boolean => one.checkName(name).length === 0
+const isFine = (one: Resource, name: string): boolean =>
+  one.rules.metadata.checkName(name).length === 0
 
 test('names follow the rule of their kind', () => {
   assert.deepEqual(
@@ -121,7 +131,7 @@ test('a create is checked by its kind first, an update by all', () => {
   })
   assert.deepEqual(fields(validateCreate(bad, configMaps)), ['metadata.name', 'metadata.labels'])
   const current = object('ConfigMap', { metadata: { ...bad.metadata, labels: {} } })
-  const labels = validateUpdate(bad, current, { resource: configMaps, rules: configMaps })
+  const labels = validateUpdate(bad, current, { resource: configMaps, rules: configMaps.rules })
   assert.equal(fields(labels).filter((path) => path === 'metadata.labels').length, 4)
 })
 

@@ -1,15 +1,7 @@
 /** The built-in resources: rows of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
-import {
-  type Fields,
-  isFields,
-  type Json,
-  type KubeObject,
-  type ObjectMeta,
-  present,
-} from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
-import { isEqual } from '../objects/schema/equal.ts'
 import { Defaults } from '../objects/schema/defaults.ts'
 import type {
   ObjectSchema,
@@ -17,33 +9,30 @@ import type {
   StorageMedia,
   StoredForm,
 } from '../objects/schema/object-schema.ts'
-import type { Field, Schema, Struct } from '../objects/schema/schema.ts'
-import { assert } from '../lib/assert.ts'
+import type { Struct } from '../objects/schema/schema.ts'
+import { hasSubresource, kindName, writeRules } from './built-in-rules.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import { type DeclarativeReport, withDeclarative } from './declarative.ts'
 import { GatedFields } from './gated-fields.ts'
-import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
+import type { DeletionRules } from './deletion.ts'
+import type { ClusterFacts, KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
-import { relaxedBy } from './kinds/core/pod/relaxed.ts'
-import { podSpecOf } from './pod-specs.ts'
 import { strictAddressFaults, strictPodFaults } from './rules/strict-addresses.ts'
 import { validateUnprivileged } from './privileged.ts'
 import { readResources, type ResourceRow, splitApiVersion } from './read-resources.ts'
-import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
+import {
+  apiVersionOf,
+  type FieldSelection,
+  type Resource,
+  type ResourceDiscovery,
+} from './resource.ts'
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
 import { packageOfGroup, schemeOf } from './scheme.ts'
-import {
-  deprecationOf,
-  type Generation,
-  metadataRulesOf,
-  nameRuleOf,
-  resetPathsOf,
-  type Strategy,
-} from './strategy.ts'
+import { deprecationOf, type Strategy } from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { findType, typeOf } from './types.ts'
-import { withField, withGeneration, without } from './object-parts.ts'
+import { valueAt } from './object-parts.ts'
 
 type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
@@ -130,10 +119,6 @@ function withStrictAddresses(rules: KindRules, kind: string): KindRules {
   }
 }
 
-/** The kind as errors name it: `Deployment.apps`. */
-const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
-  group === '' ? kind : `${kind}.${group}`
-
 function rulesOf(row: ResourceRow): KindRules {
   const name = kindName(row)
   return rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
@@ -154,36 +139,17 @@ function builtIn(
   rules: KindRules,
   { storedAs, cluster, gated, defaults }: Surroundings,
 ): Resource {
-  const name = kindName(row)
-  const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const { strategy = {} } = rules
-  const { generation, takesStatus } = strategy
-  const deprecation = deprecationOf(strategy, row.version)
-  const gatesFor = (current: KubeObject): Gates => {
-    const before = podSpecOf(current, name)
-    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before)
-  }
-  const { gatedForm } = rules
-  const dropGated = (object: KubeObject, current: KubeObject | undefined): KubeObject => {
-    if (gatedForm === undefined) return gated.drop(object, current, shape().struct)
-    const struct = typeOf(row.packageName.replace(/[^/]*$/, gatedForm.version), row.kind)
-    if (!gated.areIn(struct)) return object
-    const whole = gatedForm.to(object)
-    const usable = gated.drop(whole, current && gatedForm.to(current), struct)
-    return usable === whole ? object : gatedForm.from(usable)
-  }
   let schema: ObjectSchema | undefined
   const shape = (): ObjectSchema =>
     (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
   return {
     group: row.group,
+    faultGroup: strategy.faultGroup ?? row.group,
     version: row.version,
     kind: row.kind,
     listKind: `${row.kind}List`,
     plural: row.plural,
-    singular: row.kind.toLowerCase(),
-    shortNames: row.shortNames,
-    categories: row.categories,
     isNamespaced: row.isNamespaced,
     isCustom: false,
     isStored: row.verbs.includes('update'),
@@ -191,66 +157,42 @@ function builtIn(
     subresources: row.subresources.filter((part) =>
       isGateOn(strategy.subresourceGates?.[part.name], cluster.gates),
     ),
-    ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
-    ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
       return shape()
     },
-    selectableFields: fieldReaders(rules.selectableFields ?? []),
-    ...(rules.indexedFields === undefined ? {} : { indexedFields: rules.indexedFields }),
-    allowsUnconditionalUpdate: strategy.needsResourceVersion !== true,
-    createsOnUpdate: strategy.createsOnUpdate === true,
-    returnsDeleted: strategy.returnsDeleted === true,
-    defaultPropagation: strategy.orphansDependents === true ? 'Orphan' : 'Background',
+    discovery: discoveryOf(row, strategy),
+    versions: row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion },
+    selection: {
+      fields: fieldReaders(rules.selectableFields ?? []),
+      ...(rules.indexedFields === undefined ? {} : { indexed: rules.indexedFields }),
+    },
+    rules: writeRules(row, rules, { cluster, gated, struct: () => shape().struct }),
+    deletion: deletionRules(rules),
+    table: tables.get(kindName(row)) ?? defaultTable,
+    views: hasSubresource(row, 'scale') ? { scale: scaleView() } : {},
+  }
+}
+
+function discoveryOf(row: ResourceRow, strategy: Strategy): ResourceDiscovery {
+  const deprecation = deprecationOf(strategy, row.version)
+  return {
+    singular: row.kind.toLowerCase(),
+    shortNames: row.shortNames,
+    categories: row.categories,
+    ...(deprecation === undefined ? {} : { deprecation }),
+  }
+}
+
+function deletionRules(rules: KindRules): DeletionRules {
+  const { strategy = {}, graceOf, ownDeletion, deletionWarning } = rules
+  return {
     isGarbageCollected: rules.isGarbageCollected ?? true,
+    defaultPropagation: strategy.orphansDependents === true ? 'Orphan' : 'Background',
     deleteForbiddenReason: rules.deleteForbiddenReason ?? (() => undefined),
-    ...(rules.graceOf && { graceOf: rules.graceOf }),
-    ...(rules.ownDeletion && { ownDeletion: rules.ownDeletion }),
-    ...(rules.deletionWarning && { deletionWarning: rules.deletionWarning }),
-    faultGroup: strategy.faultGroup ?? row.group,
-    ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
-    checkName: rules.checkName ?? nameRuleOf(strategy),
-    metadataRules: metadataRulesOf(strategy),
-    prepareCreate: (given, writer) => {
-      const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
-      const usable = dropGated(object, undefined)
-      const numbered =
-        generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
-      return rules.prepareCreate?.(numbered, writer, cluster.gates) ?? numbered
-    },
-    prepareUpdate: (given, current, writer) => {
-      const keepsStatus = hasStatus && takesStatus !== 'create and update'
-      const whole = keepsStatus ? withField(given, 'status', current['status']) : given
-      const object = dropGated(whole, current)
-      const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
-      return generation === undefined ? prepared : counted(prepared, current, { generation, row })
-    },
-    table: tables.get(name) ?? defaultTable,
-    validate: (object) => rules.validate?.(object, cluster.gates) ?? [],
-    validateUpdate: (object, current) =>
-      (rules.validateUpdate === undefined
-        ? rules.validate?.(object, gatesFor(current))
-        : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
-    ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
-    ...(rules.namespaceRule && { namespaceRule: rules.namespaceRule }),
-    warnings: (object, current) => rules.warnings?.(object, current, cluster.gates) ?? [],
-    resetPaths: resetPathsOf(strategy, hasStatus),
-    subresourceRules: {
-      ...(hasStatus
-        ? {
-            status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), dropGated),
-          }
-        : {}),
-      ...Object.fromEntries(
-        Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
-          part,
-          countingRules(gatedRules(withGates(own, gatesFor), dropGated), generation, row),
-        ]),
-      ),
-    },
-    views: row.subresources.some((subresource) => subresource.name === 'scale')
-      ? { scale: scaleView() }
-      : {},
+    returnsDeleted: strategy.returnsDeleted === true,
+    ...(graceOf && { graceOf }),
+    ...(ownDeletion && { ownDeletion }),
+    ...(deletionWarning && { deletionWarning }),
   }
 }
 
@@ -357,104 +299,9 @@ function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules
   }
 }
 
-const withGates = (
-  rules: KindUpdateRules,
-  gatesFor: (current: KubeObject) => Gates,
-): UpdateRules => ({
-  ...rules,
-  validateUpdate: (object, current) => rules.validateUpdate(object, current, gatesFor(current)),
-})
-
-const gatedRules = (
-  rules: UpdateRules,
-  dropGated: (object: KubeObject, current: KubeObject) => KubeObject,
-): UpdateRules => ({
-  ...rules,
-  prepareUpdate: (object, current, writer) =>
-    dropGated(rules.prepareUpdate(object, current, writer), current),
-})
-
-/** A change through a subresource increments the generation like any other. */
-function countingRules(
-  rules: UpdateRules,
-  generation: Generation | undefined,
-  row: ResourceRow,
-): UpdateRules {
-  if (generation === undefined) return rules
-  return {
-    ...rules,
-    prepareUpdate: (object, current, writer) =>
-      counted(rules.prepareUpdate(object, current, writer), current, { generation, row }),
-  }
-}
-
-/** An update through /status changes the status, and the metadata that the kind allows. */
-function statusRules(
-  { statusKeeps = [] }: Strategy,
-  own: Partial<KindUpdateRules>,
-  gates: Gates,
-): UpdateRules {
-  return {
-    prepareUpdate: (object, current, writer) => {
-      const was = current.metadata
-      const metadata =
-        statusKeeps === 'metadata'
-          ? metadataOfStatusOnly(object.metadata, was)
-          : present({
-              ...object.metadata,
-              ...Object.fromEntries(statusKeeps.map((name) => [name, was[name]])),
-            })
-      const prepared = withField({ ...current, metadata }, 'status', object['status'])
-      return own.prepareUpdate?.(prepared, current, writer) ?? prepared
-    },
-    validateUpdate: (object, current) => own.validateUpdate?.(object, current, gates) ?? [],
-    warnings: own.warnings ?? (() => []),
-    ...(own.namespaceRule === undefined ? {} : { namespaceRule: own.namespaceRule }),
-    ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
-  }
-}
-
-/** The fields that identify the object are kept as they were sent, so that they can be validated. */
-function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
-  const { name, namespace, uid, resourceVersion } = given
-  return present({ ...current, name, namespace, uid, resourceVersion })
-}
-
-type Counting = { readonly generation: Generation; readonly row: ResourceRow }
-
-function counted(
-  object: KubeObject,
-  current: KubeObject,
-  { generation, row }: Counting,
-): KubeObject {
-  const struct = typeOf(row.packageName, row.kind)
-  const isChanged = generation.fields.some((path) => {
-    const [now, before] = [valueAt(object, path), valueAt(current, path)]
-    return !isEqual(schemaAt(struct, path), now, before, generation.equality)
-  })
-  return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
-}
-
-function schemaAt(struct: Struct, path: string): Schema {
-  let schema: Schema = struct
-  for (const name of path.split('.')) {
-    const field: Field | undefined = schema.type === 'struct' ? schema.byName.get(name) : undefined
-    assert(field !== undefined, `${struct.name} has a field ${path}`)
-    schema = field.schema
-  }
-  return schema
-}
-
-function valueAt(object: Fields, path: string): Json | undefined {
-  let value: Json | undefined = object
-  for (const name of path.split('.'))
-    value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  return value
-}
-
 function fieldReaders(
-  fields: readonly string[] | Resource['selectableFields'],
-): Resource['selectableFields'] {
+  fields: readonly string[] | FieldSelection['fields'],
+): FieldSelection['fields'] {
   if (!isNames(fields)) return fields
   return Object.fromEntries(
     fields.map((path) => [
@@ -468,5 +315,5 @@ function fieldReaders(
 }
 
 const isNames = (
-  fields: readonly string[] | Resource['selectableFields'],
+  fields: readonly string[] | FieldSelection['fields'],
 ): fields is readonly string[] => Array.isArray(fields)

@@ -135,7 +135,7 @@ test('only ReplicationController is validated by tags, and only while the gate i
     const resources = builtInResources({ gates: withGates(...gates), declarative: reporter })
     const resource = resources.find(({ kind }) => kind === 'ReplicationController') ?? assert.fail()
     const spec = { replicas: -1, minReadySeconds: -2, selector: { a: 'b' } }
-    return resource.validate({ ...controller, spec }).map(({ path }) => path)
+    return resource.rules.validate({ ...controller, spec }).map(({ path }) => path)
   }
   const byHand = ['spec.minReadySeconds', 'spec.replicas', 'spec.template']
   assert.deepEqual(faultsOf(), byHand)

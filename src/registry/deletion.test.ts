@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { builtInResources } from './built-in.ts'
-import { decideDeletion, type DeletionOptions, isReleased } from './deletion.ts'
-import type { Resource } from './resource.ts'
+import { decideDeletion, type DeletionOptions, type DeletionRules, isReleased } from './deletion.ts'
 
 const now = '2026-01-02T03:04:05Z'
 const plain = {
@@ -13,13 +12,13 @@ const plain = {
 } as const
 
 const resources = builtInResources()
-const kindOf = (name: string): Resource => {
+const rulesOf = (name: string): DeletionRules => {
   const found = resources.find(({ kind, version }) => kind === name && version === 'v1')
   assert.ok(found, name)
-  return found
+  return found.deletion
 }
-const [configMap, job, event] = [kindOf('ConfigMap'), kindOf('Job'), kindOf('Event')]
-const [pod, namespace] = [kindOf('Pod'), kindOf('Namespace')]
+const [configMap, job, event] = [rulesOf('ConfigMap'), rulesOf('Job'), rulesOf('Event')]
+const [pod, namespace] = [rulesOf('Pod'), rulesOf('Namespace')]
 
 const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
   apiVersion: 'v1',

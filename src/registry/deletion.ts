@@ -53,11 +53,13 @@ export type DeletionRules = {
   readonly ownDeletion?: OwnDeletion
   /** Why an object of this name must not be deleted; undefined if it may be. */
   readonly deleteForbiddenReason: (name: string) => string | undefined
+  /** Whether the response to a delete that removed the object is the object, not a Status. */
+  readonly returnsDeleted: boolean
   /** A warning for the client of a delete. */
   readonly deletionWarning?: (options: DeletionOptions) => string | undefined
 }
 
-type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'deletionWarning'>
+type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'returnsDeleted' | 'deletionWarning'>
 
 /** `now` is a timestamp of metadata. The object is not modified. */
 export function decideDeletion(

@@ -102,7 +102,7 @@ const lease = (spec: Fields): KubeObject => ({
 test('of a Lease each field is looked at by itself', () => {
   const leases = resource('leases', 'coordination.k8s.io')
   const both = lease({ strategy: 'OldestEmulationVersion', preferredHolder: 'h' })
-  const kept = leases.prepareUpdate(both, lease({ strategy: 'x' }), writer)
+  const kept = leases.rules.prepareUpdate(both, lease({ strategy: 'x' }), writer)
   assert.deepEqual(kept['spec'], { strategy: 'OldestEmulationVersion' })
 })
 
@@ -124,10 +124,12 @@ test('templates of workloads are treated alike', () => {
     metadata: { name: 'd' },
     spec: { template },
   }
-  const made = fieldsOf(fieldsOf(deployments.prepareCreate(object, writer)['spec'])['template'])
+  const made = fieldsOf(
+    fieldsOf(deployments.rules.prepareCreate(object, writer)['spec'])['template'],
+  )
   assert.equal(fieldsOf(made['spec'])['resourceClaims'], undefined)
   const again = fieldsOf(
-    fieldsOf(deployments.prepareUpdate(object, object, writer)['spec'])['template'],
+    fieldsOf(deployments.rules.prepareUpdate(object, object, writer)['spec'])['template'],
   )
   assert.deepEqual(fieldsOf(again['spec'])['resourceClaims'], [
     { name: 'r', resourceClaimName: 'x' },
@@ -147,9 +149,9 @@ test('the topology of an old slice stays until its endpoints change', () => {
     addresses: ['10.0.0.1'],
     deprecatedTopology: { 'kubernetes.io/hostname': 'h', zone: 'z' },
   }
-  const same = slices.prepareUpdate(slice([old]), slice([old]), writer)
+  const same = slices.rules.prepareUpdate(slice([old]), slice([old]), writer)
   assert.deepEqual(same['endpoints'], [old])
-  const changed = slices.prepareUpdate(
+  const changed = slices.rules.prepareUpdate(
     slice([{ ...old, addresses: ['10.0.0.2'] }]),
     slice([old]),
     writer,
@@ -196,8 +198,8 @@ test('an update may keep what a gate that is off relaxed', () => {
     ],
   })
   const labelled = { ...odd, metadata: { ...odd.metadata, labels: { a: 'b' } } }
-  assert.deepEqual(podsWithout.validateUpdate(labelled, odd), [])
-  assert.equal(podsWithout.validate(odd).length, 2)
+  assert.deepEqual(podsWithout.rules.validateUpdate(labelled, odd), [])
+  assert.equal(podsWithout.rules.validate(odd).length, 2)
 })
 
 test('an autoscaler that is stored without replicas can be changed', () => {
@@ -218,8 +220,8 @@ test('an autoscaler that is stored without replicas can be changed', () => {
       metrics: [{ ...metric, object: { ...metric.object, target } }],
     },
   }
-  assert.deepEqual(scalers.validateUpdate(stored, stored), [])
-  assert.equal(scalers.validate(stored).length, 1)
+  assert.deepEqual(scalers.rules.validateUpdate(stored, stored), [])
+  assert.equal(scalers.rules.validate(stored).length, 1)
 })
 
 test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pods', () => {
@@ -291,7 +293,7 @@ test('a deletion cost that is none does not keep a Pod from being updated once i
     }
   }
   const faultsOf = (now: string, was: string): string[] =>
-    costs(pods.validateUpdate(costing(now), costing(was)))
+    costs(pods.rules.validateUpdate(costing(now), costing(was)))
   assert.equal(faultsOf('much', '1').length, 2)
   assert.deepEqual(faultsOf('much', 'more'), [])
 })
@@ -331,10 +333,10 @@ test('nor does one in a template keep its owner from being updated', () => {
         metadata: { name: 'o', namespace: 'n', uid: 'u', resourceVersion: '1' },
         ...fieldsWith(image),
       })
-    assert.equal(costs(owner.validate(withImage('i'))).length, 1, owner.kind)
+    assert.equal(costs(owner.rules.validate(withImage('i'))).length, 1, owner.kind)
     for (const image of ['i', 'j']) {
       assert.deepEqual(
-        costs(owner.validateUpdate(withImage(image), withImage('i'))),
+        costs(owner.rules.validateUpdate(withImage(image), withImage('i'))),
         [],
         `${owner.kind} ${image}`,
       )
@@ -351,10 +353,10 @@ test('an update of a Job is looked at by the gates of the server', () => {
     spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
   }
   const metadata = { name: 'j', namespace: 'n', uid: 'u', resourceVersion: '1' }
-  const job = jobs.prepareCreate(
+  const job = jobs.rules.prepareCreate(
     jobs.shape.setDefaults({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { template } }),
     writer,
   )
-  assert.deepEqual(jobs.validate(job), [])
-  assert.deepEqual(jobs.validateUpdate(job, job), [])
+  assert.deepEqual(jobs.rules.validate(job), [])
+  assert.deepEqual(jobs.rules.validateUpdate(job, job), [])
 })

@@ -285,7 +285,7 @@ test('work on objects of every kind has the same result in parts', () => {
     same('decode what is stored', () => decodeStored(encodeStored(whole, shape), shape, 7))
     same('encode as protobuf', () => encodeStored(whole, { ...shape, storedAs: 'protobuf' }))
     same('faults', () => validateCreate(whole, resource))
-    same('warnings', () => resource.warnings(whole, undefined))
+    same('warnings', () => resource.rules.warnings(whole, undefined))
     same('restore', () => restoreStruct(after, struct))
   }
 })

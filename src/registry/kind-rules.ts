@@ -4,7 +4,8 @@ import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../objects/schema/object-schema.ts'
-import type { Resource, UpdateRules, Writer } from './resource.ts'
+import type { DeletionRules } from './deletion.ts'
+import type { FieldSelection, MetadataRules, UpdateRules, Writer, WriteRules } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
 /** What some kinds must know of the cluster. `ipFamily`: the primary IP family. */
@@ -21,19 +22,9 @@ export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
 }
 
 export type KindRules = Partial<
-  Pick<
-    Resource,
-    | 'checkName'
-    | 'usesGenerateNameVerbatim'
-    | 'prepareUpdate'
-    | 'validateInSlices'
-    | 'namespaceRule'
-    | 'isGarbageCollected'
-    | 'deleteForbiddenReason'
-    | 'graceOf'
-    | 'ownDeletion'
-    | 'deletionWarning'
-  >
+  Pick<MetadataRules, 'checkName' | 'usesGenerateNameVerbatim'> &
+    Pick<WriteRules, 'prepareUpdate' | 'validateInSlices' | 'namespaceRule'> &
+    Omit<DeletionRules, 'defaultPropagation' | 'returnsDeleted'>
 > & {
   readonly strategy?: Strategy
   readonly prepareCreate?: (object: KubeObject, writer: Writer, gates: Gates) => KubeObject
@@ -50,7 +41,7 @@ export type KindRules = Partial<
   readonly status?: Partial<KindUpdateRules>
   readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }
   /** Fields that a selector may name, by path; or how to read them. */
-  readonly selectableFields?: readonly string[] | Resource['selectableFields']
+  readonly selectableFields?: readonly string[] | FieldSelection['fields']
   readonly indexedFields?: readonly string[]
   /** Defaults, on top of those in the catalogue. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject

@@ -1,5 +1,5 @@
-/** Copies of objects with a field added, removed or replaced. The given object is not modified. */
-import type { Json, KubeObject } from '../api/object.ts'
+/** Reads a field of an object, or copies the object with a field added, removed or replaced. The given object is not modified. */
+import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 
 export function without(object: KubeObject, name: string): KubeObject {
   if (object[name] === undefined) return object
@@ -14,3 +14,11 @@ export const withGeneration = (object: KubeObject, generation: number): KubeObje
   ...object,
   metadata: { ...object.metadata, generation },
 })
+
+/** The value at a path such as `spec.nodeName`. */
+export function valueAt(object: Fields, path: string): Json | undefined {
+  let value: Json | undefined = object
+  for (const name of path.split('.'))
+    value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return value
+}

@@ -161,7 +161,10 @@ class Case {
       decide(resource, after, before),
       decide(resource, structuredClone(before), before),
     ])
-    this.#same('validate', () => [resource.validate(before), resource.warnings(before, undefined)])
+    this.#same('validate', () => [
+      resource.rules.validate(before),
+      resource.rules.warnings(before, undefined),
+    ])
     if (shape.custom !== undefined) return
     const protobuf = encodeObject(before, struct)
     this.#same('protobuf', () => encodeStored(before, { ...shape, storedAs: 'protobuf' }))

@@ -32,37 +32,44 @@ export type Subresource = {
   readonly verbs: readonly Verb[]
 }
 
-export type Resource = DeletionRules & {
+export type Resource = {
   readonly group: string
+  /** The group of the kind in validation errors: that of upstream's internal version. */
+  readonly faultGroup: string
   readonly version: string
   readonly kind: string
   readonly listKind: string
   readonly plural: string
-  readonly singular: string
-  readonly shortNames: readonly string[]
   readonly isNamespaced: boolean
   readonly isCustom: boolean
-  /** Sorted, as discovery lists them. */
-  readonly verbs: readonly Verb[]
-  readonly categories: readonly string[]
-  /** Sorted by name. */
-  readonly subresources: readonly Subresource[]
   /** Whether its objects are in etcd: reviews, bindings and component statuses are not. */
   readonly isStored: boolean
-  /** The apiVersion in which objects are stored, if it is another one: `v1` for events of events.k8s.io. */
-  readonly storageVersion?: string
-  /** If objects are stored in a version that only a webhook can convert: the resource in that version. */
-  readonly converted?: () => Resource | undefined
-  /** For a custom resource whose versions only a webhook can convert: the client configuration of the webhook. */
-  readonly conversionWebhook?: Fields
-  /** For a custom resource: the same resource in another version, served or not. */
-  readonly inVersion?: (version: string) => Resource | undefined
-  /** Prepares what would block the event loop if it were built in one go. Undefined: it is ready. */
-  readonly load?: () => Promise<void> | undefined
-  /** A warning that is sent with every response. */
-  readonly deprecation?: string
+  /** Sorted, as discovery lists them. */
+  readonly verbs: readonly Verb[]
+  /** Sorted by name. */
+  readonly subresources: readonly Subresource[]
   /** How objects are decoded, encoded and stored. Built on first use. */
   readonly shape: ObjectSchema
+  /** Prepares what would block the event loop if it were built in one go. Undefined: it is ready. */
+  readonly load?: () => Promise<void> | undefined
+  readonly discovery: ResourceDiscovery
+  readonly versions: ResourceVersions
+  readonly selection: FieldSelection
+  readonly rules: WriteRules
+  readonly deletion: DeletionRules
+  /** The columns of its table. */
+  readonly table: TableKind
+  /** Subresources with a kind of their own. */
+  readonly views: { readonly [subresource: string]: View }
+}
+
+/** What clients learn about the resource besides its identity. */
+export type ResourceDiscovery = {
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  /** A warning that is sent with every response. */
+  readonly deprecation?: string
   /** For a custom resource: its schema as OpenAPI publishes it, to which metadata and the like are added. */
   readonly published?: {
     /** Undefined if it has no schema that can be published. */
@@ -72,22 +79,34 @@ export type Resource = DeletionRules & {
     /** Changes whenever anything that is published does. */
     readonly mark: string
   }
+}
+
+/** The version in which objects are stored, and conversion between versions. */
+export type ResourceVersions = {
+  /** The apiVersion in which objects are stored, if it is another one: `v1` for events of events.k8s.io. */
+  readonly storageVersion?: string
+  /** If objects are stored in a version that only a webhook can convert: the resource in that version. */
+  readonly converted?: () => Resource | undefined
+  /** For a custom resource whose versions only a webhook can convert: the client configuration of the webhook. */
+  readonly conversionWebhook?: Fields
+  /** For a custom resource: the same resource in another version, served or not. */
+  readonly inVersion?: (version: string) => Resource | undefined
+}
+
+export type FieldSelection = {
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
-  readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
-  /** The selectable fields that have few objects per value and are selected by many clients. */
-  readonly indexedFields?: readonly string[]
-  /** Names have a format that allows no random suffix: generateName is used as the whole name. */
-  readonly usesGenerateNameVerbatim?: boolean
+  readonly fields: { readonly [field: string]: (object: KubeObject) => string }
+  /** The fields that have few objects per value and are selected by many clients. */
+  readonly indexed?: readonly string[]
+}
+
+/** How objects are prepared and validated when they are created or updated. */
+export type WriteRules = {
   /** Whether an update may omit the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
   /** Whether an update of an object that does not exist creates it. */
   readonly createsOnUpdate: boolean
-  /** Whether the response to a delete that removed the object is the object, not a Status. */
-  readonly returnsDeleted: boolean
-  /** The group of the kind in validation errors: that of upstream's internal version. */
-  readonly faultGroup: string
-  readonly checkName: (name: string) => string[]
-  readonly metadataRules: MetadataRules
+  readonly metadata: MetadataRules
   /** Sets or resets fields before a new object is validated. */
   readonly prepareCreate: (object: KubeObject, writer: Writer) => KubeObject
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
@@ -100,13 +119,9 @@ export type Resource = DeletionRules & {
   /** Warnings for a valid write. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /** The rules for updates through subresources that have the kind of the object itself: `status`, `finalize`, `approval`. */
-  readonly subresourceRules: { readonly [subresource: string]: UpdateRules }
+  readonly subresources: { readonly [subresource: string]: UpdateRules }
   /** The paths of fields that a write through a subresource (empty: the object itself) does not change, so that it does not own them. */
   readonly resetPaths: (subresource: string) => readonly string[]
-  /** The columns of its table. */
-  readonly table: TableKind
-  /** Subresources with a kind of their own. */
-  readonly views: { readonly [subresource: string]: View }
 }
 
 /** The error for an object that has no such view: an internal error, or one without a reason. */
@@ -134,6 +149,9 @@ export type View = {
 
 /** How the kind itself validates metadata, besides the rules for all objects. */
 export type MetadataRules = {
+  readonly checkName: (name: string) => string[]
+  /** Names have a format that allows no random suffix: generateName is used as the whole name. */
+  readonly usesGenerateNameVerbatim?: boolean
   /** Whether it validates metadata at all. */
   readonly isChecked: boolean
   /** Whether finalizers need a domain. */
@@ -197,15 +215,13 @@ export function rulesOf({
   resource,
   subresource,
 }: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
-  const { subresourceRules } = resource
-  const own = Object.hasOwn(subresourceRules, subresource)
-    ? subresourceRules[subresource]
-    : undefined
+  const { subresources } = resource.rules
+  const own = Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined
   assert(
     own !== undefined || subresource === '' || viewOf({ resource, subresource }) !== undefined,
     'the part has rules',
   )
-  return own ?? resource
+  return own ?? resource.rules
 }
 
 /** The object in the representation of the path. */

@@ -73,7 +73,7 @@ export const metadataRulesOf = ({
   ignoresMetadata,
   finalizersNeedNoDomain,
   updateChecks,
-}: Strategy): MetadataRules => ({
+}: Strategy): Omit<MetadataRules, 'checkName'> => ({
   isChecked: ignoresMetadata !== true,
   needsDomains: finalizersNeedNoDomain !== true,
   updateChecks: updateChecks ?? ['change', 'rules'],

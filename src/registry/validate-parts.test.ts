@@ -57,8 +57,8 @@ test('objects of every kind are validated in parts as at once', async () => {
       if (before === undefined || after === undefined) continue
       const work = (): unknown => [
         validateCreate(after, resource),
-        validateUpdate(after, before, { resource, rules: resource }),
-        resource.warnings(after, undefined),
+        validateUpdate(after, before, { resource, rules: resource.rules }),
+        resource.rules.warnings(after, undefined),
       ]
       const expected = work()
       if (validateCreate(after, resource).length > 0) refused++

@@ -3,6 +3,7 @@ import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
 import {
+  type NameRules,
   validateFinalizerDomains,
   validateLists,
   validateMetadata,
@@ -21,7 +22,7 @@ export function validateCreate(
   const lists = validateLists(object.metadata)
   const faults = [
     ...validateKindMetadata(object, resource, lists),
-    ...resource.validate(object),
+    ...resource.rules.validate(object),
     ...found,
   ]
   return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource), lists)
@@ -40,7 +41,7 @@ export function validateUpdate(
   { resource, rules, found = [] }: UpdateContext,
 ): FieldFault[] {
   const { metadata } = object
-  const { needsDomains, updateChecks } = resource.metadataRules
+  const { needsDomains, updateChecks } = resource.rules.metadata
   const lists = validateLists(metadata)
   const checks: Record<UpdateCheck, () => readonly FieldFault[]> = {
     metadata: () => validateKindMetadata(object, resource, lists),
@@ -62,17 +63,19 @@ function validateKindMetadata(
   resource: Resource,
   lists: readonly FieldFault[],
 ): FieldFault[] {
-  const { isChecked, needsDomains } = resource.metadataRules
+  const { isNamespaced } = resource
+  const { isChecked, needsDomains, checkName } = resource.rules.metadata
   if (!isChecked) return []
   return [
-    ...validateMetadata(metadata, resource, lists),
+    ...validateMetadata(metadata, { isNamespaced, checkName }, lists),
     ...(needsDomains ? validateFinalizerDomains(metadata) : []),
   ]
 }
 
+const segment = { checkName: checkPathSegment, checkPrefix: checkPathSegmentPrefix }
+const segmentInNamespace = { ...segment, isNamespaced: true }
+const segmentInCluster = { ...segment, isNamespaced: false }
+
 /** Every name becomes a path segment. */
-const anyName = ({ isNamespaced }: Resource) => ({
-  isNamespaced,
-  checkName: checkPathSegment,
-  checkPrefix: checkPathSegmentPrefix,
-})
+const anyName = ({ isNamespaced }: Resource): NameRules =>
+  isNamespaced ? segmentInNamespace : segmentInCluster

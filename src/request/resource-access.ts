@@ -155,7 +155,9 @@ export class ResourceAccess {
 
   /** Access to objects in the versions that they are stored in. Without a conversion webhook that is the ordinary access. */
   ofStored(resource: Resource): Access {
-    return resource.conversionWebhook === undefined ? this.of(resource) : this.#make(resource)
+    return resource.versions.conversionWebhook === undefined
+      ? this.of(resource)
+      : this.#make(resource)
   }
 
   /** Creates nothing that would have to be kept. */
@@ -173,7 +175,7 @@ export class ResourceAccess {
   }
 
   #withConversion(resource: Resource): Access {
-    const { conversionWebhook, converted } = resource
+    const { conversionWebhook, converted } = resource.versions
     if (conversionWebhook === undefined) return this.#make(resource)
     const { cache, ids, calls } = this.#parts
     const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
@@ -186,7 +188,7 @@ export class ResourceAccess {
       decode: (value, key, revision) =>
         access.storage.decode({ value, key, revision, createRevision: 0, stale: false }),
       print: (object) => printWire(object, resource.shape),
-      facts: new Facts(() => resource.selectableFields),
+      facts: new Facts(() => resource.selection.fields),
     }
     const home = cache.homeOf(codec)
     const database = { life: () => cache.databaseLife, isSettled: () => cache.isDatabaseSettled }
@@ -268,7 +270,7 @@ export class ResourceAccess {
       decode: (stored, _key, revision) => decodeOrFail(stored, resource, revision),
       print: (object) => printWire(object, resource.shape),
       settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
-      facts: new Facts(() => resource.selectableFields),
+      facts: new Facts(() => resource.selection.fields),
     }
   }
 
@@ -307,7 +309,7 @@ function inVersion(
 ): Resource | undefined {
   const { group, plural } = resource
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
-  const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })
+  const found = resource.versions.inVersion?.(version) ?? registry.find({ group, version, plural })
   return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
 

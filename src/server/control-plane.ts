@@ -106,7 +106,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     authorities: accessControl.authenticators.authorities,
     openCharges: admission.openCharges,
     registry: core.registry,
-    readAccessOf: (resource) => access.ofStored(resource.converted?.() ?? resource),
+    readAccessOf: (resource) => access.ofStored(resource.versions.converted?.() ?? resource),
     allocation,
     creates,
     storeRoles,

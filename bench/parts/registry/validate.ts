@@ -76,7 +76,7 @@ function run(resource: Resource, rounds: number): number {
   }
   let faults = 0
   for (let round = 0; round < rounds; round++) {
-    const object = resource.prepareCreate(resource.shape.setDefaults(deployment), writer)
+    const object = resource.rules.prepareCreate(resource.shape.setDefaults(deployment), writer)
     faults += validateCreate(object, resource).length
   }
   return faults

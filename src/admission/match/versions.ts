@@ -40,7 +40,7 @@ export function convertTo(
   convertByWebhook: ConvertByWebhook,
 ): MaybePromise<KubeObject> {
   if (from === to || kindAt(from, subresource).kind !== from.kind) return object
-  if (from.conversionWebhook !== undefined) return convertByWebhook(object, from, to)
+  if (from.versions.conversionWebhook !== undefined) return convertByWebhook(object, from, to)
   if (from.isCustom) return { ...object, apiVersion: apiVersionOf(to) }
   const stored = from.shape.stored?.toStored(object) ?? object
   return to.shape.stored?.fromStored(stored) ?? { ...stored, apiVersion: apiVersionOf(to) }

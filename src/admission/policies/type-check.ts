@@ -156,7 +156,7 @@ function namedBy(rule: Fields, resources: readonly Resource[]): readonly Named[]
     if (!versions.has(version)) return []
     // Upstream's mapper takes an empty group for any.
     const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
-    const names = [...new Set([resource.plural, resource.singular])].flatMap(
+    const names = [...new Set([resource.plural, resource.discovery.singular])].flatMap(
       (name) => byName.get(name) ?? [],
     )
     return inGroups.flatMap((group) =>

@@ -11,7 +11,19 @@ import { eachItem, everyItem, everyKey, once } from '../../lib/parts.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import { isStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
-import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'
+import type { DeletionRules } from '../deletion.ts'
+import type {
+  FieldSelection,
+  MetadataRules,
+  Resource,
+  ResourceDiscovery,
+  ResourceVersions,
+  Subresource,
+  UpdateRules,
+  Verb,
+  View,
+  WriteRules,
+} from '../resource.ts'
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
@@ -59,39 +71,61 @@ function customResource(
   version: DefinitionVersion,
   { schemas, inVersion }: Siblings,
 ): CustomResource {
-  const { webhook } = definition
   const { group, names, isNamespaced, storageVersion } = definition
-  const { hasStatus, scale } = version
   const own = schemas.get(version.name) ?? new CustomSchema(definition, version)
-  const stored = (): Resource | undefined => inVersion(storageVersion)
-  const deprecation = deprecationOf(definition, version)
-  const ignored = hasStatus ? ['metadata', 'status'] : ['metadata']
   let shape: ObjectSchema | undefined
   let table: TableKind | undefined
   return {
     group,
+    faultGroup: group,
     version: version.name,
     kind: names.kind,
     listKind: names.listKind,
     plural: names.plural,
-    singular: names.singular,
-    shortNames: names.shortNames,
-    categories: names.categories,
     isNamespaced,
     isCustom: true,
     isServed: version.isServed,
     isStored: true,
     verbs: definition.isTerminating ? lastVerbs : verbs,
     subresources: subresourcesOf(definition, version),
-    ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
-    ...(deprecation === undefined ? {} : { deprecation }),
-    ...(webhook === undefined ? {} : { conversionWebhook: webhook }),
-    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: stored }),
-    inVersion,
-    load: () => own.load() ?? schemas.get(storageVersion)?.load(),
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },
+    load: () => own.load() ?? schemas.get(storageVersion)?.load(),
+    discovery: discoveryOf(definition, version),
+    versions: versionsOf(definition, version, inVersion),
+    selection: {
+      get fields() {
+        return selectableFields(version)
+      },
+      get indexed() {
+        return Object.keys(selectableFields(version))
+      },
+    },
+    rules: writeRules(version, own),
+    deletion,
+    get table() {
+      return (table ??= customTable(version.columns))
+    },
+    views: version.scale === undefined ? noViews : { scale: customScaleView(version.scale) },
+  }
+}
+
+const deletion: DeletionRules = {
+  isGarbageCollected: true,
+  defaultPropagation: 'Background',
+  deleteForbiddenReason: () => undefined,
+  returnsDeleted: false,
+}
+
+function discoveryOf(definition: Definition, version: DefinitionVersion): ResourceDiscovery {
+  const { names } = definition
+  const deprecation = deprecationOf(definition, version)
+  return {
+    singular: names.singular,
+    shortNames: names.shortNames,
+    categories: names.categories,
+    ...(deprecation === undefined ? {} : { deprecation }),
     published: {
       schema: () => structuralOf(version.schema()),
       isOpen: definition.keepsUnknown,
@@ -104,21 +138,30 @@ function customResource(
         ])
       },
     },
-    get selectableFields() {
-      return selectableFields(version)
-    },
-    get indexedFields() {
-      return Object.keys(selectableFields(version))
-    },
+  }
+}
+
+function versionsOf(
+  definition: Definition,
+  version: DefinitionVersion,
+  inVersion: (name: string) => Resource | undefined,
+): ResourceVersions {
+  const { group, storageVersion, webhook } = definition
+  const stored = (): Resource | undefined => inVersion(storageVersion)
+  return {
+    ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
+    ...(webhook === undefined ? {} : { conversionWebhook: webhook }),
+    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: stored }),
+    inVersion,
+  }
+}
+
+function writeRules({ hasStatus, scale }: DefinitionVersion, schema: CustomSchema): WriteRules {
+  const ignored = hasStatus ? ['metadata', 'status'] : ['metadata']
+  return {
     allowsUnconditionalUpdate: false,
     createsOnUpdate: false,
-    returnsDeleted: false,
-    deleteForbiddenReason: () => undefined,
-    defaultPropagation: 'Background',
-    isGarbageCollected: true,
-    faultGroup: group,
-    checkName: checkDnsSubdomain,
-    metadataRules: { isChecked: true, needsDomains: false, updateChecks: ['change', 'rules'] },
+    metadata: metadataRules,
     prepareCreate: (given) => withGeneration(hasStatus ? without(given, 'status') : given, 1),
     prepareUpdate: (given, current) =>
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
@@ -126,19 +169,22 @@ function customResource(
     validateUpdate: () => [],
     validateInSlices: async (object, current, tools) => [
       ...(await (current === undefined
-        ? own.validate(object, tools)
-        : own.validateUpdate(object, current, tools))),
+        ? schema.validate(object, tools)
+        : schema.validateUpdate(object, current, tools))),
       ...validateScale(object, scale),
     ],
     warnings: finalizerWarnings,
-    subresourceRules: hasStatus ? { status: statusRules(own, scale) } : {},
+    subresources: hasStatus ? { status: statusRules(schema, scale) } : {},
     resetPaths: (subresource) =>
       subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : [],
-    get table() {
-      return (table ??= customTable(version.columns))
-    },
-    views: scale === undefined ? noViews : { scale: customScaleView(scale) },
   }
+}
+
+const metadataRules: MetadataRules = {
+  checkName: checkDnsSubdomain,
+  isChecked: true,
+  needsDomains: false,
+  updateChecks: ['change', 'rules'],
 }
 
 /** Old CRDs may have a schema that is not structural, or none. */
@@ -218,7 +264,7 @@ function deprecationOf(
 
 function selectableFields({
   selectableFields: paths,
-}: DefinitionVersion): Resource['selectableFields'] {
+}: DefinitionVersion): FieldSelection['fields'] {
   return Object.fromEntries(
     paths.map((path) => {
       const names = readPath(path)

@@ -35,12 +35,12 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
 
 test('rules are not looked at while something that they rely on is missing, in the metadata too', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
-  const { validateInSlices } = wheels({
+  const { rules } = wheels({
     properties: { size: { type: 'integer' } },
     'x-kubernetes-validations': [rule],
   })
   const messages = async (object: KubeObject) => {
-    const faults = (await validateInSlices?.(object, undefined)) ?? []
+    const faults = (await rules.validateInSlices?.(object, undefined)) ?? []
     return faults.map(({ message }) => message)
   }
   assert.deepEqual(await messages(wheel({ name: 'w' })), ['Invalid value: "object": too small'])
@@ -155,7 +155,7 @@ test('numbers of replicas beyond those of a scale are refused, however long', as
   )
   for (const replicas of [2 ** 31, 9223372036854775807n]) {
     const object = { ...wheel({ name: 'w' }), spec: { replicas } }
-    const faults = (await made?.validateInSlices?.(object, undefined)) ?? []
+    const faults = (await made?.rules.validateInSlices?.(object, undefined)) ?? []
     assert.match(faults[0]?.message ?? '', /should be less than or equal to 2147483647/)
   }
 })

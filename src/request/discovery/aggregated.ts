@@ -232,16 +232,8 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
 
 /** For built-in kinds an empty group and version mean those of the list; custom kinds have their own. */
 function resourceFields(resource: Resource): Document {
-  const {
-    plural,
-    kind: ownKind,
-    isNamespaced,
-    singular,
-    verbs,
-    shortNames,
-    categories,
-    subresources,
-  } = resource
+  const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource
+  const { singular, shortNames, categories } = resource.discovery
   const own = resource.isCustom
     ? { group: resource.group, version: resource.version }
     : ({ group: '', version: '' } as const)

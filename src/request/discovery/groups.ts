@@ -59,7 +59,8 @@ function groupFields({ name, versions }: ListedGroup): Document {
 
 function resourceFields(resource: Resource, gates: Gates): Document {
   const isHashed = resource.isStored && gates.isOn('StorageVersionHash')
-  const { plural, singular, isNamespaced, kind, verbs, shortNames, categories } = resource
+  const { plural, isNamespaced, kind, verbs } = resource
+  const { singular, shortNames, categories } = resource.discovery
   return {
     name: plural,
     singularName: singular,
@@ -88,7 +89,8 @@ function subresourceFields(
 }
 
 /** Lets a storage migrator see that a kind is now stored in another version. */
-function storageVersionHash({ group, version, kind, storageVersion }: Resource): string {
+function storageVersionHash({ group, version, kind, versions }: Resource): string {
+  const { storageVersion } = versions
   const stored = storageVersion === undefined ? `${group}/${version}` : withGroup(storageVersion)
   return hash('sha256', `${stored}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
 }

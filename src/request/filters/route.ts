@@ -71,7 +71,7 @@ function routedRequest(
     request.method,
     registry,
   )
-  const { deprecation } = resource
+  const { deprecation } = resource.discovery
   if (deprecation !== undefined) {
     context.warn(deprecation)
     context.deprecatedUntil = resource.isCustom

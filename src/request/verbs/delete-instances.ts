@@ -55,7 +55,7 @@ async function deleteBatch(
       await store.update(item.key, { decode }, (current): Decision => {
         // Another replica may have deleted it already: an object that has the name now was not in the list.
         if (current?.createRevision !== item.createRevision) return 'unchanged'
-        const deletion = decideDeletion(current.object, resource, noOptions, now())
+        const deletion = decideDeletion(current.object, resource.deletion, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
         return isMarked(current.object)
           ? 'unchanged'

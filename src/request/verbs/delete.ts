@@ -37,12 +37,13 @@ export async function deleteOne(
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
   // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
-  const why = resource.deleteForbiddenReason(request.name)
+  const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
   warnOfDeletion(request, options)
   const { isRemoved, object } = await deleteObject(request, options, access)
-  if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
+  if (isRemoved && !resource.deletion.returnsDeleted)
+    return answerStatus(deleted(request, object), form)
   // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
@@ -58,7 +59,7 @@ export function warnOfDeletion(
   { resource, context }: ResourceRequest,
   options: DeleteOptions,
 ): void {
-  const warning = resource.deletionWarning?.(options)
+  const warning = resource.deletion.deletionWarning?.(options)
   if (warning !== undefined) context.warn(warning)
 }
 
@@ -163,7 +164,7 @@ async function decide(
   { current, access, isAdmitted }: Deciding,
 ): Promise<Deletion> {
   const { resource } = request
-  const { ownDeletion } = resource
+  const { ownDeletion } = resource.deletion
   const { object } = current
   const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
   if (ownDeletion === undefined) {
@@ -181,8 +182,8 @@ async function decide(
   if (ownDeletion !== undefined && !isMarked(object))
     return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
   const kind = access.deletion.collectsGarbage
-    ? resource
-    : { ...resource, isGarbageCollected: false }
+    ? resource.deletion
+    : { ...resource.deletion, isGarbageCollected: false }
   return decideDeletion(object, kind, options, access.now())
 }
 
@@ -193,7 +194,10 @@ async function admitDelete(
   admission: Admission,
 ): Promise<void> {
   // The options of a pod have the grace period that it will get.
-  const gracePeriodSeconds = request.resource.graceOf?.(oldObject, options.gracePeriodSeconds)
+  const gracePeriodSeconds = request.resource.deletion.graceOf?.(
+    oldObject,
+    options.gracePeriodSeconds,
+  )
   const shown = gracePeriodSeconds === undefined ? options : { ...options, gracePeriodSeconds }
   const attributes = attributesOf(request, { operation: 'DELETE', oldObject, options: shown })
   await admission.mutate(attributes)
@@ -223,8 +227,8 @@ async function decisionOf(
 }
 
 /** Events are served in two groups and stored in the older one. */
-const storedGroup = ({ group, storageVersion }: Resource): string =>
-  storageVersion === undefined || storageVersion.includes('/') ? group : ''
+const storedGroup = ({ group, versions }: Resource): string =>
+  versions.storageVersion?.includes('/') === false ? '' : group
 
 type Found = { readonly uid: string; readonly resourceVersion: string }
 

@@ -7,7 +7,7 @@ import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 /** Fails with a BadRequest. */
 export function fieldReader(resource: Resource, field: string): (object: KubeObject) => string {
   if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
-  const own = resource.selectableFields
+  const own = resource.selection.fields
   const hasOwn = Object.keys(own).length > 0
   // Cluster-scoped kinds with selectable fields of their own do not support metadata.namespace; all other kinds do.
   if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {

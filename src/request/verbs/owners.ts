@@ -71,7 +71,7 @@ export function ignoredAt({
 }: Pick<ResourceRequest, 'resource' | 'subresource'>): FieldSet {
   const known = ignored.get(resource) ?? new Map<string, FieldSet>()
   ignored.set(resource, known)
-  const found = known.get(subresource) ?? fieldSetOf(resource.resetPaths(subresource))
+  const found = known.get(subresource) ?? fieldSetOf(resource.rules.resetPaths(subresource))
   known.set(subresource, found)
   return found
 }

@@ -75,7 +75,7 @@ export function choose(
     range,
     isOneKey,
     matches: selects({ requirements, terms: selectorTerms }),
-    by: isOneKey ? undefined : valuesToLookUp({ requirements, terms }, resource.indexedFields),
+    by: isOneKey ? undefined : valuesToLookUp({ requirements, terms }, resource.selection.indexed),
     indexed: isOneKey || resource.isCustom ? undefined : indexed(selectorTerms, resource),
     name: isOneKey || name === '' || name.length > HINT_CHARACTERS_MAX ? undefined : toKey(name),
   }
@@ -83,8 +83,9 @@ export function choose(
 
 function indexed(
   terms: readonly SelectorTerm[],
-  { indexedFields = [] }: Resource,
+  { selection }: Resource,
 ): (() => Matches) | undefined {
+  const { indexed: indexedFields = [] } = selection
   // limit: a kind has a few indexed fields
   const found = terms.filter(
     (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),

@@ -6,7 +6,8 @@ import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
 export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request
   if (subresource === '' || viewOf(request) !== undefined) return
-  if (!Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedSubresource(request)
+  if (!Object.hasOwn(resource.rules.subresources, subresource))
+    throw unsupportedSubresource(request)
 }
 
 export function unsupportedSubresource({ resource, subresource, verb }: ResourceRequest): ApiError {

@@ -28,7 +28,10 @@ export function virtualReader({ resource, keys, read, cache }: VirtualParts): Re
       const item = (await all()).find((one) => one.key === key)
       // Upstream's error has the singular of a resource that is not stored.
       if (item === undefined)
-        throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
+        throw notFound(
+          { group: '', plural: resource.discovery.singular },
+          keys.parse(key)?.name ?? '',
+        )
       return { revision: 0, item }
     },
     list: async ({ from, to }, _at, selection) => {

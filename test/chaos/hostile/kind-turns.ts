@@ -148,7 +148,7 @@ function tryOne(resource: Resource, given: Json, about: string): void {
     if (faults.length > 4 * FAULTS_MAX) console.log(`${faults.length} faults of ${about}`)
     if (faults.length > 0)
       timed(`tell ${faults.length} of ${about}`, () => invalid(resource, 'x', faults))
-    timed(`warn ${about}`, () => resource.warnings(whole, undefined))
+    timed(`warn ${about}`, () => resource.rules.warnings(whole, undefined))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
   }

@@ -79,7 +79,7 @@ function check(
   assert.deepEqual(resource.shape.setDefaults(object), object, 'defaults set twice')
   const created = newObject(resource, object)
   const faults = validateCreate(created, resource)
-  resource.warnings(created, undefined)
+  resource.rules.warnings(created, undefined)
   if (faults.length > 0) return
   counts.accepted++
   counts.kinds.add(resource.kind)
@@ -92,14 +92,14 @@ function check(
     current,
     decoded(resource, JSON.stringify(mutated(JSON.parse(text), 2, random))),
   )
-  const updated = resource.prepareUpdate(current, current, writer)
+  const updated = resource.rules.prepareUpdate(current, current, writer)
   assert.deepEqual(
-    validateUpdate(updated, current, { resource, rules: resource }),
+    validateUpdate(updated, current, { resource, rules: resource.rules }),
     [],
     'accepted on create',
   )
-  resource.warnings(updated, current)
-  for (const rules of Object.values(resource.subresourceRules)) {
+  resource.rules.warnings(updated, current)
+  for (const rules of Object.values(resource.rules.subresources)) {
     const part = rules.prepareUpdate(current, current, writer)
     validateUpdate(part, current, { resource, rules })
     rules.warnings?.(part, current)
@@ -163,7 +163,7 @@ function checkSettled(resource: Resource, object: KubeObject, random: Random): v
       'shown without decoding',
     )
     assert.equal(settled.wire.versionAt, printWire(read, shape).versionAt)
-    for (const [field, fieldOf] of Object.entries(resource.selectableFields)) {
+    for (const [field, fieldOf] of Object.entries(resource.selection.fields)) {
       assert.equal(fieldOf(settled.object), fieldOf(read), field)
     }
   }
@@ -199,5 +199,5 @@ function newObject(resource: Resource, object: KubeObject): KubeObject {
     ...given
   } = object.metadata
   const metadata = { ...given, uid: 'u', creationTimestamp: '2026-03-01T10:00:00Z' }
-  return resource.prepareCreate({ ...object, metadata }, writer)
+  return resource.rules.prepareCreate({ ...object, metadata }, writer)
 }

@@ -30,7 +30,7 @@ function made(kind: string, spec: Fields = {}, metadata: KubeObject['metadata'] 
     spec: { selector: { matchLabels: { app: 'a' } }, template, ...spec },
   }
   const resource = resourceOf(kind)
-  return resource.prepareCreate(resource.shape.setDefaults(object), writer)
+  return resource.rules.prepareCreate(resource.shape.setDefaults(object), writer)
 }
 
 const faultsOf = (object: KubeObject): string[] =>
@@ -39,7 +39,7 @@ const faultsOf = (object: KubeObject): string[] =>
 function faultsOfChange(before: KubeObject, change: Fields): string[] {
   const resource = resourceOf(before.kind)
   const object = resource.shape.setDefaults({ ...before, ...change })
-  return validateUpdate(object, before, { resource, rules: resource }).map(
+  return validateUpdate(object, before, { resource, rules: resource.rules }).map(
     ({ path, message }) => `${path}: ${message}`,
   )
 }
@@ -104,9 +104,9 @@ test('a DaemonSet counts the changes of its template, whatever clients say', () 
   )
   assert.equal(generation(before), '1')
   const lied = { ...before, metadata: { ...before.metadata, annotations: {} } }
-  assert.equal(generation(resource.prepareUpdate(lied, before, writer)), '1')
+  assert.equal(generation(resource.rules.prepareUpdate(lied, before, writer)), '1')
   const changed = { ...lied, spec: { ...fieldsOf(before['spec']), template: {} } }
-  assert.equal(generation(resource.prepareUpdate(changed, before, writer)), '2')
+  assert.equal(generation(resource.rules.prepareUpdate(changed, before, writer)), '2')
 })
 
 test('a Job selects its own Pods', () => {

@@ -44,8 +44,8 @@ const seenInV2 = (object: KubeObject): KubeObject =>
 
 /** Written as v1, and read as v2. */
 function created(annotations: { readonly [name: string]: string }): Fields {
-  const object = v1.prepareCreate(autoscaler(annotations), writer)
-  assert.deepEqual(v1.validate(object), [])
+  const object = v1.rules.prepareCreate(autoscaler(annotations), writer)
+  assert.deepEqual(v1.rules.validate(object), [])
   return fieldsOf(seenInV2(object)['spec'])
 }
 
@@ -53,8 +53,8 @@ function statusWritten(
   annotations: { readonly [name: string]: string },
   status: Fields = {},
 ): Fields {
-  const rules = v1.subresourceRules['status'] ?? assert.fail('there is no status')
-  const current = v1.prepareCreate(autoscaler({}), writer)
+  const rules = v1.rules.subresources['status'] ?? assert.fail('there is no status')
+  const current = v1.rules.prepareCreate(autoscaler({}), writer)
   const object = rules.prepareUpdate(autoscaler(annotations, status), current, writer)
   return fieldsOf(seenInV2(object)['status'])
 }

@@ -41,7 +41,8 @@ export function withCustomKinds(
 }
 
 function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDefinition {
-  const { group, version, kind, published } = resource
+  const { group, version, kind } = resource
+  const { published } = resource.discovery
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
   // No field may be described: clients would refuse all others.
@@ -76,8 +77,8 @@ function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
 }
 
 /** The fields that field selectors support. */
-function selectable({ selectableFields }: Resource): Fields {
-  const fields = Object.keys(selectableFields)
+function selectable({ selection }: Resource): Fields {
+  const fields = Object.keys(selection.fields)
   return fields.length === 0
     ? {}
     : { 'x-kubernetes-selectable-fields': fields.map((fieldPath) => ({ fieldPath })) }

@@ -233,10 +233,10 @@ export class OpenApiLibrary {
     const editions = this.#editionsOf(resources)
     const known = editions.get(key)
     if (known !== undefined) return known
-    const marks = resources.map(({ version, plural, published }) => [
+    const marks = resources.map(({ version, plural, discovery }) => [
       version,
       plural,
-      published?.mark,
+      discovery.published?.mark,
     ])
     const text = JSON.stringify([CUSTOM_FORM, kubernetesVersion.gitVersion, key, marks])
     const made = {

@@ -198,9 +198,9 @@ class ResourcePaths {
   }
 
   #delete(): OpenApiOperation {
-    const { kind, returnsDeleted } = this.#resource
+    const { kind, deletion } = this.#resource
     // A delete of a namespace returns the object, since it is never deleted at once, but that is not documented.
-    const answer = returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
+    const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),
       id: `delete${this.#title}${this.#noun}`,

@@ -32,7 +32,8 @@ export async function commit(
   const { signal } = context
   // A cached item knows whether it is outdated, unless a webhook converted it.
   const isUnknown =
-    resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
+    resource.versions.conversionWebhook !== undefined &&
+    resource.shape.custom?.hasOldVersions === true
   const mustRead = isFresh || isUnknown
   if (isDryRun) return dryRun(request, { key, access, mustRead }, decide)
   const item = mustRead ? undefined : await readCached(access, key)

@@ -26,7 +26,7 @@ export function decide(
     const created = withoutVersion(object)
     return { object: created, decision: { put: encodeStored(created, resource.shape) } }
   }
-  if (isReleased(object, before, resource)) return { object, decision: 'delete' }
+  if (isReleased(object, before, resource.deletion)) return { object, decision: 'delete' }
   return decidePut(object, before, resource.shape)
 }
 

@@ -53,11 +53,11 @@ function prepareNew(write: Write, given: KubeObject): KubeObject {
     uid: access.ids.uid(),
     creationTimestamp: access.now(),
   }
-  return resource.prepareCreate({ ...given, metadata }, writer)
+  return resource.rules.prepareCreate({ ...given, metadata }, writer)
 }
 
-const generatedName = (prefix: string, { usesGenerateNameVerbatim }: Resource, ids: Ids): string =>
-  usesGenerateNameVerbatim === true
+const generatedName = (prefix: string, { rules }: Resource, ids: Ids): string =>
+  rules.metadata.usesGenerateNameVerbatim === true
     ? prefix
     : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
 
@@ -112,7 +112,7 @@ function checkVersion(
   const fault = versionFault(given)
   if (fault !== undefined) throw unclassified(fault)
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
-    if (resource.allowsUnconditionalUpdate || isView) return
+    if (resource.rules.allowsUnconditionalUpdate || isView) return
     const message = 'Invalid value: 0x0: must be specified for an update'
     const faults = [
       { path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message },

@@ -147,7 +147,7 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const names =
     subresource === 'status'
       ? Object.keys(omit(object, ...ofAllPaths))
-      : resource.resetPaths(subresource)
+      : resource.rules.resetPaths(subresource)
   return names.some((name) => {
     const value = object[name]
     return value !== undefined && validateTyped(value, childOf(name, type).below).length > 0

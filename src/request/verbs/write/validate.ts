@@ -23,7 +23,7 @@ export async function validate(
 ): Promise<void> {
   const { resource, context } = request
   const before = current?.object
-  const rules: UpdateRules = before === undefined ? resource : rulesOf(request)
+  const rules: UpdateRules = before === undefined ? resource.rules : rulesOf(request)
   const finding = rules.validateInSlices?.(object, before, toolsOf(request, access.validation))
   const found = finding === undefined ? [] : await finding
   const rule = rules.namespaceRule?.(object, before)
@@ -38,7 +38,7 @@ export async function validate(
   else refuse()
   const warningsOf = (): readonly string[] =>
     before === undefined
-      ? resource.warnings(object, undefined)
+      ? resource.rules.warnings(object, undefined)
       : (rules.warnings?.(object, before) ?? [])
   const warnings = context.isLarge ? await context.inParts(warningsOf) : warningsOf()
   for (const warning of warnings) context.warn(warning)

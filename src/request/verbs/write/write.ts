@@ -30,4 +30,4 @@ export type Updated = Written & { readonly isNew: boolean }
 
 /** Whether an update of an object that does not exist creates it. Upstream does so through /status, too, if the kind has that. */
 export const mayCreateAt = ({ resource, subresource }: ResourceRequest): boolean =>
-  resource.createsOnUpdate && (subresource === '' || subresource === 'status')
+  resource.rules.createsOnUpdate && (subresource === '' || subresource === 'status')

@@ -1,0 +1,229 @@
+/** The rules for writes of built-in kinds: those of the strategy, combined with the rules in kinds/. */
+import type { Gates } from '../api/gates.ts'
+import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
+import { assert } from '../lib/assert.ts'
+import { isEqual } from '../objects/schema/equal.ts'
+import type { Field, Schema, Struct } from '../objects/schema/schema.ts'
+import type { GatedFields } from './gated-fields.ts'
+import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
+import { relaxedBy } from './kinds/core/pod/relaxed.ts'
+import { valueAt, withField, withGeneration, without } from './object-parts.ts'
+import { podSpecOf } from './pod-specs.ts'
+import type { ResourceRow } from './read-resources.ts'
+import type { UpdateRules, WriteRules } from './resource.ts'
+import {
+  type Generation,
+  metadataRulesOf,
+  nameRuleOf,
+  resetPathsOf,
+  type Strategy,
+} from './strategy.ts'
+import { typeOf } from './types.ts'
+
+type WriteRulesOptions = {
+  readonly cluster: ClusterFacts
+  readonly gated: GatedFields
+  /** The struct of the kind. Built on first use. */
+  readonly struct: () => Struct
+}
+
+export function writeRules(
+  row: ResourceRow,
+  rules: KindRules,
+  { cluster, gated, struct }: WriteRulesOptions,
+): WriteRules {
+  const { strategy = {} } = rules
+  const { generation, takesStatus } = strategy
+  const { gates } = cluster
+  const hasStatus = hasSubresource(row, 'status')
+  const tools: KindTools = {
+    row,
+    gates,
+    gatesFor: gatesOfStored(row, gates),
+    dropGated: gatedDropper(row, rules, { gated, struct }),
+  }
+  const { gatesFor, dropGated } = tools
+  return {
+    allowsUnconditionalUpdate: strategy.needsResourceVersion !== true,
+    createsOnUpdate: strategy.createsOnUpdate === true,
+    metadata: {
+      ...metadataRulesOf(strategy),
+      checkName: rules.checkName ?? nameRuleOf(strategy),
+      ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
+    },
+    prepareCreate: (given, writer) => {
+      const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
+      const usable = dropGated(object, undefined)
+      const numbered =
+        generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
+      return rules.prepareCreate?.(numbered, writer, gates) ?? numbered
+    },
+    prepareUpdate: (given, current, writer) => {
+      const keepsStatus = hasStatus && takesStatus !== 'create and update'
+      const whole = keepsStatus ? withField(given, 'status', current['status']) : given
+      const object = dropGated(whole, current)
+      const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
+      return generation === undefined ? prepared : counted(prepared, current, { generation, row })
+    },
+    validate: (object) => rules.validate?.(object, gates) ?? [],
+    validateUpdate: (object, current) =>
+      (rules.validateUpdate === undefined
+        ? rules.validate?.(object, gatesFor(current))
+        : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
+    ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
+    ...(rules.namespaceRule && { namespaceRule: rules.namespaceRule }),
+    warnings: (object, current) => rules.warnings?.(object, current, gates) ?? [],
+    subresources: subresourceRules(rules, tools),
+    resetPaths: resetPathsOf(strategy, hasStatus),
+  }
+}
+
+export const hasSubresource = ({ subresources }: ResourceRow, name: string): boolean =>
+  subresources.some((subresource) => subresource.name === name)
+
+/** The kind as errors name it: `Deployment.apps`. */
+export const kindName = ({
+  kind,
+  group,
+}: {
+  readonly kind: string
+  readonly group: string
+}): string => (group === '' ? kind : `${kind}.${group}`)
+
+type KindTools = {
+  readonly row: ResourceRow
+  readonly gates: Gates
+  /** The gates for an update of a stored object: it may use what it uses already. */
+  readonly gatesFor: (current: KubeObject) => Gates
+  /** Drops the fields whose gate is off, unless the stored object has them. */
+  readonly dropGated: (object: KubeObject, current: KubeObject | undefined) => KubeObject
+}
+
+function gatesOfStored(row: ResourceRow, gates: Gates): KindTools['gatesFor'] {
+  const name = kindName(row)
+  return (current) => {
+    const before = podSpecOf(current, name)
+    return before === undefined ? gates : relaxedBy(gates, before)
+  }
+}
+
+function gatedDropper(
+  row: ResourceRow,
+  { gatedForm }: KindRules,
+  { gated, struct: ownStruct }: Pick<WriteRulesOptions, 'gated' | 'struct'>,
+): KindTools['dropGated'] {
+  if (gatedForm === undefined) return (object, current) => gated.drop(object, current, ownStruct())
+  return (object, current) => {
+    const struct = typeOf(row.packageName.replace(/[^/]*$/, gatedForm.version), row.kind)
+    if (!gated.areIn(struct)) return object
+    const whole = gatedForm.to(object)
+    const usable = gated.drop(whole, current && gatedForm.to(current), struct)
+    return usable === whole ? object : gatedForm.from(usable)
+  }
+}
+
+function subresourceRules(
+  { strategy = {}, status = {}, subresourceRules: others = {} }: KindRules,
+  { row, gates, gatesFor, dropGated }: KindTools,
+): WriteRules['subresources'] {
+  const { generation } = strategy
+  return {
+    ...(hasSubresource(row, 'status')
+      ? { status: gatedRules(statusRules(strategy, status, gates), dropGated) }
+      : {}),
+    ...Object.fromEntries(
+      Object.entries(others).map(([part, own]) => [
+        part,
+        countingRules(gatedRules(withGates(own, gatesFor), dropGated), generation, row),
+      ]),
+    ),
+  }
+}
+
+const withGates = (
+  rules: KindUpdateRules,
+  gatesFor: (current: KubeObject) => Gates,
+): UpdateRules => ({
+  ...rules,
+  validateUpdate: (object, current) => rules.validateUpdate(object, current, gatesFor(current)),
+})
+
+const gatedRules = (
+  rules: UpdateRules,
+  dropGated: (object: KubeObject, current: KubeObject) => KubeObject,
+): UpdateRules => ({
+  ...rules,
+  prepareUpdate: (object, current, writer) =>
+    dropGated(rules.prepareUpdate(object, current, writer), current),
+})
+
+/** A change through a subresource increments the generation like any other. */
+function countingRules(
+  rules: UpdateRules,
+  generation: Generation | undefined,
+  row: ResourceRow,
+): UpdateRules {
+  if (generation === undefined) return rules
+  return {
+    ...rules,
+    prepareUpdate: (object, current, writer) =>
+      counted(rules.prepareUpdate(object, current, writer), current, { generation, row }),
+  }
+}
+
+/** An update through /status changes the status, and the metadata that the kind allows. */
+function statusRules(
+  { statusKeeps = [] }: Strategy,
+  own: Partial<KindUpdateRules>,
+  gates: Gates,
+): UpdateRules {
+  return {
+    prepareUpdate: (object, current, writer) => {
+      const was = current.metadata
+      const metadata =
+        statusKeeps === 'metadata'
+          ? metadataOfStatusOnly(object.metadata, was)
+          : present({
+              ...object.metadata,
+              ...Object.fromEntries(statusKeeps.map((name) => [name, was[name]])),
+            })
+      const prepared = withField({ ...current, metadata }, 'status', object['status'])
+      return own.prepareUpdate?.(prepared, current, writer) ?? prepared
+    },
+    validateUpdate: (object, current) => own.validateUpdate?.(object, current, gates) ?? [],
+    warnings: own.warnings ?? (() => []),
+    ...(own.namespaceRule === undefined ? {} : { namespaceRule: own.namespaceRule }),
+    ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
+  }
+}
+
+/** The fields that identify the object are kept as they were sent, so that they can be validated. */
+function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, resourceVersion } = given
+  return present({ ...current, name, namespace, uid, resourceVersion })
+}
+
+type Counting = { readonly generation: Generation; readonly row: ResourceRow }
+
+function counted(
+  object: KubeObject,
+  current: KubeObject,
+  { generation, row }: Counting,
+): KubeObject {
+  const struct = typeOf(row.packageName, row.kind)
+  const isChanged = generation.fields.some((path) => {
+    const [now, before] = [valueAt(object, path), valueAt(current, path)]
+    return !isEqual(schemaAt(struct, path), now, before, generation.equality)
+  })
+  return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
+}
+
+function schemaAt(struct: Struct, path: string): Schema {
+  let schema: Schema = struct
+  for (const name of path.split('.')) {
+    const field: Field | undefined = schema.type === 'struct' ? schema.byName.get(name) : undefined
+    assert(field !== undefined, `${struct.name} has a field ${path}`)
+    schema = field.schema
+  }
+  return schema
+}
