@@ -6,6 +6,7 @@
 import { serviceUnavailable } from '../api/errors.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import type { ApiRequest, Handler } from '../api/request.ts'
+import { readVerbs } from '../api/verbs.ts'
 import { errorResponse } from './error-response.ts'
 import { requestInfo } from './filters/request-info.ts'
 import type { Log } from '../lib/log.ts'
@@ -14,7 +15,6 @@ const MESSAGE =
   'the server cannot read its roles, policies, webhooks and definitions yet: /readyz tells whether a KMS plugin is away'
 
 const openPaths = /^\/(livez|readyz|healthz|version|metrics)(\/|$)/
-const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export type UntilKnownParts = {
   /** That of a server that knows everything. */

@@ -5,6 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
 import type { User } from '../../api/user.ts'
+import { readVerbs } from '../../api/verbs.ts'
 import type { AbacRule } from '../../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
 
@@ -27,10 +28,8 @@ export const createAbacAuthorizer = (rules: readonly AbacRule[]): Authorizer => 
 
 const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): boolean =>
   isFor(rule, user) &&
-  (!rule.isReadOnly || readingVerbs.has(attributes.verb)) &&
+  (!rule.isReadOnly || readVerbs.has(attributes.verb)) &&
   isAbout(rule, attributes)
-
-const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /** Both the user and the group must match if both are given. A policy for nobody matches nobody. */
 function isFor({ user: name, group }: AbacRule, user: User): boolean {

@@ -6,6 +6,7 @@ import { Duplex } from 'node:stream'
 import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
 import type { IsIdentityHeader } from '../../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../../api/request.ts'
+import { readMethods } from '../../api/verbs.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { Log } from '../../lib/log.ts'
 import { IndexedSet } from '../../lib/indexed-set.ts'
@@ -15,9 +16,6 @@ import type { Exchange } from './exchange.ts'
 import { type Limits, stallMsMaxOf } from './limits.ts'
 import { leave, type Responder } from './respond.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
-
-/** Safe methods (RFC 9110, section 9.2.1) weigh little when they start. */
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export type ExchangesOptions = {
   readonly handler: Handler
@@ -80,7 +78,7 @@ export class Exchanges {
     exchange.isReadable = isReadable
     exchange.holdWithin(this.#budget)
     this.#open.add(exchange)
-    const weight = startWeight(!this.#isWeighedLater && !safeMethods.has(exchange.method))
+    const weight = startWeight(!this.#isWeighedLater && !readMethods.has(exchange.method))
     if (this.#scheduler.tryStart(weight)) void this.#answer(exchange)
     else this.#startLater(exchange, weight)
   }
@@ -182,7 +180,7 @@ export class Exchanges {
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       // The head of the request is gone when that of the answer is written.
-      const isRead = readMethods.has(exchange.method)
+      const isRead = isGet(exchange.method)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
       else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
@@ -248,13 +246,12 @@ const GIVEN_HELD_TIMES = 8
 /** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
-  if (readMethods.has(exchange.method))
-    return exchange.hold(bytes) ? response : withoutRoom(response)
+  if (isGet(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
   exchange.holdAnyway(bytes)
   return response
 }
 
-const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+const isGet = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /** A client that keeps its windows closed has as many short answers waiting as it has streams, on each of its connections. */
 function holdLeft(exchange: Exchange, isRead: boolean): void {

@@ -8,6 +8,7 @@ import { auditFailed, type Status } from '../../api/errors.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
+import { readVerbs } from '../../api/verbs.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { messageOf } from '../../lib/message-of.ts'
@@ -63,8 +64,6 @@ export type Outcome = {
 
 /** To leave managedFields out, an object is made a string, and then bytes again. */
 const OMITTING_COPIES = 2
-
-const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class AuditedRequest implements Audited {
   readonly wantsRequest: boolean
@@ -149,7 +148,7 @@ export class AuditedRequest implements Audited {
 
   get #onlyReads(): boolean {
     const { info, isLongRunning } = this.#arrived
-    return readingVerbs.has(info.verb) && (info.verb === 'watch' || !isLongRunning)
+    return readVerbs.has(info.verb) && (info.verb === 'watch' || !isLongRunning)
   }
 
   requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {

@@ -7,12 +7,12 @@ import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
 import type { InFlightPlace } from '../../api/request.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
+import { readVerbs } from '../../api/verbs.ts'
 import { assert } from '../../lib/assert.ts'
 
 /** 0: no limit. */
 export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }
 
-const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
 const longRunningSubresources: ReadonlySet<string> = new Set([
   'attach',
@@ -37,7 +37,7 @@ export class InFlight {
    */
   enter(user: User, info: RequestInfo): RequestPlace | undefined {
     if (isExempt(user, info)) return undefined
-    const pool = readOnlyVerbs.has(info.verb) ? this.#readOnly : this.#mutating
+    const pool = readVerbs.has(info.verb) ? this.#readOnly : this.#mutating
     pool.enter(user.name)
     return pool
   }

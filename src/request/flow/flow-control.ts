@@ -6,6 +6,7 @@ import type { RequestInfo } from '../../api/context.ts'
 import { overloaded } from '../../api/errors.ts'
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
+import { readPathVerbs, readVerbs } from '../../api/verbs.ts'
 import { boundedKey } from '../../lib/bounded-key.ts'
 import { ownText } from '../../lib/own-text.ts'
 import { startWeight, TickScheduler } from '../../lib/tick-scheduler.ts'
@@ -31,9 +32,6 @@ const WAIT_SHARE = 1 / 4
 const WAIT_MS_MAX = 60_000
 /** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
 const HANDS_MAX = 1000
-
-const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'proxy'])
-const readMethods: ReadonlySet<string> = new Set(['get', 'head', 'options'])
 
 /** A schema together with its level. */
 export type Flow = {
@@ -388,7 +386,7 @@ function noteWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
 }
 
 const isReadOnly = ({ kind, verb }: RequestInfo): boolean =>
-  kind === 'resource' ? readOnlyVerbs.has(verb) : readMethods.has(verb)
+  kind === 'resource' ? readVerbs.has(verb) || verb === 'proxy' : readPathVerbs.has(verb)
 
 const headersOf = (schema: string, level: string): Headers => ({
   'x-kubernetes-pf-flowschema-uid': schema,

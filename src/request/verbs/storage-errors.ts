@@ -19,6 +19,7 @@ import {
   unclassified,
 } from '../../api/errors.ts'
 import { isEvents } from '../../api/events.ts'
+import { readVerbs } from '../../api/verbs.ts'
 import { StorageError, type Unread } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
@@ -83,8 +84,6 @@ function isTimeUp({ signal }: Signaled): boolean {
     signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   )
 }
-
-const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export function fromStorage(
   error: StorageError,

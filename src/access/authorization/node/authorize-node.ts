@@ -8,6 +8,7 @@ import type { Gates } from '../../../api/gates.ts'
 import { nodeNameOf } from '../../../api/node-user.ts'
 import { quote } from '../../../api/quote.ts'
 import type { User } from '../../../api/user.ts'
+import { readVerbs } from '../../../api/verbs.ts'
 import { questionOf, type Rule, ruleCovers } from '../../rbac/rule.ts'
 import { allowed, noOpinion } from '../authorizer.ts'
 import type { NodeGraph, Related } from './graph.ts'
@@ -57,8 +58,6 @@ function getRelated(node: string, asked: Asked, isRelated: () => boolean): Acces
   if (asked.subresource !== '') return because('cannot get subresource')
   return ifRelated(node, asked, isRelated)
 }
-
-const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 const readReferred =
   (resource: Related): Decide =>
