@@ -17,26 +17,9 @@ const decodeLater = async (stored: Stored): Promise<string> => {
   return decode(stored)
 }
 
-export function cachedTests(subject: GetSubject): void {
-  /** A key with two revisions: what a cache may still have, and what is there. */
-  async function twoStates(): Promise<{
-    key: string
-    old: Current<string>
-    engine: Observed
-    store: Store
-  }> {
-    const engine = new Observed(subject().engine)
-    const store = newStore(engine)
-    const key = `${newFolder()}a`
-    await store.create(key, bytes('old'))
-    const { previous: old } = await store.update(key, { decode }, () => ({ put: bytes('new') }))
-    assert.ok(old)
-    Object.assign(engine.calls, { range: 0, change: 0 })
-    return { key, old, engine, store }
-  }
-
+export function cachedWriteTests(subject: GetSubject): void {
   test('fresh cached state: one decision, one transaction', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
     const cached = { ...old, revision: found.revision, object: 'new' }
@@ -51,7 +34,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('old cached state, a write: the lost compare brings the latest, without a read', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode, cached: old }, (current) => {
       seen.push(current?.object)
@@ -61,7 +44,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('old cached state, a large value: the latest is decoded while others are served', async () => {
-    const { key, old, store } = await twoStates()
+    const { key, old, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode: decodeLater, cached: old }, (current) => {
       seen.push(current?.object)
@@ -69,9 +52,11 @@ export function cachedTests(subject: GetSubject): void {
     })
     assert.deepEqual(seen, ['old', 'new'])
   })
+}
 
+export function cachedRefusalTests(subject: GetSubject): void {
   test('old cached state, a refusal: decided again on the latest', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) => {
       if (current?.object === 'old') throw new Error('refused on the old')
       return { put: bytes('newer') }
@@ -81,7 +66,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('a refusal of both states is the one of the latest, and nothing is written', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const refused = store.update(key, { decode, cached: old }, async (current) => {
       throw new Error(`refused on ${current?.object}`)
     })
@@ -90,7 +75,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('old cached state, unchanged: decided again on the latest', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) =>
       current?.object === 'old' ? 'unchanged' : { put: bytes('newer') },
     )
@@ -99,7 +84,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('who knows that the state is the latest spares the read', async () => {
-    const { key, engine, store } = await twoStates()
+    const { key, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
     const cached = { ...found, object: 'new' }
@@ -115,7 +100,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('a state that may be old is read, whoever asks', async () => {
-    const { key, old, engine, store } = await twoStates()
+    const { key, old, engine, store } = await twoStates(subject)
     const options = { decode, cached: old, isStill: (): Promise<boolean> => Promise.resolve(false) }
     const result = await store.update(key, options, () => 'unchanged')
     assert.equal(result.previous?.object, 'new')
@@ -123,14 +108,16 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('unchanged is reported with the latest state', async () => {
-    const { key, old, store } = await twoStates()
+    const { key, old, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, () => 'unchanged')
     assert.deepEqual([result.outcome, result.previous?.object], ['unchanged', 'new'])
     assert.ok(result.revision > old.revision)
   })
+}
 
+export function cachedAbsenceTests(subject: GetSubject): void {
   test('the cache has nothing, the database does', async () => {
-    const { key, engine, store } = await twoStates()
+    const { key, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     const decide = (current: Current<string> | undefined) => {
       seen.push(current?.object)
@@ -149,7 +136,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('the cache has what the database deleted', async () => {
-    const { key, old, store } = await twoStates()
+    const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const updated = store.update(key, { decode, cached: old }, (current) => {
       if (current === undefined) throw new Error('not found')
@@ -173,7 +160,7 @@ export function cachedTests(subject: GetSubject): void {
   })
 
   test('a key deleted and created again is not the cached one', async () => {
-    const { key, old, store } = await twoStates()
+    const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const created = await store.create(key, bytes('again'))
     const { previous } = await store.update(key, { decode, cached: old }, () => ({
@@ -181,4 +168,21 @@ export function cachedTests(subject: GetSubject): void {
     }))
     assert.equal(previous?.createRevision, created)
   })
+}
+
+/** A key with two revisions: what a cache may still have, and what is there. */
+async function twoStates(subject: GetSubject): Promise<{
+  key: string
+  old: Current<string>
+  engine: Observed
+  store: Store
+}> {
+  const engine = new Observed(subject().engine)
+  const store = newStore(engine)
+  const key = `${newFolder()}a`
+  await store.create(key, bytes('old'))
+  const { previous: old } = await store.update(key, { decode }, () => ({ put: bytes('new') }))
+  assert.ok(old)
+  Object.assign(engine.calls, { range: 0, change: 0 })
+  return { key, old, engine, store }
 }

@@ -5,27 +5,7 @@ import type { FeedEvent } from '../../../src/storage/engine.ts'
 import { keyAfter, rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, until } from './subject.ts'
 
-export function engineTests(subject: GetSubject): void {
-  /** What a feed with `previous` is told after a revision, until `count` events have come. */
-  async function withPrevious(folder: string, after: number, count: number): Promise<string[]> {
-    const events: FeedEvent[] = []
-    const stream = subject().engine.openFeed(
-      [{ ...rangeOf(folder), after }],
-      {
-        onEvents: (_, told) => events.push(...told),
-        onProgress: () => undefined,
-        onCompacted: () => undefined,
-        onEnd: () => undefined,
-      },
-      { previous: true },
-    )
-    await until(() => events.length >= count, `${count} events`)
-    stream.close()
-    return events.map(
-      ({ type, previous }) => `${type} after ${previous?.value.toString() ?? 'nothing'}`,
-    )
-  }
-
+export function engineFeedTests(subject: GetSubject): void {
   test('a feed tells what was there before', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
@@ -35,7 +15,7 @@ export function engineTests(subject: GetSubject): void {
     await store.delete(`${folder}a`, { decode })
     await store.create(`${folder}a`, bytes('three'))
     const told = ['put after nothing', 'put after one', 'delete after two', 'put after nothing']
-    assert.deepEqual(await withPrevious(folder, after, 4), told)
+    assert.deepEqual(await withPrevious(subject, folder, after, 4), told)
   })
 
   test('what was there before is told when it is the revision compacted to', async () => {
@@ -45,9 +25,36 @@ export function engineTests(subject: GetSubject): void {
     const second = await store.update(`${folder}a`, { decode }, () => ({ put: bytes('two') }))
     await store.update(`${folder}a`, { decode }, () => ({ put: bytes('three') }))
     await subject().compact(second.revision)
-    assert.deepEqual(await withPrevious(folder, second.revision, 1), ['put after two'])
+    assert.deepEqual(await withPrevious(subject, folder, second.revision, 1), ['put after two'])
   })
+}
 
+/** What a feed with `previous` is told after a revision, until `count` events have come. */
+async function withPrevious(
+  subject: GetSubject,
+  folder: string,
+  after: number,
+  count: number,
+): Promise<string[]> {
+  const events: FeedEvent[] = []
+  const stream = subject().engine.openFeed(
+    [{ ...rangeOf(folder), after }],
+    {
+      onEvents: (_, told) => events.push(...told),
+      onProgress: () => undefined,
+      onCompacted: () => undefined,
+      onEnd: () => undefined,
+    },
+    { previous: true },
+  )
+  await until(() => events.length >= count, `${count} events`)
+  stream.close()
+  return events.map(
+    ({ type, previous }) => `${type} after ${previous?.value.toString() ?? 'nothing'}`,
+  )
+}
+
+export function engineWriteTests(subject: GetSubject): void {
   test('a delete of nothing is won and moves nothing', async () => {
     const { engine } = subject()
     const before = await engine.latest()
@@ -78,6 +85,19 @@ export function engineTests(subject: GetSubject): void {
     )
   })
 
+  test('a value that is created again has a new life', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const key = `${newFolder()}a`
+    await store.create(key, bytes('one'))
+    await store.delete(key, { decode })
+    const revision = await store.create(key, bytes('two'))
+    const { values } = await engine.range(rangeOfKey(key))
+    assert.deepEqual([values[0]?.revision, values[0]?.createRevision], [revision, revision])
+  })
+}
+
+export function engineReadTests(subject: GetSubject): void {
   test('limits and counts', async () => {
     const { engine } = subject()
     const store = newStore(engine)
@@ -140,16 +160,5 @@ export function engineTests(subject: GetSubject): void {
       engine.range({ ...rangeOfKey(key), revision: revision + 1_000_000 }),
       failsWith('too-new', 'etcdserver: mvcc: required revision is a future revision'),
     )
-  })
-
-  test('a value that is created again has a new life', async () => {
-    const { engine } = subject()
-    const store = newStore(engine)
-    const key = `${newFolder()}a`
-    await store.create(key, bytes('one'))
-    await store.delete(key, { decode })
-    const revision = await store.create(key, bytes('two'))
-    const { values } = await engine.range(rangeOfKey(key))
-    assert.deepEqual([values[0]?.revision, values[0]?.createRevision], [revision, revision])
   })
 }

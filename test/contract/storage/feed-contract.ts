@@ -6,7 +6,7 @@ import type { Revision } from '../../../src/storage/engine.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { bytes, decode, type GetSubject, newFolder, newStore, Recorder, until } from './subject.ts'
 
-export function feedTests(subject: GetSubject): void {
+export function feedEventTests(subject: GetSubject): void {
   test('puts and deletes, in order, from after a revision on', async () => {
     const { engine } = subject()
     const store = newStore(engine)
@@ -46,25 +46,6 @@ export function feedTests(subject: GetSubject): void {
     assert.deepEqual(feed.ends, [])
   })
 
-  test('nothing is told from inside openFeed', async () => {
-    const { engine } = subject()
-    let isOpen = false
-    const early: string[] = []
-    const note = (what: string) => () => {
-      if (!isOpen) early.push(what)
-    }
-    const stream = engine.openFeed([{ ...rangeOf(newFolder()), after: 1 }], {
-      onEvents: note('events'),
-      onProgress: note('progress'),
-      onCompacted: note('compacted'),
-      onEnd: note('end'),
-    })
-    isOpen = true
-    stream.close()
-    await sleep(50)
-    assert.deepEqual(early, [])
-  })
-
   test('several ranges on one stream, each from its own revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)
@@ -86,7 +67,9 @@ export function feedTests(subject: GetSubject): void {
         .map(({ key }) => key.slice(folder.length))
     assert.deepEqual([told(0), told(1), told(2)], [['a/1', 'a/2'], ['b/2'], ['c/2']])
   })
+}
 
+export function feedOrderTests(subject: GetSubject): void {
   test('500 events are told in the order of their revisions', async () => {
     const { engine } = subject()
     const store = newStore(engine)
@@ -130,7 +113,9 @@ export function feedTests(subject: GetSubject): void {
       )
     }
   })
+}
 
+export function feedProgressTests(subject: GetSubject): void {
   test('progress comes after all events up to it, of all ranges', async () => {
     const { engine } = subject()
     const store = newStore(engine)
@@ -172,26 +157,11 @@ export function feedTests(subject: GetSubject): void {
     await feed.reach(elsewhere)
     assert.deepEqual(feed.events, [])
   })
+}
 
-  /** A stream with two ranges, of which the first has lost its history. */
-  async function halfLost(): Promise<{ feed: Recorder; folder: string; latest: Revision }> {
-    const { engine, compact } = subject()
-    const store = newStore(engine)
-    const folder = newFolder()
-    const after = await store.create(`${folder}a/1`, bytes(1))
-    await store.create(`${folder}a/2`, bytes(2))
-    const latest = await store.create(`${folder}b/1`, bytes(1))
-    await compact(latest)
-    const feed = new Recorder(engine, [
-      { ...rangeOf(`${folder}a/`), after },
-      { ...rangeOf(`${folder}b/`), after: latest },
-    ])
-    await until(() => feed.compacted.length > 0, 'compaction')
-    return { feed, folder, latest }
-  }
-
+export function feedCompactionTests(subject: GetSubject): void {
   test('a range whose history is gone is told so; the others go on', async () => {
-    const { feed: opened, folder, latest } = await halfLost()
+    const { feed: opened, folder, latest } = await halfLost(subject)
     using feed = opened
     assert.deepEqual(feed.compacted, [{ range: 0, oldest: latest }])
     const store = newStore(subject().engine)
@@ -206,7 +176,7 @@ export function feedTests(subject: GetSubject): void {
   })
 
   test('progress of the others goes on too', async () => {
-    const { feed: opened, folder } = await halfLost()
+    const { feed: opened, folder } = await halfLost(subject)
     using feed = opened
     await feed.reach(await newStore(subject().engine).create(`${folder}b/2`, bytes(2)), 2_000)
   })
@@ -238,6 +208,46 @@ export function feedTests(subject: GetSubject): void {
     const second = await store.create(`${folder}b`, bytes(2))
     await feed.reach(second)
     assert.deepEqual([feed.events.length, feed.compacted, feed.ends], [2, [], []])
+  })
+}
+
+/** A stream with two ranges, of which the first has lost its history. */
+async function halfLost(
+  subject: GetSubject,
+): Promise<{ feed: Recorder; folder: string; latest: Revision }> {
+  const { engine, compact } = subject()
+  const store = newStore(engine)
+  const folder = newFolder()
+  const after = await store.create(`${folder}a/1`, bytes(1))
+  await store.create(`${folder}a/2`, bytes(2))
+  const latest = await store.create(`${folder}b/1`, bytes(1))
+  await compact(latest)
+  const feed = new Recorder(engine, [
+    { ...rangeOf(`${folder}a/`), after },
+    { ...rangeOf(`${folder}b/`), after: latest },
+  ])
+  await until(() => feed.compacted.length > 0, 'compaction')
+  return { feed, folder, latest }
+}
+
+export function feedStreamTests(subject: GetSubject): void {
+  test('nothing is told from inside openFeed', async () => {
+    const { engine } = subject()
+    let isOpen = false
+    const early: string[] = []
+    const note = (what: string) => () => {
+      if (!isOpen) early.push(what)
+    }
+    const stream = engine.openFeed([{ ...rangeOf(newFolder()), after: 1 }], {
+      onEvents: note('events'),
+      onProgress: note('progress'),
+      onCompacted: note('compacted'),
+      onEnd: note('end'),
+    })
+    isOpen = true
+    stream.close()
+    await sleep(50)
+    assert.deepEqual(early, [])
   })
 
   test('a stream opened where another ended misses nothing and repeats nothing', async () => {

@@ -46,21 +46,6 @@ export function readTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 0, change: 1, latest: 0 })
   })
 
-  test('the state at a revision', async () => {
-    const store = newStore(subject().engine)
-    const key = `${newFolder()}a`
-    const first = await store.create(key, bytes('one'))
-    const { revision } = await store.update(key, { decode }, () => ({ put: bytes('two') }))
-    const old = await store.get(key, { revision: first })
-    assert.equal(text(old.found), 'one')
-    assert.equal(old.revision, first)
-    assert.equal(text((await store.get(key, { revision })).found), 'two')
-    await assert.rejects(
-      store.get(key, { revision: revision + 1000 }),
-      failsWith('too-new', /future revision/),
-    )
-  })
-
   test('a value may be empty, and hold any bytes', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
@@ -82,17 +67,6 @@ export function readTests(subject: GetSubject): void {
 }
 
 export function listTests(subject: GetSubject): void {
-  async function filled(
-    count: number,
-    content = 'x',
-  ): Promise<{ range: KeyRange; keys: string[]; store: Store }> {
-    const store = newStore(subject().engine)
-    const folder = newFolder()
-    const keys = Array.from({ length: count }, (_, i) => `${folder}${String(i).padStart(5, '0')}`)
-    await Promise.all(keys.map((key) => store.create(key, bytes(content))))
-    return { range: rangeOf(folder), keys, store }
-  }
-
   test('all, in the order of bytes, with nothing of the neighbours', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
@@ -112,7 +86,7 @@ export function listTests(subject: GetSubject): void {
   })
 
   test('pages are consistent while others write', async () => {
-    const { range, keys, store } = await filled(50)
+    const { range, keys, store } = await filled(subject, 50)
     const first = await store.list(range, { limit: 20 })
     assert.deepEqual([first.values.length, first.more, first.remaining], [20, true, 30])
     await store.delete(keys[30] ?? '', { decode })
@@ -133,7 +107,7 @@ export function listTests(subject: GetSubject): void {
   })
 
   test('a limit of exactly what is there leaves no more', async () => {
-    const { range, store } = await filled(4)
+    const { range, store } = await filled(subject, 4)
     assert.deepEqual(
       [(await store.list(range, { limit: 4 })).more, (await store.list(range, { limit: 5 })).more],
       [false, false],
@@ -141,8 +115,51 @@ export function listTests(subject: GetSubject): void {
     assert.deepEqual((await store.list(rangeOf(newFolder()), { limit: 5 })).values, [])
   })
 
+  test('keys and counts alone', async () => {
+    const { range } = await filled(subject, 3)
+    const { engine } = subject()
+    const keys = await engine.range({ ...range, keysOnly: true })
+    assert.deepEqual(
+      [keys.values.length, keys.values.every(({ value }) => value.length === 0)],
+      [3, true],
+    )
+    const counted = await engine.range({ ...range, countOnly: true })
+    assert.deepEqual([counted.values.length, counted.count], [0, 3])
+  })
+}
+
+export function historyTests(subject: GetSubject): void {
+  test('the state at a revision', async () => {
+    const store = newStore(subject().engine)
+    const key = `${newFolder()}a`
+    const first = await store.create(key, bytes('one'))
+    const { revision } = await store.update(key, { decode }, () => ({ put: bytes('two') }))
+    const old = await store.get(key, { revision: first })
+    assert.equal(text(old.found), 'one')
+    assert.equal(old.revision, first)
+    assert.equal(text((await store.get(key, { revision })).found), 'two')
+    await assert.rejects(
+      store.get(key, { revision: revision + 1000 }),
+      failsWith('too-new', /future revision/),
+    )
+  })
+
+  test('a list of what is no longer kept', async () => {
+    const { range, keys, store } = await filled(subject, 3)
+    const { revision } = await store.list(range)
+    const { revision: later } = await store.update(keys[0] ?? '', { decode }, () => ({
+      put: bytes('y'),
+    }))
+    await subject().compact(later)
+    await assert.rejects(store.list(range, { revision }), failsWith('compacted', /compacted/))
+    await assert.rejects(store.get(keys[0] ?? '', { revision }), failsWith('compacted'))
+    assert.equal((await store.list(range)).values.length, 3)
+  })
+}
+
+export function walkTests(subject: GetSubject): void {
   test('a walk sees one revision, however much is written meanwhile', async () => {
-    const { range, keys, store } = await filled(300)
+    const { range, keys, store } = await filled(subject, 300)
     const seen: string[] = []
     const revisions = new Set<number>()
     for await (const page of store.walk(range)) {
@@ -155,7 +172,7 @@ export function listTests(subject: GetSubject): void {
   })
 
   test('a walk that reads ahead has the same pages, and may be left', async () => {
-    const { range, keys, store } = await filled(40, 'x'.repeat(100_000))
+    const { range, keys, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const seen: string[] = []
     const revisions = new Set<number>()
     for await (const page of store.walk(range, { pageBytes: 400_000, readsAhead: true })) {
@@ -178,7 +195,7 @@ export function listTests(subject: GetSubject): void {
   })
 
   test('a walk keeps to the size asked for, whatever the rows', async () => {
-    const { range, store } = await filled(40, 'x'.repeat(100_000))
+    const { range, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const sizes: number[] = []
     for await (const page of store.walk(range, { pageBytes: 400_000 }))
       sizes.push(page.values.length)
@@ -200,30 +217,19 @@ export function listTests(subject: GetSubject): void {
     assert.deepEqual([pages[0]?.values, pages[0]?.more], [[], false])
     assert.ok((pages[0]?.revision ?? 0) > 0)
   })
+}
 
-  test('a list of what is no longer kept', async () => {
-    const { range, keys, store } = await filled(3)
-    const { revision } = await store.list(range)
-    const { revision: later } = await store.update(keys[0] ?? '', { decode }, () => ({
-      put: bytes('y'),
-    }))
-    await subject().compact(later)
-    await assert.rejects(store.list(range, { revision }), failsWith('compacted', /compacted/))
-    await assert.rejects(store.get(keys[0] ?? '', { revision }), failsWith('compacted'))
-    assert.equal((await store.list(range)).values.length, 3)
-  })
-
-  test('keys and counts alone', async () => {
-    const { range } = await filled(3)
-    const { engine } = subject()
-    const keys = await engine.range({ ...range, keysOnly: true })
-    assert.deepEqual(
-      [keys.values.length, keys.values.every(({ value }) => value.length === 0)],
-      [3, true],
-    )
-    const counted = await engine.range({ ...range, countOnly: true })
-    assert.deepEqual([counted.values.length, counted.count], [0, 3])
-  })
+/** A range of `count` keys with the same content. */
+async function filled(
+  subject: GetSubject,
+  count: number,
+  content = 'x',
+): Promise<{ range: KeyRange; keys: string[]; store: Store }> {
+  const store = newStore(subject().engine)
+  const folder = newFolder()
+  const keys = Array.from({ length: count }, (_, i) => `${folder}${String(i).padStart(5, '0')}`)
+  await Promise.all(keys.map((key) => store.create(key, bytes(content))))
+  return { range: rangeOf(folder), keys, store }
 }
 
 /** Writes with a prefix `<current>:`; reads any, and says whether it was another one. */

@@ -57,7 +57,9 @@ export function updateTests(subject: GetSubject): void {
     assert.deepEqual([result.outcome, result.previous], ['unchanged', undefined])
     assert.ok(result.revision > 0)
   })
+}
 
+export function concurrencyTests(subject: GetSubject): void {
   test('200 increments by 20 writers: none is lost', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}counter`
