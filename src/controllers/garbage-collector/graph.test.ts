@@ -169,87 +169,120 @@ test('after random changes the graph is that of the objects, and no garbage is l
 })
 
 function changeAtRandom(seed: number): void {
-  const random = randomOf(seed)
-  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
-  const world = new World()
-  const keys = Array.from({ length: 12 }, (_, at) => `k${at}`)
-  type Event = { readonly key: Key; readonly content: ObjectHead | undefined }
-  // The work on an event of a feed ends before its next event is delivered; those of other feeds come in between.
-  const feeds = [0, 1, 2].map(() => {
-    const feed: { events: Event[]; steps: Steps<void> | undefined } = {
-      events: [],
-      steps: undefined,
-    }
-    return feed
-  })
-  let uids = 0
-  const change = (key: Key, content: ObjectHead | undefined): void => {
-    world.store(key, content)
-    feeds[Number(key.slice(1)) % feeds.length]?.events.push({ key, content })
-  }
-  const randomOwners = (): OwnerReference[] =>
-    Array.from({ length: Math.floor(random() * (random() < 0.2 ? 60 : 3)) }, () => {
-      const name = pick(keys) ?? ''
-      const uid =
-        random() < 0.8 ? (world.objects.get(name)?.uid ?? `absent${uids++}`) : `absent${uids++}`
-      return reference(name, uid, random() < 0.5)
-    })
-  const hasOwner = ({ owners }: ObjectHead): boolean =>
-    owners.some(({ name, uid }) => world.objects.get(name)?.uid === uid)
-  const collect = (): void => {
-    for (const key of world.taken()) {
-      const object = world.objects.get(key)
-      if (object !== undefined && object.owners.length > 0 && !hasOwner(object))
-        change(key, undefined)
-    }
-  }
-  const deliver = (): boolean => {
-    const feed = pick(feeds.filter(({ events, steps }) => events.length > 0 || steps !== undefined))
-    if (feed === undefined) return false
-    if (feed.steps !== undefined) {
-      for (
-        let count = 1 + Math.floor(random() * 40);
-        count > 0 && feed.steps !== undefined;
-        count--
-      )
-        if (feed.steps.next().done === true) feed.steps = undefined
-      return true
-    }
-    const event = feed.events.shift()
-    feed.steps = event && world.graph.set(event.key, event.content)
-    return true
-  }
-  for (let step = 0; step < 150; step++) {
-    const key = pick(keys) ?? ''
-    const now = world.objects.get(key)
-    const dice = random()
-    if (dice < 0.3)
-      change(
-        key,
-        now === undefined ? head(`u${uids++}`, randomOwners()) : { ...now, owners: randomOwners() },
-      )
-    else if (dice < 0.45 && now !== undefined) change(key, undefined)
-    else if (dice < 0.5 && now !== undefined)
-      change(key, { ...now, isMarked: true, finalizers: [foregroundFinalizer] })
-    else if (dice < 0.9) deliver()
-    else collect()
-  }
-  do while (deliver());
-  while ((collect(), deliver()))
-  for (const [key, object] of world.objects) {
-    assert.ok(object.owners.length === 0 || hasOwner(object), `${key} is garbage (seed ${seed})`)
-    const dependents = [...world.objects].filter(([, { owners }]) =>
+  const changes = new RandomChanges(seed)
+  for (let step = 0; step < 150; step++) changes.step()
+  changes.settle()
+  const { graph, objects } = changes.world
+  for (const [key, object] of objects) {
+    assert.ok(
+      object.owners.length === 0 || changes.hasOwner(object),
+      `${key} is garbage (seed ${seed})`,
+    )
+    const dependents = [...objects].filter(([, { owners }]) =>
       owners.some(({ uid }) => uid === object.uid),
     )
     assert.deepEqual(
-      new Set(world.graph.dependentsOf(key)),
+      new Set(graph.dependentsOf(key)),
       new Set(dependents.map(([dependent]) => dependent)),
       `${key} (seed ${seed})`,
     )
     const isBlocked = dependents.some(
       ([, { owners }]) => owners.find(({ uid }) => uid === object.uid)?.blocks,
     )
-    assert.equal(world.graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
+    assert.equal(graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
+  }
+}
+
+/** The work on an event ends before the feed delivers the next one. Other feeds go on meanwhile. */
+type Feed = {
+  readonly events: { readonly key: Key; readonly content: ObjectHead | undefined }[]
+  steps: Steps<void> | undefined
+}
+
+class RandomChanges {
+  readonly world = new World()
+  readonly #random: () => number
+  readonly #keys = Array.from({ length: 12 }, (_, at) => `k${at}`)
+  readonly #feeds = Array.from({ length: 3 }, (): Feed => ({ events: [], steps: undefined }))
+  #uids = 0
+
+  constructor(seed: number) {
+    this.#random = randomOf(seed)
+  }
+
+  hasOwner({ owners }: ObjectHead): boolean {
+    return owners.some(({ name, uid }) => this.world.objects.get(name)?.uid === uid)
+  }
+
+  /** Changes an object, delivers an event or collects garbage. */
+  step(): void {
+    const key = this.#pick(this.#keys) ?? ''
+    const now = this.world.objects.get(key)
+    const dice = this.#random()
+    if (dice < 0.3)
+      this.#change(
+        key,
+        now === undefined
+          ? head(`u${this.#uids++}`, this.#randomOwners())
+          : { ...now, owners: this.#randomOwners() },
+      )
+    else if (dice < 0.45 && now !== undefined) this.#change(key, undefined)
+    else if (dice < 0.5 && now !== undefined)
+      this.#change(key, { ...now, isMarked: true, finalizers: [foregroundFinalizer] })
+    else if (dice < 0.9) this.#deliver()
+    else this.#collect()
+  }
+
+  /** Delivers all events and collects all garbage. */
+  settle(): void {
+    do while (this.#deliver());
+    while ((this.#collect(), this.#deliver()))
+  }
+
+  #pick<T>(list: readonly T[]): T | undefined {
+    return list[Math.floor(this.#random() * list.length)]
+  }
+
+  #change(key: Key, content: ObjectHead | undefined): void {
+    this.world.store(key, content)
+    this.#feeds[Number(key.slice(1)) % this.#feeds.length]?.events.push({ key, content })
+  }
+
+  #randomOwners(): OwnerReference[] {
+    const length = Math.floor(this.#random() * (this.#random() < 0.2 ? 60 : 3))
+    return Array.from({ length }, () => {
+      const name = this.#pick(this.#keys) ?? ''
+      const present = this.#random() < 0.8 ? this.world.objects.get(name)?.uid : undefined
+      return reference(name, present ?? `absent${this.#uids++}`, this.#random() < 0.5)
+    })
+  }
+
+  #collect(): void {
+    for (const key of this.world.taken()) {
+      const object = this.world.objects.get(key)
+      if (object !== undefined && object.owners.length > 0 && !this.hasOwner(object))
+        this.#change(key, undefined)
+    }
+  }
+
+  /**
+   * Delivers the next event of a feed, or does some of the work on its last one. Returns false if
+   * there is nothing left to do.
+   */
+  #deliver(): boolean {
+    const feed = this.#pick(
+      this.#feeds.filter(({ events, steps }) => events.length > 0 || steps !== undefined),
+    )
+    if (feed === undefined) return false
+    if (feed.steps !== undefined) {
+      let count = 1 + Math.floor(this.#random() * 40)
+      for (; count > 0 && feed.steps !== undefined; count--)
+        if (feed.steps.next().done === true) feed.steps = undefined
+      return true
+    }
+    const event = feed.events.shift()
+    feed.steps = event && this.world.graph.set(event.key, event.content)
+    return true
   }
 }
 

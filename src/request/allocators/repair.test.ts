@@ -26,6 +26,41 @@ const address = (ip: string, name: string, created: string): KubeObject => {
   return { ...made, metadata: { ...made.metadata, uid: `uid-${ip}`, creationTimestamp: created } }
 }
 
+type RepairOptions = ConstructorParameters<typeof Repair>[0]
+
+/** A repair of node ports; there are no addresses. */
+const repairOfPorts = (
+  options: Pick<RepairOptions, 'nodePorts' | 'listServices'> & Partial<RepairOptions>,
+): Repair =>
+  new Repair({
+    listAddresses: async () => [],
+    createAddress: async () => true,
+    deleteAddress: async () => undefined,
+    readAddress: async () => undefined,
+    hasAddress: async () => false,
+    records: { add: async () => undefined, entries: [] },
+    hasAddressObjects: true,
+    life: () => 0,
+    wallMs: () => 0,
+    log,
+    ...options,
+  })
+
+/** The record of node ports, as each replica has it. */
+const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
+  new RangeRecord({
+    store: new Store(engine, {
+      transformer: identity,
+      leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
+    }),
+    key: '/registry/ranges/servicenodeports',
+    range: { first: 30_000, last: 30_010 },
+    text: '',
+    adopt: () => Buffer.alloc(0),
+    random: () => 0,
+    life: () => 0,
+  })
+
 test('what a service has is taken, what nobody has is given back, but not at once', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
@@ -71,19 +106,10 @@ test('a port that nobody had in another database has its passes in this one', as
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   let life = 0
-  const repair = new Repair({
+  const repair = repairOfPorts({
     nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
     listServices: async () => [],
-    listAddresses: async () => [],
-    createAddress: async () => true,
-    deleteAddress: async () => undefined,
-    readAddress: async () => undefined,
-    hasAddress: async () => false,
-    records: { add: async () => undefined, entries: [] },
-    hasAddressObjects: true,
     life: () => life,
-    wallMs: () => 0,
-    log,
   })
   await repair.pass()
   await repair.pass()
@@ -97,60 +123,34 @@ test('a port that nobody had in another database has its passes in this one', as
 
 test('ports that come or go while services are listed are left alone', async () => {
   await using engine = new MemoryEngine()
-  const recordOf = (): RangeRecord => {
-    const store = new Store(engine, {
-      transformer: identity,
-      leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
-    })
-    const range = { first: 30_000, last: 30_010 }
-    const key = '/registry/ranges/servicenodeports'
-    return new RangeRecord({
-      store,
-      key,
-      range,
-      text: '',
-      adopt: () => Buffer.alloc(0),
-      random: () => 0,
-      life: () => 0,
-    })
-  }
-  const record = recordOf()
+  const record = nodePortsIn(engine)
   let services: KubeObject[] = []
   /** What happens while the slow replica lists services for their ports. */
   let meanwhile: (() => Promise<void>) | undefined
-  const repairOf = (isSlow: boolean): Repair => {
-    const own = recordOf()
-    let isForPorts = false
-    return new Repair({
-      nodePorts: {
-        revision: () => {
-          isForPorts = isSlow
-          return own.revision()
-        },
-        changeAt: (revision, change) => own.changeAt(revision, change),
+  const quick = repairOfPorts({
+    nodePorts: nodePortsIn(engine),
+    listServices: async () => services,
+  })
+  const ports = nodePortsIn(engine)
+  let isForPorts = false
+  const slow = repairOfPorts({
+    nodePorts: {
+      revision: () => {
+        isForPorts = true
+        return ports.revision()
       },
-      listServices: async () => {
-        const listed = services
-        if (!isForPorts) return listed
-        isForPorts = false
-        const happens = meanwhile
-        meanwhile = undefined
-        await happens?.()
-        return listed
-      },
-      listAddresses: async () => [],
-      createAddress: async () => true,
-      deleteAddress: async () => undefined,
-      readAddress: async () => undefined,
-      hasAddress: async () => false,
-      records: { add: async () => undefined, entries: [] },
-      hasAddressObjects: true,
-      life: () => 0,
-      wallMs: () => 0,
-      log,
-    })
-  }
-  const [quick, slow] = [repairOf(false), repairOf(true)]
+      changeAt: (revision, change) => ports.changeAt(revision, change),
+    },
+    listServices: async () => {
+      const listed = services
+      if (!isForPorts) return listed
+      isForPorts = false
+      const happens = meanwhile
+      meanwhile = undefined
+      await happens?.()
+      return listed
+    },
+  })
   await record.change((set) => set.take(30_007))
   for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
   meanwhile = async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { attributes } from '../../../../test/support/harness/admission.ts'
 import { storedItem } from '../../../../test/support/harness/stored-item.ts'
 import { turnsDuring } from '../../../../test/support/harness/turns.ts'
-import { Admission } from '../../../admission/admission.ts'
+import { Admission, type Plugin } from '../../../admission/admission.ts'
 import { RequestContext } from '../../../api/context.ts'
 import { forbidden } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -38,28 +38,7 @@ function worldOf(steps: string[]): {
     name: 'l',
     user: context.user,
     context,
-    http: {
-      method: 'PUT',
-      path: '/',
-      query: new URLSearchParams(),
-      headers: {},
-      body: refused,
-      hasBody: false,
-      pipeBody: refused,
-      signal: new AbortController().signal,
-      remoteAddress: '',
-      peerCertificate: () => undefined,
-    },
-  }
-  const plugin = {
-    name: 'Counting',
-    mutate: ({ object: given }: { readonly object: KubeObject | undefined }) => {
-      steps.push('mutate')
-      return given
-    },
-    validate: () => {
-      steps.push('charge')
-    },
+    http: putWithoutBody(),
   }
   const access: WriteAccess = {
     keys: new ResourceKeys('/registry/', 'limitranges', true),
@@ -95,7 +74,7 @@ function worldOf(steps: string[]): {
         throw forbidden(resource, 'l', 'no')
       },
     },
-    admission: new Admission([plugin]),
+    admission: new Admission([countingPlugin(steps)]),
     validation: { answerPattern: refused, namespaceLabels: refused },
     effects: {},
     deletion: { collectsGarbage: true, deleteWorkers: 1 },
@@ -105,6 +84,30 @@ function worldOf(steps: string[]): {
   }
   return { request, access }
 }
+
+const putWithoutBody = (): ResourceRequest['http'] => ({
+  method: 'PUT',
+  path: '/',
+  query: new URLSearchParams(),
+  headers: {},
+  body: refused,
+  hasBody: false,
+  pipeBody: refused,
+  signal: new AbortController().signal,
+  remoteAddress: '',
+  peerCertificate: () => undefined,
+})
+
+const countingPlugin = (steps: string[]): Plugin => ({
+  name: 'Counting',
+  mutate: ({ object }) => {
+    steps.push('mutate')
+    return object
+  },
+  validate: () => {
+    steps.push('charge')
+  },
+})
 
 /** What an update that creates goes through, in its order. */
 async function stepsOf(object: KubeObject): Promise<string[]> {
