@@ -13,7 +13,12 @@ export async function admitted(stage: Stage): Promise<void> {
   await tryClusters(stage)
   await tryMachineDeployments(stage)
   await tryMachines(stage)
-  await tryOthers(stage)
+  await tryHealthChecks(stage)
+  await tryMachinePools(stage)
+  await tryResourceSets(stage)
+  await tryDrainRules(stage)
+  await tryExtensions(stage)
+  await tryAddresses(stage)
   await tryClasses(stage)
   await update(stage)
   await convert(stage)
@@ -153,13 +158,7 @@ async function tryMachines(stage: Stage): Promise<void> {
   )
 }
 
-const addons = (kind: string, name: string, spec: object): Manifest =>
-  objects.object('addons.cluster.x-k8s.io/v1beta1', kind, name, spec)
-
-const ipam = (kind: string, spec: object): Manifest =>
-  objects.object('ipam.cluster.x-k8s.io/v1beta1', kind, 'a', spec)
-
-async function tryOthers(stage: Stage): Promise<void> {
+async function tryHealthChecks(stage: Stage): Promise<void> {
   const health = (name: string, spec: object): Promise<unknown> =>
     tried(
       stage,
@@ -177,6 +176,9 @@ async function tryOthers(stage: Stage): Promise<void> {
   await health('too short a start', { nodeStartupTimeout: '10s' })
   await health('a wrong maximum', { maxUnhealthy: 'all' })
   await health('a wrong range', { unhealthyRange: '3-5' })
+}
+
+async function tryMachinePools(stage: Stage): Promise<void> {
   const pool = (name: string, template: object): Promise<unknown> =>
     tried(
       stage,
@@ -194,6 +196,12 @@ async function tryOthers(stage: Stage): Promise<void> {
     )
   await pool('defaults', { bootstrap: { dataSecretName: 'd' }, version: '1.32.4' })
   await pool('no data to start with', { bootstrap: {} })
+}
+
+const addons = (kind: string, name: string, spec: object): Manifest =>
+  objects.object('addons.cluster.x-k8s.io/v1beta1', kind, name, spec)
+
+async function tryResourceSets(stage: Stage): Promise<void> {
   const resources = [{ name: 'cni', kind: 'ConfigMap' }]
   const selector = { clusterSelector: { matchLabels: { cni: 'yes' } } }
   await tried(
@@ -211,6 +219,9 @@ async function tryOthers(stage: Stage): Promise<void> {
     'resource set: an unknown kind',
     addons('ClusterResourceSet', 'a', { ...selector, resources: [{ name: 'a', kind: 'Pod' }] }),
   )
+}
+
+async function tryDrainRules(stage: Stage): Promise<void> {
   const drain = (name: string, spec: object): Promise<unknown> =>
     tried(stage, `drain rule: ${name}`, core('MachineDrainRule', 'a', spec))
   await drain('skip', {
@@ -226,6 +237,9 @@ async function tryOthers(stage: Stage): Promise<void> {
     drain: { behavior: 'Drain' },
     pods: [{ selector: { matchLabels: { '-': 'b' } } }],
   })
+}
+
+async function tryExtensions(stage: Stage): Promise<void> {
   const extension = { clientConfig: { url: 'https://example.com' } }
   await tried(stage, 'extension: not without its gate', {
     apiVersion: 'runtime.cluster.x-k8s.io/v1alpha1',
@@ -233,6 +247,12 @@ async function tryOthers(stage: Stage): Promise<void> {
     metadata: { name: 'a' },
     spec: extension,
   })
+}
+
+const ipam = (kind: string, spec: object): Manifest =>
+  objects.object('ipam.cluster.x-k8s.io/v1beta1', kind, 'a', spec)
+
+async function tryAddresses(stage: Stage): Promise<void> {
   const poolRef = { apiGroup: 'ipam.example.com', kind: 'Pool', name: 'p' }
   await tried(stage, 'address claim', ipam('IPAddressClaim', { poolRef }))
   await tried(

@@ -55,59 +55,9 @@ export type ClientOptions = {
 /** Speaks to one server. Its certificate is not checked: servers under test sign their own. */
 export function createClient({ server, token, cert, key }: ClientOptions): Client {
   const base = new URL(server)
-  const secure = base.protocol === 'https:'
-  const usual = secure
-    ? new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert, key })
-    : new http.Agent({ keepAlive: true })
-  const agents = new Map<IssuedCertificate, https.Agent>()
-  const agentOf = (certificate: IssuedCertificate | undefined): http.Agent => {
-    if (certificate === undefined) return usual
-    const known = agents.get(certificate)
-    if (known !== undefined) return known
-    const { certificatePem, keyPem } = certificate
-    const agent = new https.Agent({
-      keepAlive: true,
-      rejectUnauthorized: false,
-      cert: certificatePem,
-      key: keyPem,
-    })
-    agents.set(certificate, agent)
-    return agent
-  }
-
-  const open = (
-    { method, path, headers = {}, body, certificate }: HttpRequest,
-    signal?: AbortSignal,
-  ): Promise<OpenAnswer> =>
-    new Promise((resolve, reject) => {
-      const all = Object.entries({
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...headers,
-        ...(body !== undefined && !headers['transfer-encoding']
-          ? { 'content-length': Buffer.byteLength(body) }
-          : {}),
-      }).filter(([, value]) => value !== null)
-      const request = (secure ? https : http).request({
-        host: base.hostname,
-        port: base.port,
-        method,
-        path,
-        agent: agentOf(certificate),
-        headers: Object.fromEntries(all),
-        signal,
-      })
-      request.on('response', (response) => resolve({ response, request }))
-      request.on('upgrade', (response, switched, first) => {
-        switched.unshift(first)
-        resolve({ response, request, switched })
-      })
-      request.setTimeout(SILENCE_MAX_MS, () =>
-        request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)),
-      )
-      request.on('error', reject)
-      if (body !== undefined) request.write(body)
-      request.end()
-    })
+  const agents = new Agents(base.protocol === 'https:', { cert, key })
+  const open = (asked: HttpRequest, signal?: AbortSignal): Promise<OpenAnswer> =>
+    send(asked, { base, token, agent: agents.get(asked.certificate), signal })
 
   const request = async (asked: HttpRequest): Promise<HttpAnswer> => {
     const { timeoutMs } = asked
@@ -130,10 +80,79 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     }
   }
 
-  const dispose = (): void => {
-    for (const agent of [usual, ...agents.values()]) agent.destroy()
+  return {
+    request,
+    open: (asked) => open(asked),
+    [Symbol.dispose]: () => agents.destroy(),
   }
-  return { request, open: (asked) => open(asked), [Symbol.dispose]: dispose }
+}
+
+/** Keeps connections alive: those with the client's certificate, and those with each other one. */
+class Agents {
+  readonly #usual: http.Agent
+  readonly #byCertificate = new Map<IssuedCertificate, https.Agent>()
+
+  constructor(isSecure: boolean, certificate: Pick<ClientOptions, 'cert' | 'key'>) {
+    this.#usual = isSecure
+      ? new https.Agent({ keepAlive: true, rejectUnauthorized: false, ...certificate })
+      : new http.Agent({ keepAlive: true })
+  }
+
+  get(certificate: IssuedCertificate | undefined): http.Agent {
+    if (certificate === undefined) return this.#usual
+    const known = this.#byCertificate.get(certificate)
+    if (known !== undefined) return known
+    const { certificatePem: cert, keyPem: key } = certificate
+    const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert, key })
+    this.#byCertificate.set(certificate, agent)
+    return agent
+  }
+
+  destroy(): void {
+    for (const agent of [this.#usual, ...this.#byCertificate.values()]) agent.destroy()
+  }
+}
+
+type SendOptions = {
+  readonly base: URL
+  readonly token: string | undefined
+  readonly agent: http.Agent
+  readonly signal: AbortSignal | undefined
+}
+
+function send(
+  { method, path, headers = {}, body }: HttpRequest,
+  { base, token, agent, signal }: SendOptions,
+): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
+    const all = Object.entries({
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...headers,
+      ...(body !== undefined && !headers['transfer-encoding']
+        ? { 'content-length': Buffer.byteLength(body) }
+        : {}),
+    }).filter(([, value]) => value !== null)
+    const request = (base.protocol === 'https:' ? https : http).request({
+      host: base.hostname,
+      port: base.port,
+      method,
+      path,
+      agent,
+      headers: Object.fromEntries(all),
+      signal,
+    })
+    request.on('response', (response) => resolve({ response, request }))
+    request.on('upgrade', (response, switched, first) => {
+      switched.unshift(first)
+      resolve({ response, request, switched })
+    })
+    request.setTimeout(SILENCE_MAX_MS, () =>
+      request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)),
+    )
+    request.on('error', reject)
+    if (body !== undefined) request.write(body)
+    request.end()
+  })
 }
 
 /** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */

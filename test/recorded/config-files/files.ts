@@ -40,6 +40,61 @@ const abacRule = (fields: object): string =>
 
 const brokenBase64 = '-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n'
 
+/** Texts by name. `$DIR` is the folder of the files. */
+const texts: readonly (readonly [name: string, text: string])[] = [
+  ['text', 'this is {nothing of the kind'],
+  ['token', 'secret\n'],
+  ['empty', ''],
+  ['blank', ' \n'],
+  ['token.kubeconfig', kubeconfig],
+  ['pod-security.yaml', `${podSecurity}defaults:\n  enforce: restricted\n`],
+  ['pod-security-unknown.yaml', `${podSecurity}exemptions:\n  users: [a]\n`],
+  ['image-policy.yaml', 'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: 60\n'],
+  [
+    'image-policy-text.yaml',
+    'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: long\n',
+  ],
+  ['users.kubeconfig', users],
+  ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
+]
+
+const abacTexts: readonly (readonly [name: string, text: string])[] = [
+  ['abac.jsonl', `# people\n\n${abacRule(abacSpec)}`],
+  ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
+  [
+    'abac-kind.jsonl',
+    '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n',
+  ],
+  ['abac-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, spec: abacSpec })}\n`],
+  ['abac-no-version.jsonl', `${JSON.stringify({ kind: 'Policy', spec: abacSpec })}\n`],
+  [
+    'abac-blank-kind.jsonl',
+    `${JSON.stringify({ apiVersion: abacVersion, kind: '', spec: abacSpec })}\n`,
+  ],
+  ['abac-v0.jsonl', `${JSON.stringify({ apiVersion: abacOld, kind: 'Policy', user: 'a' })}\n`],
+  ['abac-v0-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacOld, user: 'a' })}\n`],
+  [
+    'abac-unknown-version.jsonl',
+    '{"apiVersion":"abac.authorization.kubernetes.io/v7","kind":"Policy"}\n',
+  ],
+  [
+    'abac-group-alone.jsonl',
+    '{"apiVersion":"abac.authorization.kubernetes.io/","kind":"Policy","user":"a"}\n',
+  ],
+  ['abac-mark.jsonl', '\ufeff{"user":"a"}\n'],
+  [
+    'abac-blanks.jsonl',
+    '\u00a0\u0085\v\f\r\n \t{"user":"a"} \r\n\u2003\n\u00a0# comment\n\u00a0{"user":"a"}\n',
+  ],
+  ['abac-yaml.jsonl', 'user: a\n'],
+  ['abac-long-comment.jsonl', `#${'a'.repeat(65_534)}\n{"user":"a"}\n`],
+  ['abac-longer-comment.jsonl', `{"user":"a"}\n#${'a'.repeat(65_535)}\n{"user":\n`],
+  ['abac-long-last-line.jsonl', `#${'a'.repeat(65_535)}`],
+  ['abac-broken-before-long-line.jsonl', `{"user":\n#${'a'.repeat(70_000)}\n`],
+  ['abac-type.jsonl', abacRule({ user: 5 })],
+  ['abac-broken.jsonl', `#\n${abacRule({ user: 'a' })}{"user":\n`],
+]
+
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 export class CaseFiles implements Disposable {
@@ -62,63 +117,14 @@ export class CaseFiles implements Disposable {
       ['client.pem', client.certificatePem],
       ['client.key', client.keyPem],
       ['other.key', other.keyPem],
-      ['text', 'this is {nothing of the kind'],
-      ['token', 'secret\n'],
-      ['empty', ''],
-      ['blank', ' \n'],
       [
         'ca-mixed.pem',
         `${brokenBase64}${pem('CERTIFICATE', Buffer.from('no certificate'))}${ca.certificatePem}`,
       ],
       ['ca-base64.pem', brokenBase64],
       ['ca-skipped.pem', `${brokenBase64}${ca.certificatePem}`],
-      ['token.kubeconfig', kubeconfig],
-      ['pod-security.yaml', `${podSecurity}defaults:\n  enforce: restricted\n`],
-      ['pod-security-unknown.yaml', `${podSecurity}exemptions:\n  users: [a]\n`],
-      [
-        'image-policy.yaml',
-        'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: 60\n',
-      ],
-      [
-        'image-policy-text.yaml',
-        'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: long\n',
-      ],
-      ['users.kubeconfig', users],
-      ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
-      ['abac.jsonl', `# people\n\n${abacRule(abacSpec)}`],
-      ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
-      [
-        'abac-kind.jsonl',
-        '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n',
-      ],
-      ['abac-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, spec: abacSpec })}\n`],
-      ['abac-no-version.jsonl', `${JSON.stringify({ kind: 'Policy', spec: abacSpec })}\n`],
-      [
-        'abac-blank-kind.jsonl',
-        `${JSON.stringify({ apiVersion: abacVersion, kind: '', spec: abacSpec })}\n`,
-      ],
-      ['abac-v0.jsonl', `${JSON.stringify({ apiVersion: abacOld, kind: 'Policy', user: 'a' })}\n`],
-      ['abac-v0-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacOld, user: 'a' })}\n`],
-      [
-        'abac-unknown-version.jsonl',
-        '{"apiVersion":"abac.authorization.kubernetes.io/v7","kind":"Policy"}\n',
-      ],
-      [
-        'abac-group-alone.jsonl',
-        '{"apiVersion":"abac.authorization.kubernetes.io/","kind":"Policy","user":"a"}\n',
-      ],
-      ['abac-mark.jsonl', '\ufeff{"user":"a"}\n'],
-      [
-        'abac-blanks.jsonl',
-        '\u00a0\u0085\v\f\r\n \t{"user":"a"} \r\n\u2003\n\u00a0# comment\n\u00a0{"user":"a"}\n',
-      ],
-      ['abac-yaml.jsonl', 'user: a\n'],
-      ['abac-long-comment.jsonl', `#${'a'.repeat(65_534)}\n{"user":"a"}\n`],
-      ['abac-longer-comment.jsonl', `{"user":"a"}\n#${'a'.repeat(65_535)}\n{"user":\n`],
-      ['abac-long-last-line.jsonl', `#${'a'.repeat(65_535)}`],
-      ['abac-broken-before-long-line.jsonl', `{"user":\n#${'a'.repeat(70_000)}\n`],
-      ['abac-type.jsonl', abacRule({ user: 5 })],
-      ['abac-broken.jsonl', `#\n${abacRule({ user: 'a' })}{"user":\n`],
+      ...texts,
+      ...abacTexts,
     ] as const) {
       writeFileSync(join(this.#dir, name), text.replaceAll('$DIR', this.#dir))
     }

@@ -177,7 +177,7 @@ export async function startGrpcProxy({
   }
 }
 
-type Served = {
+type TunnelOptions = {
   readonly dialed: string[]
   readonly packets: number[]
   readonly sockets: Set<Socket>
@@ -187,60 +187,20 @@ type Served = {
 
 let lastConnection = 7
 
-function serve(
-  stream: ServerHttp2Stream,
-  { dialed, packets, sockets, refusal, onDialed }: Served,
-): void {
-  const id = ++lastConnection
+/** Serves one tunnel, which is one stream. */
+function serve(stream: ServerHttp2Stream, options: TunnelOptions): void {
+  const id = BigInt(++lastConnection)
   let far: Socket | undefined
   let received = Buffer.alloc(0)
   let receivedBytes = 0
-  const answer = (type: number, payloadField: number, payload: Buffer): boolean =>
-    stream.destroyed || stream.writableEnded
-      ? true
-      : stream.write(framed(message(type, payloadField, payload)))
-  const dial = (fields: ReadonlyMap<number, Field>): void => {
-    const address = textOf(fields.get(2))
-    const random = fields.get(3) ?? 0n
-    dialed.push(address)
-    const respond = (error: string): void => {
-      const failed = error === '' ? [] : [bytesField(1, Buffer.from(error))]
-      answer(
-        DIAL_RSP,
-        3,
-        Buffer.concat([...failed, numberField(2, BigInt(id)), numberField(3, numberOf(random))]),
-      )
-    }
-    if (refusal === 'silence') return
-    if (refusal !== undefined) return respond(refusal)
-    const socket = connect(addressOf(address))
-    far = socket
-    socket.once('connect', () => {
-      sockets.add(socket)
-      onDialed?.(stream, receivedBytes)
-      respond('')
-    })
-    socket.once('error', (error) =>
-      sockets.has(socket) ? undefined : respond(`dial tcp ${address}: ${error.message}`),
-    )
-    socket.on('data', (chunk: Buffer) => {
-      const data = Buffer.concat([numberField(1, BigInt(id)), bytesField(3, chunk)])
-      if (answer(DATA, 4, data)) return
-      socket.pause()
-      stream.once('drain', () => socket.resume())
-    })
-    socket.once('close', () => {
-      sockets.delete(socket)
-      answer(CLOSE_RSP, 6, numberField(2, BigInt(id)))
-      if (!stream.writableEnded) stream.end()
-    })
-  }
   const take = (packet: Buffer): void => {
     const fields = fieldsOf(packet)
     const type = Number(numberOf(fields.get(1) ?? 0n))
-    packets.push(type)
-    if (type === DIAL_REQ) dial(fieldsOf(bytesOf(fields.get(2))))
-    else if (type === DATA) {
+    options.packets.push(type)
+    if (type === DIAL_REQ) {
+      const request = fieldsOf(bytesOf(fields.get(2)))
+      far = dial(stream, { ...options, id, request, receivedBytes: () => receivedBytes })
+    } else if (type === DATA) {
       const taken = far?.write(bytesOf(fieldsOf(bytesOf(fields.get(4))).get(3)))
       if (taken !== false) return
       stream.pause()
@@ -258,6 +218,56 @@ function serve(
   })
   stream.once('close', () => far?.destroy())
   stream.once('end', () => (far === undefined ? stream.end() : undefined))
+}
+
+type DialOptions = TunnelOptions & {
+  /** The number of the connection. */
+  readonly id: bigint
+  readonly request: ReadonlyMap<number, Field>
+  readonly receivedBytes: () => number
+}
+
+/** Connects to the requested address and forwards what it sends. A refusal returns undefined. */
+function dial(
+  stream: ServerHttp2Stream,
+  { dialed, sockets, refusal, onDialed, id, request, receivedBytes }: DialOptions,
+): Socket | undefined {
+  const address = textOf(request.get(2))
+  const random = numberOf(request.get(3) ?? 0n)
+  dialed.push(address)
+  const answer = (type: number, payloadField: number, payload: Buffer): boolean =>
+    stream.destroyed || stream.writableEnded
+      ? true
+      : stream.write(framed(message(type, payloadField, payload)))
+  const respond = (error: string): void => {
+    const failed = error === '' ? [] : [bytesField(1, Buffer.from(error))]
+    answer(DIAL_RSP, 3, Buffer.concat([...failed, numberField(2, id), numberField(3, random)]))
+  }
+  if (refusal === 'silence') return undefined
+  if (refusal !== undefined) {
+    respond(refusal)
+    return undefined
+  }
+  const socket = connect(addressOf(address))
+  socket.once('connect', () => {
+    sockets.add(socket)
+    onDialed?.(stream, receivedBytes())
+    respond('')
+  })
+  socket.once('error', (error) =>
+    sockets.has(socket) ? undefined : respond(`dial tcp ${address}: ${error.message}`),
+  )
+  socket.on('data', (chunk: Buffer) => {
+    if (answer(DATA, 4, Buffer.concat([numberField(1, id), bytesField(3, chunk)]))) return
+    socket.pause()
+    stream.once('drain', () => socket.resume())
+  })
+  socket.once('close', () => {
+    sockets.delete(socket)
+    answer(CLOSE_RSP, 6, numberField(2, id))
+    if (!stream.writableEnded) stream.end()
+  })
+  return socket
 }
 
 type Field = bigint | Buffer
