@@ -6,6 +6,7 @@ import { type KubeObject, textOf } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/storage/cache/facts.ts'
 import type { Item, Matches } from '../../../src/storage/cache/item.ts'
 import type { At } from '../../../src/storage/cache/fresh-state.ts'
+import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { ListResult } from '../../../src/storage/cache/store-lists.ts'
 import { selects } from '../../../src/storage/cache/selector.ts'
 import { keyAfter } from '../../../src/storage/keys.ts'
@@ -31,7 +32,22 @@ const encode = (name: string, value: string): Buffer =>
     }),
   )
 
-test('lists, pages and watches by label and field, of objects that are decoded once', async () => {
+async function startReader({ cache }: PlainCache): Promise<Reader> {
+  await cache.start()
+  const facts = new Facts(() => ({ value: nodeOf }))
+  return cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+}
+
+/** Creates sixty objects, on three nodes in turn. */
+async function createObjects(plain: PlainCache): Promise<void> {
+  for (let i = 0; i < 60; i++)
+    await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+}
+
+/** The keys of the objects on the second node. */
+const onSecondNode = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
+
+test('lists by label and field find the same objects, each of which is decoded once', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.cache.start()
@@ -46,18 +62,22 @@ test('lists, pages and watches by label and field, of objects that are decoded o
     },
     facts: new Facts(() => ({ value: nodeOf })),
   })
-  const range = plain.range(NAME)
-  for (let i = 0; i < 60; i++)
-    await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  await createObjects(plain)
   const keysOf = async (matches: Matches): Promise<string[]> =>
-    (await reader.list(range, 'latest', { matches })).items.map((item) => item.key)
-  const wanted = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
-  assert.deepEqual(await keysOf(onNode('n1')), wanted)
-  assert.deepEqual(await keysOf(withLabel('on=n1')), wanted)
-  assert.deepEqual(await keysOf(withLabel('on notin (n0,n2)')), wanted)
+    keysIn(await reader.list(plain.range(NAME), 'latest', { matches }))
+  assert.deepEqual(await keysOf(onNode('n1')), onSecondNode)
+  assert.deepEqual(await keysOf(withLabel('on=n1')), onSecondNode)
+  assert.deepEqual(await keysOf(withLabel('on notin (n0,n2)')), onSecondNode)
   assert.deepEqual(await keysOf(onNode('none')), [])
   assert.equal(decoded, 60)
+})
 
+test('a watcher with a long selector looks at a few objects at a time', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  const reader = await startReader(plain)
+  await createObjects(plain)
+  await reader.list(plain.range(NAME), 'latest')
   const long = withLabel(Array.from({ length: 1_000 }, () => 'on!=n0').join())
   let looks = 0
   const counted = (item: Item): boolean => {
@@ -65,11 +85,22 @@ test('lists, pages and watches by label and field, of objects that are decoded o
     return long(item)
   }
   const matches = Object.assign(counted, { lookBytes: long.lookBytes ?? 0 })
-  const searching = await reader.watch({ range, start: { initial: 'any' }, matches })
+  const searching = await reader.watch({
+    range: plain.range(NAME),
+    start: { initial: 'any' },
+    matches,
+  })
   searching.take()
   searching.close()
   assert.ok(looks > 0 && looks < 20, `a take looks at ${looks} objects`)
+})
 
+test('a watcher and later pages begin where the first page of a selection was read', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  const reader = await startReader(plain)
+  const range = plain.range(NAME)
+  await createObjects(plain)
   const first = await reader.list(range, 'latest', { matches: onNode('n1'), limit: 15 })
   assert.deepEqual([first.items.length, first.more], [15, true])
   const watcher = await reader.watch({
@@ -98,18 +129,13 @@ test('lists, pages and watches by label and field, of objects that are decoded o
     { exactly: first.revision },
     { matches: onNode('n1') },
   )
-  assert.deepEqual(
-    [...first.items, ...rest.items].map((item) => item.key),
-    wanted,
-  )
+  assert.deepEqual([...keysIn(first), ...keysIn(rest)], onSecondNode)
 })
 
 test('an index leads to the objects that match, with the pages that a scan would have', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
-  await plain.cache.start()
-  const facts = new Facts(() => ({ value: nodeOf }))
-  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const reader = await startReader(plain)
   const range = plain.range(NAME)
   for (let i = 0; i < 30; i++)
     await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
@@ -214,9 +240,7 @@ for (const by of ['field', 'label'] as const)
   test(`a watcher of one value of a ${by} sleeps through the events of others, however many`, async () => {
     await using etcd = await startEtcd()
     await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
-    await plain.cache.start()
-    const facts = new Facts(() => ({ value: nodeOf }))
-    const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+    const reader = await startReader(plain)
     const range = plain.range(NAME)
     const { revision } = await reader.list(range, 'latest')
     const begin = (value: string): ReturnType<typeof reader.watch> =>
@@ -270,9 +294,7 @@ const isNamedX = (item: { readonly key: string }): boolean => item.key.endsWith(
 test('who asks for a name takes nothing from the pages of others', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
-  await plain.cache.start()
-  const facts = new Facts(() => ({ value: nodeOf }))
-  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const reader = await startReader(plain)
   const range = plain.range(NAME)
   const names = ['a', 'b', 'c'].flatMap((folder) =>
     ['x', 'y', 'z'].map((name) => `${folder}/${name}`),
