@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
 import { startEtcd } from '../../support/harness/etcd.ts'
 import { startKeelson } from '../../support/harness/keelson.ts'
 import { Random } from '../simulation/random.ts'
@@ -117,12 +117,7 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
   watching.abort()
   stack.dispose()
   await Promise.all(watched)
-  console.log(
-    `${total(writers.map(({ acknowledged }) => acknowledged))} writes acknowledged, ${total(writers.map(({ doubtful }) => doubtful))} in doubt; ` +
-      `${total(watchers.map(({ events }) => events))} events, ${total(watchers.map(({ lists }) => lists))} lists; ` +
-      `${counts.changes} changes of definitions, ${counts.cycles} definitions came and went, the webhook died ${counts.deaths} times; ` +
-      `${hook.reviews} reviews of ${hook.objects} objects`,
-  )
+  printTotals({ writers, watchers, hook }, counts)
   for (const [text, count] of run.refusals) console.log(`  ${count} times ${text}`)
   return [
     ...checks,
@@ -131,6 +126,21 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
       fault: undefined,
     })),
   ]
+}
+
+type Participants = {
+  readonly writers: readonly KindWriter[]
+  readonly watchers: readonly KindWatcher[]
+  readonly hook: ConversionHook
+}
+
+function printTotals({ writers, watchers, hook }: Participants, counts: Counts): void {
+  console.log(
+    `${total(writers.map(({ acknowledged }) => acknowledged))} writes acknowledged, ${total(writers.map(({ doubtful }) => doubtful))} in doubt; ` +
+      `${total(watchers.map(({ events }) => events))} events, ${total(watchers.map(({ lists }) => lists))} lists; ` +
+      `${counts.changes} changes of definitions, ${counts.cycles} definitions came and went, the webhook died ${counts.deaths} times; ` +
+      `${hook.reviews} reviews of ${hook.objects} objects`,
+  )
 }
 
 const total = (numbers: readonly number[]): number =>
@@ -154,7 +164,7 @@ async function changing(
     counts,
   }: {
     kinds: readonly string[]
-    configOf: (at: number) => ReturnType<typeof fieldsOf> | undefined
+    configOf: (at: number) => Fields | undefined
     counts: Counts
   },
   signal: AbortSignal,
@@ -183,71 +193,68 @@ async function comingAndGoing(
   signal: AbortSignal,
 ): Promise<void> {
   const plural = `t${at}`
-  const path = definitionPath(plural)
-  const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
-    const end = performance.now() + SETTLED_MS_MAX
-    while (!(await isSo().catch(() => false))) {
-      if (performance.now() > end)
-        throw new Error(`${plural} is not ${what} after ${SETTLED_MS_MAX} ms`)
-      await sleep(20)
-    }
-  }
   while (!signal.aborted) {
     try {
-      await until(
-        'created',
-        async () =>
-          (
-            await call(
-              run,
-              'POST',
-              definitions,
-              definitionOf(plural, at === 0 ? hook.clientConfig : undefined),
-            )
-          ).status === 201,
-      )
-      // Through every client, so through both replicas.
-      for (const client of run.clients)
-        await until(
-          'served',
-          async () => (await client.call('GET', pathOf(plural, 'v1'))).status === 200,
-        )
-      const { body } = await call(run, 'GET', pathOf(plural, 'v1'))
-      if (itemsOf(body['items']).length > 0)
-        run.faults.push(`${plural} has objects of the one before`)
-      for (const name of ['a', 'b', 'held']) {
-        const object = bodyOf(plural, 'v1', { name, value: '1' })
-        const metadata =
-          name === 'held' ? { name, finalizers: ['soak.example.com/hold'] } : { name }
-        await until(
-          'written to',
-          async () =>
-            (await call(run, 'POST', pathOf(plural, 'v1'), { ...object, metadata })).status === 201,
-        )
-      }
-      await until('deleted', async () => (await call(run, 'DELETE', path)).status === 200)
-      await until('waiting for its finalizer', async () => {
-        const { body: list } = await call(run, 'GET', pathOf(plural, 'v1'))
-        return (
-          itemsOf(list['items'])
-            .map((item) => readSeen(item).name)
-            .join() === 'held'
-        )
-      })
-      await until('released', async () => {
-        const { body: object } = await call(run, 'GET', `${pathOf(plural, 'v1')}/held`)
-        const { finalizers: _, ...metadata } = fieldsOf(object['metadata'])
-        return (
-          (await call(run, 'PUT', `${pathOf(plural, 'v1')}/held`, { ...object, metadata }))
-            .status === 200
-        )
-      })
-      await until('gone', async () => (await call(run, 'GET', path)).status === 404)
+      await create(run, plural, at === 0 ? hook.clientConfig : undefined)
+      await remove(run, plural)
       counts.cycles++
     } catch (error) {
       run.faults.push(textOf(error instanceof Error ? error.message : ''))
       return
     }
+  }
+}
+
+/** Creates a definition and three objects, of which `held` has a finalizer. */
+async function create(run: Run, plural: string, clientConfig: Fields | undefined): Promise<void> {
+  await until(
+    `${plural} is created`,
+    async () =>
+      (await call(run, 'POST', definitions, definitionOf(plural, clientConfig))).status === 201,
+  )
+  const path = pathOf(plural, 'v1')
+  // Through every client, so through both replicas.
+  for (const client of run.clients)
+    await until(`${plural} is served`, async () => (await client.call('GET', path)).status === 200)
+  const { body } = await call(run, 'GET', path)
+  if (itemsOf(body['items']).length > 0) run.faults.push(`${plural} has objects of the one before`)
+  for (const name of ['a', 'b', 'held']) {
+    const object = bodyOf(plural, 'v1', { name, value: '1' })
+    const metadata = name === 'held' ? { name, finalizers: ['soak.example.com/hold'] } : { name }
+    await until(
+      `${plural} is written to`,
+      async () => (await call(run, 'POST', path, { ...object, metadata })).status === 201,
+    )
+  }
+}
+
+/** Deletes a definition, which ends when the finalizer of `held` is removed. */
+async function remove(run: Run, plural: string): Promise<void> {
+  const definition = definitionPath(plural)
+  const path = pathOf(plural, 'v1')
+  await until(
+    `${plural} is deleted`,
+    async () => (await call(run, 'DELETE', definition)).status === 200,
+  )
+  await until(`${plural} is waiting for its finalizer`, async () => {
+    const { body: list } = await call(run, 'GET', path)
+    const names = itemsOf(list['items']).map((item) => readSeen(item).name)
+    return names.join() === 'held'
+  })
+  await until(`${plural} is released`, async () => {
+    const { body: object } = await call(run, 'GET', `${path}/held`)
+    const { finalizers: _, ...metadata } = fieldsOf(object['metadata'])
+    return (await call(run, 'PUT', `${path}/held`, { ...object, metadata })).status === 200
+  })
+  await until(`${plural} is gone`, async () => (await call(run, 'GET', definition)).status === 404)
+}
+
+/** Fails if a definition is stuck. A call that fails is tried again. */
+async function until(state: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + SETTLED_MS_MAX
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() > end) throw new Error(`not after ${SETTLED_MS_MAX} ms: ${state}`)
+    await sleep(20)
   }
 }
 
