@@ -32,10 +32,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   await using hook = await ConversionHook.start()
   await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
   using client = new SoakClient(keelson.url)
-  await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
-  for (const version of ['v1', 'v2'] as const)
-    while ((await client.call('GET', pathOf('k0', version)).catch(() => undefined))?.status !== 200)
-      await sleep(50)
+  await define(client, hook)
   await write(client, 'POST', { objects })
   const bytes = await countBytes(keelson.url, pathOf('k0', 'v1'))
   await sleep(IDLE_MS)
@@ -97,6 +94,14 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
       note: `${before.toFixed(0)} before, ${after.toFixed(0)} after`,
     },
   ]
+}
+
+/** Returns when the kind is served in both versions. */
+async function define(client: SoakClient, hook: ConversionHook): Promise<void> {
+  await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
+  for (const version of ['v1', 'v2'] as const)
+    while ((await client.call('GET', pathOf('k0', version)).catch(() => undefined))?.status !== 200)
+      await sleep(50)
 }
 
 const nameOf = (at: number): string => `o${String(at).padStart(6, '0')}`

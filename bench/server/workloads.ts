@@ -119,19 +119,52 @@ async function waitUntilServed(client: Client, path: string): Promise<void> {
 }
 
 export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
-  const requests = (count: number): Load['amount'] => ({ requests: scaled(count, scale) })
-  const load = (target: Target, what: Load): Promise<Figures> => h2load(target, what, directory)
   const small = configMapsOf(SMALL_NAMESPACE)
-  const big = configMapsOf(BIG_NAMESPACE)
   const each = Array.from({ length: changedObjects(scale) }, (_, index) => `${small}/cm-${index}`)
-  const some = each.slice(0, READ_OBJECTS)
-  // All clients of h2load begin with the first object, so there is one.
-  const once = { clients: 1, streams: 32, amount: { requests: each.length }, method: 'PATCH' }
-  const objects = scaled(LISTED_OBJECTS, scale)
-  // A new value in each run, so that each first request to an object changes it.
   let runs = 0
-  const newValue = (): string => `${Date.now()}-${runs++}`
-  const few = { clients: 2, streams: 1, headers: json }
+  const context: WorkloadContext = {
+    load: (target, what) => h2load(target, what, directory),
+    requests: (count) => ({ requests: scaled(count, scale) }),
+    newValue: () => `${Date.now()}-${runs++}`,
+    each,
+    some: each.slice(0, READ_OBJECTS),
+  }
+  return [
+    ...getWorkloads(context),
+    ...createWorkloads(context),
+    ...patchWorkloads(context),
+    ...applyWorkloads(context),
+    ...listWorkloads(context, scaled(LISTED_OBJECTS, scale)),
+    {
+      name: 'watch',
+      about: '200 watchers of a namespace while it is written to at full speed for 10 s',
+      run: (target) => watchLoad(target, directory),
+    },
+  ]
+}
+
+type WorkloadContext = {
+  readonly load: (target: Target, what: Load) => Promise<Figures>
+  /** A number of requests at the scale of the run. */
+  readonly requests: (count: number) => Load['amount']
+  /** A new value in each run, so that each first request to an object changes it. */
+  readonly newValue: () => string
+  /** Paths of the objects that are changed, and of those of them that are read in turn. */
+  readonly each: readonly string[]
+  readonly some: readonly string[]
+}
+
+/** With one client, because all clients of h2load begin with the first object. */
+const oncePerObject = (
+  objects: number,
+): Pick<Load, 'clients' | 'streams' | 'amount' | 'method'> => ({
+  clients: 1,
+  streams: 32,
+  amount: { requests: objects },
+  method: 'PATCH',
+})
+
+function getWorkloads({ load, requests, some }: WorkloadContext): Workload[] {
   return [
     {
       name: 'get',
@@ -156,12 +189,17 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           headers: json,
         }),
     },
+  ]
+}
+
+function createWorkloads({ load, requests }: WorkloadContext): Workload[] {
+  return [
     {
       name: 'create',
       about: 'POST a 1 KB object',
       run: (target) =>
         load(target, {
-          uri: small,
+          uri: configMapsOf(SMALL_NAMESPACE),
           amount: requests(5000),
           headers: json,
           body: configMap({ generateName: 'new-' }),
@@ -186,14 +224,18 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           body: customObject({ generateName: 'new-' }),
         }),
     },
+  ]
+}
+
+function patchWorkloads({ load, requests, newValue, each, some }: WorkloadContext): Workload[] {
+  return [
     {
       name: 'patch-custom',
       about: 'merge PATCH that changes an object of this kind',
       run: (target) =>
         load(target, {
-          ...once,
+          ...oncePerObject(CUSTOM_OBJECTS),
           uri: Array.from({ length: CUSTOM_OBJECTS }, (_, index) => `${custom}/c-${index}`),
-          amount: { requests: CUSTOM_OBJECTS },
           headers: { ...json, 'content-type': 'application/merge-patch+json' },
           body: JSON.stringify({ spec: { selector: { run: newValue() } } }),
         }),
@@ -203,7 +245,7 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: 'merge PATCH that changes a 1 KB object',
       run: (target) =>
         load(target, {
-          ...once,
+          ...oncePerObject(each.length),
           uri: each,
           headers: { ...json, 'content-type': 'application/merge-patch+json' },
           body: JSON.stringify({ data: { salt: newValue() } }),
@@ -226,18 +268,23 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: 'strategic merge PATCH that changes a 1 KB object',
       run: (target) =>
         load(target, {
-          ...once,
+          ...oncePerObject(each.length),
           uri: each,
           headers: { ...json, 'content-type': 'application/strategic-merge-patch+json' },
           body: JSON.stringify({ data: { salt: newValue() } }),
         }),
     },
+  ]
+}
+
+function applyWorkloads({ load, requests, newValue, each, some }: WorkloadContext): Workload[] {
+  return [
     {
       name: 'apply',
       about: 'server-side apply that changes a 1 KB object',
       run: (target) =>
         load(target, {
-          ...once,
+          ...oncePerObject(each.length),
           uri: each.map((path) => `${path}?fieldManager=bench&force=true`),
           headers: apply,
           body: JSON.stringify({
@@ -268,13 +315,20 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: `server-side apply of a Deployment with ${LARGE_PORTS} ports and ${LARGE_OWNERS} managers`,
       run: (target) =>
         load(target, {
-          ...once,
+          ...oncePerObject(LARGE_OBJECTS),
           uri: Array.from({ length: LARGE_OBJECTS }, (_, index) => largePath(index, 'owner-0')),
-          amount: { requests: LARGE_OBJECTS },
           headers: apply,
           body: largeDeployment({ annotations: { 'owner-0': newValue() } }, 'all'),
         }),
     },
+  ]
+}
+
+/** `objects`: how many the large namespace has. */
+function listWorkloads({ load, requests }: WorkloadContext, objects: number): Workload[] {
+  const big = configMapsOf(BIG_NAMESPACE)
+  const few = { clients: 2, streams: 1, headers: json }
+  return [
     {
       name: 'page',
       about: 'LIST a page of 500, latest',
@@ -324,11 +378,6 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           amount: requests(300),
           headers: { accept: protobuf },
         }),
-    },
-    {
-      name: 'watch',
-      about: '200 watchers of a namespace while it is written to at full speed for 10 s',
-      run: (target) => watchLoad(target, directory),
     },
   ]
 }
