@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
 import { realEnvironment } from '../../src/server/environment.ts'
 import { startServer } from '../../src/server/server.ts'
 import { runs } from '../recorded/emulation/runs.ts'
 import { type Served, servedOf } from '../recorded/emulation/served.ts'
-import { adminToken, clients } from './support.ts'
+import { adminToken, type Client, clients } from './support.ts'
 
 const recording = join(import.meta.dirname, '../recorded/emulation/recorded.json')
 const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(recording, 'utf8'))
@@ -61,18 +61,23 @@ for (const [run, args] of Object.entries(runs)) {
   })
 }
 
-test('fields of gates that are locked by now can be turned off in an older version', async () => {
-  const off = [
-    'JobBackoffLimitPerIndex',
-    'JobSuccessPolicy',
-    'ServiceTrafficDistribution',
-    'CustomResourceFieldSelectors',
-    'LoadBalancerIPMode',
-  ]
-  await using stack = new AsyncDisposableStack()
-  const gates = `--feature-gates=${off.map((name) => `${name}=false`).join(',')}`
-  const url = await startEmulated(['--emulated-version=1.31', gates], stack)
-  const client = stack.use((clients['HTTP/2'] ?? assert.fail())(url))
+describe('fields of gates that are locked by now can be turned off in an older version', () => {
+  const stack = new AsyncDisposableStack()
+  let client: Client
+  before(async () => {
+    const off = [
+      'JobBackoffLimitPerIndex',
+      'JobSuccessPolicy',
+      'ServiceTrafficDistribution',
+      'CustomResourceFieldSelectors',
+      'LoadBalancerIPMode',
+    ]
+    const gates = `--feature-gates=${off.map((name) => `${name}=false`).join(',')}`
+    const url = await startEmulated(['--emulated-version=1.31', gates], stack)
+    client = stack.use((clients['HTTP/2'] ?? assert.fail())(url))
+  })
+  after(() => stack.disposeAsync())
+
   const specOf = async (
     path: string,
     body: object,
@@ -81,57 +86,68 @@ test('fields of gates that are locked by now can be turned off in an older versi
     assert.equal(status, 201, text)
     return JSON.parse(text).spec
   }
-  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
-  const job = await specOf('/apis/batch/v1/namespaces/default/jobs', {
-    metadata: { name: 'j' },
-    spec: {
-      completionMode: 'Indexed',
-      completions: 3,
-      parallelism: 3,
-      backoffLimitPerIndex: 1,
-      maxFailedIndexes: 1,
-      successPolicy: { rules: [{ succeededCount: 1 }] },
-      template,
-    },
-  })
-  assert.deepEqual(
-    [job['backoffLimitPerIndex'], job['maxFailedIndexes'], job['successPolicy']],
-    Array(3).fill(undefined),
-  )
-  const service = await specOf('/api/v1/namespaces/default/services', {
-    metadata: { name: 's' },
-    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
-  })
-  assert.equal(service['trafficDistribution'], undefined)
-  const balanced = await client.call({
-    method: 'PATCH',
-    path: '/api/v1/namespaces/default/services/s/status',
-    headers: { 'content-type': 'application/merge-patch+json' },
-    body: {
-      status: {
-        loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] },
+
+  test('a Job has no limits per index and no success policy', async () => {
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
+    const job = await specOf('/apis/batch/v1/namespaces/default/jobs', {
+      metadata: { name: 'j' },
+      spec: {
+        completionMode: 'Indexed',
+        completions: 3,
+        parallelism: 3,
+        backoffLimitPerIndex: 1,
+        maxFailedIndexes: 1,
+        successPolicy: { rules: [{ succeededCount: 1 }] },
+        template,
       },
-    },
+    })
+    assert.deepEqual(
+      [job['backoffLimitPerIndex'], job['maxFailedIndexes'], job['successPolicy']],
+      Array(3).fill(undefined),
+    )
   })
-  assert.deepEqual(JSON.parse(balanced.text).status.loadBalancer, {
-    ingress: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+
+  test('a Service has no traffic distribution and no IP modes', async () => {
+    const service = await specOf('/api/v1/namespaces/default/services', {
+      metadata: { name: 's' },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
+    })
+    assert.equal(service['trafficDistribution'], undefined)
+    const balanced = await client.call({
+      method: 'PATCH',
+      path: '/api/v1/namespaces/default/services/s/status',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: {
+        status: {
+          loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] },
+        },
+      },
+    })
+    assert.deepEqual(JSON.parse(balanced.text).status.loadBalancer, {
+      ingress: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+    })
   })
-  const schema = { openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } } }
-  const version = {
-    name: 'v1',
-    served: true,
-    storage: true,
-    schema,
-    selectableFields: [{ jsonPath: '.colour' }],
-  }
-  const definition = await specOf('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    metadata: { name: 'things.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Cluster',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [version],
-    },
+
+  test('a CustomResourceDefinition has no selectable fields', async () => {
+    const schema = {
+      openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } },
+    }
+    const version = {
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema,
+      selectableFields: [{ jsonPath: '.colour' }],
+    }
+    const definition = await specOf('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Cluster',
+        names: { plural: 'things', kind: 'Thing' },
+        versions: [version],
+      },
+    })
+    assert.doesNotMatch(JSON.stringify(definition), /selectableFields/)
   })
-  assert.doesNotMatch(JSON.stringify(definition), /selectableFields/)
 })
