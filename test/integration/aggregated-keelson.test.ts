@@ -47,24 +47,8 @@ async function call(sent: Call, expected: number, own = client): Promise<Answer>
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-behind-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
-  const serving = servers.issue({
-    cn: 'inner',
-    usage: ['server'],
-    hosts: ['inner.default.svc', '127.0.0.1'],
-  })
+  inner = parts.use(await startTestServer(await innerFlags()))
   const proxy = proxies.issue({ cn: 'front' })
-  const proxyCa = await file('proxies.pem', proxies.certificatePem)
-  inner = parts.use(
-    await startTestServer([
-      `--tls-cert-file=${await file('inner.pem', serving.certificatePem)}`,
-      `--tls-private-key-file=${await file('inner-key.pem', serving.keyPem)}`,
-      `--requestheader-client-ca-file=${proxyCa}`,
-      '--requestheader-allowed-names=front',
-      '--requestheader-username-headers=X-Remote-User',
-      '--requestheader-group-headers=X-Remote-Group',
-      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-    ]),
-  )
   outer = parts.use(
     await startTestServer([
       `--proxy-client-cert-file=${await file('front.pem', proxy.certificatePem)}`,
@@ -73,6 +57,31 @@ before(async () => {
   )
   innerClient = clientOf(inner.url)
   client = clientOf(outer.url)
+  await defineWidgets()
+  await registerGroup()
+})
+after(() => parts.disposeAsync())
+
+/** The inner server trusts the certificate of the outer one as that of a front proxy. */
+async function innerFlags(): Promise<string[]> {
+  const serving = servers.issue({
+    cn: 'inner',
+    usage: ['server'],
+    hosts: ['inner.default.svc', '127.0.0.1'],
+  })
+  return [
+    `--tls-cert-file=${await file('inner.pem', serving.certificatePem)}`,
+    `--tls-private-key-file=${await file('inner-key.pem', serving.keyPem)}`,
+    `--requestheader-client-ca-file=${await file('proxies.pem', proxies.certificatePem)}`,
+    '--requestheader-allowed-names=front',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+  ]
+}
+
+/** Defines widgets in the inner server and waits until it serves them. */
+async function defineWidgets(): Promise<void> {
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   }
@@ -93,6 +102,10 @@ before(async () => {
     async () => (await innerClient.call({ path: widgets })).status === 200,
     'the inner one serves it',
   )
+}
+
+/** Registers the group in the outer server and waits until it serves widgets. */
+async function registerGroup(): Promise<void> {
   const service = { type: 'ExternalName', externalName: 'localhost' }
   const path = '/api/v1/namespaces/default/services'
   const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'inner' }, spec: service }
@@ -118,8 +131,7 @@ before(async () => {
     async () => (await client.call({ path: widgets })).status === 200,
     'the outer one serves it',
   )
-})
-after(() => parts.disposeAsync())
+}
 
 const widget = (name: string): object => ({
   apiVersion: `${group}/v1`,

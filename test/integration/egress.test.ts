@@ -71,11 +71,26 @@ function createHook(): Server {
   })
 }
 
-const via = (proxyProtocol: string, transport: object): object => ({ proxyProtocol, transport })
-
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-egress-'))
   stack.defer(() => rm(dir, { recursive: true }))
+  proxies = await startProxies()
+  hookPort = await startHook()
+  await writeFile(at('egress.yaml'), JSON.stringify(egressConfig(proxies.etcd.port)))
+  await writeFile(at('tokens.kubeconfig'), JSON.stringify(tokenReviewConfig(hookPort)))
+  kubelet = stack.use(await startKubelet())
+  const store = stack.use(await startEtcd())
+  const flags = [
+    `--egress-selector-config-file=${at('egress.yaml')}`,
+    `--authentication-token-webhook-config-file=${at('tokens.kubeconfig')}`,
+    '--service-cluster-ip-range=127.0.91.0/24',
+  ]
+  server = stack.use(await startOn(store, flags, { findHost: async () => '127.0.0.1' }))
+  client = stack.use(clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client'))
+})
+
+/** Starts a proxy for each egress. The one to etcd asks for a client certificate. */
+async function startProxies(): Promise<typeof proxies> {
   const authority = createAuthority('clients', Date.now())
   const own = issue(authority, {
     commonName: 'keelson',
@@ -89,34 +104,39 @@ before(async () => {
     writeFile(at('client.pem'), own.certificatePem),
     writeFile(at('client.key'), own.keyPem),
   ])
-  const etcd = stack.use(
-    await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } }),
-  )
-  const controlplane = stack.use(await startConnectProxy({ path: at('controlplane.sock') }))
-  const cluster = stack.use(await startGrpcProxy({ path: at('cluster.sock') }))
-  proxies = { etcd, controlplane, cluster }
+  const tls = { cert, key, ca: authority.certificatePem }
+  return {
+    etcd: stack.use(await startConnectProxy({ tls })),
+    controlplane: stack.use(await startConnectProxy({ path: at('controlplane.sock') })),
+    cluster: stack.use(await startGrpcProxy({ path: at('cluster.sock') })),
+  }
+}
+
+/** Starts the hook and returns its port. */
+async function startHook(): Promise<number> {
   const hook = createHook().listen(0, '0.0.0.0')
   stack.defer(() => {
     hook.closeAllConnections()
     hook.close()
   })
   await once(hook, 'listening')
-  hookPort = portOf(hook)
+  return portOf(hook)
+}
+
+const via = (proxyProtocol: string, transport: object): object => ({ proxyProtocol, transport })
+
+function egressConfig(etcdProxyPort: number): object {
   const tlsConfig = {
     caBundle: at('ca.pem'),
     clientCert: at('client.pem'),
     clientKey: at('client.key'),
   }
-  const config = {
+  const url = `https://127.0.0.1:${etcdProxyPort}`
+  return {
     apiVersion: 'apiserver.k8s.io/v1beta1',
     kind: 'EgressSelectorConfiguration',
     egressSelections: [
-      {
-        name: 'etcd',
-        connection: via('HTTPConnect', {
-          tcp: { url: `https://127.0.0.1:${etcd.port}`, tlsConfig },
-        }),
-      },
+      { name: 'etcd', connection: via('HTTPConnect', { tcp: { url, tlsConfig } }) },
       {
         name: 'controlplane',
         connection: via('HTTPConnect', { uds: { udsName: at('controlplane.sock') } }),
@@ -124,35 +144,22 @@ before(async () => {
       { name: 'cluster', connection: via('GRPC', { uds: { udsName: at('cluster.sock') } }) },
     ],
   }
-  const tokens = {
+}
+
+function tokenReviewConfig(port: number): object {
+  const caData = Buffer.from(hookCertificate.certificatePem).toString('base64')
+  const cluster = {
+    server: `https://127.0.0.1:${port}/tokens`,
+    'certificate-authority-data': caData,
+  }
+  return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [
-      {
-        name: 'c',
-        cluster: {
-          server: `https://127.0.0.1:${hookPort}/tokens`,
-          'certificate-authority-data': Buffer.from(hookCertificate.certificatePem).toString(
-            'base64',
-          ),
-        },
-      },
-    ],
+    clusters: [{ name: 'c', cluster }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: '' } }],
     'current-context': 'x',
   }
-  await writeFile(at('egress.yaml'), JSON.stringify(config))
-  await writeFile(at('tokens.kubeconfig'), JSON.stringify(tokens))
-  kubelet = stack.use(await startKubelet())
-  const store = stack.use(await startEtcd())
-  const flags = [
-    `--egress-selector-config-file=${at('egress.yaml')}`,
-    `--authentication-token-webhook-config-file=${at('tokens.kubeconfig')}`,
-    '--service-cluster-ip-range=127.0.91.0/24',
-  ]
-  server = stack.use(await startOn(store, flags, { findHost: async () => '127.0.0.1' }))
-  client = stack.use(clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client'))
-})
+}
 
 after(() => stack.disposeAsync())
 

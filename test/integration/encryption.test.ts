@@ -464,6 +464,8 @@ test('a key that is taken away too early is noticed without a restart', async ()
 
 const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
 const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings'
+const storedPolicyKey = '/registry/validatingadmissionpolicies/deny'
+const configMaps = '/api/v1/namespaces/default/configmaps'
 const forbidden = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forbidden' } }
 
 test('a policy that cannot be decrypted does not let pass what it forbids', async () => {
@@ -471,45 +473,10 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
   const group = 'validatingadmissionpolicies.admissionregistration.k8s.io'
   const first = write(configOf([group], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(first), async (client) => {
-    const apiVersion = 'admissionregistration.k8s.io/v1'
-    const rules = [
-      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
-    ]
-    const spec = {
-      matchConstraints: { resourceRules: rules },
-      validations: [{ expression: 'object.metadata.name != "forbidden"' }],
-    }
-    const policy = {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: 'deny' },
-      spec,
-    }
-    assert.equal((await call(client, 'POST', policies, policy)).status, 201)
-    const binding = {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name: 'deny' },
-      spec: { policyName: 'deny', validationActions: ['Deny'] },
-    }
-    assert.equal((await call(client, 'POST', bindings, binding)).status, 201)
-    const { status } = await call(
-      client,
-      'POST',
-      '/api/v1/namespaces/default/configmaps',
-      forbidden,
-    )
-    assert.equal(status, 422)
+    await createPolicy(client)
+    assert.equal((await call(client, 'POST', configMaps, forbidden)).status, 422)
     // Under a running server.
-    const key = '/registry/validatingadmissionpolicies/deny'
-    await using engine = engineOf(etcd)
-    const [stored] = (await engine.range(rangeOf(key))).values
-    assert.ok(stored !== undefined)
-    const broken = Buffer.concat([
-      stored.value.subarray(0, -1),
-      Buffer.from([(stored.value.at(-1) ?? 0) ^ 1]),
-    ])
-    await engine.change({ key, expected: stored.revision, write: { put: broken } })
+    await breakPolicy(etcd)
     await until(
       async () => (await call(client, 'GET', `${policies}/deny`)).status === 500,
       'it is broken',
@@ -528,27 +495,64 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
       `no watch begins as if it were complete: ${watch.text}`,
     )
     await using engine = engineOf(etcd)
-    const key = '/registry/validatingadmissionpolicies/deny'
-    const [stored] = (await engine.range(rangeOf(key))).values
-    await engine.change({ key, expected: stored?.revision ?? 0, write: 'delete' })
+    const [stored] = (await engine.range(rangeOf(storedPolicyKey))).values
+    await engine.change({
+      key: storedPolicyKey,
+      expected: stored?.revision ?? 0,
+      write: 'delete',
+    })
     await until(
-      async () =>
-        (await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)).status ===
-        201,
+      async () => (await call(client, 'POST', configMaps, forbidden)).status === 201,
       'a policy that is gone refuses nothing',
     )
   })
 })
 
+/** A policy that forbids ConfigMaps with the name `forbidden`, and its binding. */
+async function createPolicy(client: Client): Promise<void> {
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const rules = [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+  ]
+  const policy = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'deny' },
+    spec: {
+      matchConstraints: { resourceRules: rules },
+      validations: [{ expression: 'object.metadata.name != "forbidden"' }],
+    },
+  }
+  assert.equal((await call(client, 'POST', policies, policy)).status, 201)
+  const binding = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'deny' },
+    spec: { policyName: 'deny', validationActions: ['Deny'] },
+  }
+  assert.equal((await call(client, 'POST', bindings, binding)).status, 201)
+}
+
+/** Changes a bit of the stored policy. */
+async function breakPolicy(etcd: Etcd): Promise<void> {
+  await using engine = engineOf(etcd)
+  const [stored] = (await engine.range(rangeOf(storedPolicyKey))).values
+  assert.ok(stored !== undefined)
+  const broken = Buffer.concat([
+    stored.value.subarray(0, -1),
+    Buffer.from([(stored.value.at(-1) ?? 0) ^ 1]),
+  ])
+  await engine.change({
+    key: storedPolicyKey,
+    expected: stored.revision,
+    write: { put: broken },
+  })
+}
+
 /** By whatever is in force; it must not be created. */
 async function refused(client: Client): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
-    const { status } = await call(
-      client,
-      'POST',
-      '/api/v1/namespaces/default/configmaps',
-      forbidden,
-    )
+    const { status } = await call(client, 'POST', configMaps, forbidden)
     assert.ok(status >= 400, `${status}`)
   }
 }

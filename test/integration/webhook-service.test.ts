@@ -6,22 +6,27 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { clients, startTestServer } from './support.ts'
+import { portOf } from '../support/harness/port-of.ts'
+import { type Answer, clients, startTestServer } from './support.ts'
 
 /** On this machine, so that the test can listen there. */
 const CLUSTER_IP = '127.0.78.9'
 const admission = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
-test('a webhook behind a Service', { timeout: 120_000 }, async () => {
-  const { certificatePem: cert, keyPem: key } = createSelfSigned(
-    'hook',
-    ['hook.default.svc'],
-    Date.now(),
-  )
-  const asked: unknown[] = []
+const { certificatePem: cert, keyPem: key } = createSelfSigned(
+  'hook',
+  ['hook.default.svc'],
+  Date.now(),
+)
+
+/** Starts a webhook that denies everything and records by which name and path it was called. */
+async function startWebhook(
+  stack: AsyncDisposableStack,
+): Promise<{ readonly port: number; readonly calls: readonly unknown[] }> {
+  const calls: unknown[] = []
   const webhook = createServer({ cert, key }, (request, response) => {
     const { socket, headers, url } = request
-    asked.push([socket instanceof TLSSocket ? socket.servername : undefined, headers.host, url])
+    calls.push([socket instanceof TLSSocket ? socket.servername : undefined, headers.host, url])
     void text(request).then((body) => {
       const { apiVersion, kind, request: asking } = JSON.parse(body)
       const answer = { uid: asking.uid, allowed: false, status: { message: 'by the service' } }
@@ -30,26 +35,18 @@ test('a webhook behind a Service', { timeout: 120_000 }, async () => {
   })
   webhook.listen(0, CLUSTER_IP)
   await once(webhook, 'listening')
-  await using stack = new AsyncDisposableStack()
   stack.defer(() => {
     webhook.closeAllConnections()
     webhook.close()
   })
-  const address = webhook.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const { port } = address
-  await using server = await startTestServer(['--service-cluster-ip-range=127.0.78.0/24'])
-  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
-  const send = (
-    method: string,
-    path: string,
-    body?: object,
-  ): Promise<{ status: number; text: string }> =>
-    client.call({ method, path, ...(body === undefined ? {} : { body }) })
-  const create = (): Promise<{ status: number; text: string }> =>
-    send('POST', '/api/v1/namespaces/default/configmaps?dryRun=All', { metadata: { name: 'c' } })
-  const configured = async (name: string, service: object): Promise<void> => {
-    const hook = {
+  return { port: portOf(webhook), calls }
+}
+
+/** A configuration with one webhook, which is reached by a Service. */
+const configurationOf = (name: string, service: object): object => ({
+  metadata: { name },
+  webhooks: [
+    {
       name: `${name}.example.com`,
       clientConfig: {
         service: { namespace: 'default', ...service },
@@ -60,27 +57,40 @@ test('a webhook behind a Service', { timeout: 120_000 }, async () => {
       rules: [
         { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
       ],
-    }
-    const made = await send('POST', admission, { metadata: { name }, webhooks: [hook] })
-    assert.equal(made.status, 201, made.text)
+    },
+  ],
+})
+
+test('a webhook behind a Service', { timeout: 120_000 }, async () => {
+  await using stack = new AsyncDisposableStack()
+  const { port, calls } = await startWebhook(stack)
+  await using server = await startTestServer(['--service-cluster-ip-range=127.0.78.0/24'])
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  const send = (method: string, path: string, body?: object): Promise<Answer> =>
+    client.call({ method, path, ...(body === undefined ? {} : { body }) })
+  const create = (): Promise<Answer> =>
+    send('POST', '/api/v1/namespaces/default/configmaps?dryRun=All', { metadata: { name: 'c' } })
+  const configure = async (name: string, service: object): Promise<void> => {
+    const { status, text: said } = await send('POST', admission, configurationOf(name, service))
+    assert.equal(status, 201, said)
   }
   const service = { metadata: { name: 'hook' }, spec: { clusterIP: CLUSTER_IP, ports: [{ port }] } }
   assert.equal((await send('POST', '/api/v1/namespaces/default/services', service)).status, 201)
 
-  await configured('right', { name: 'hook', port, path: '/validate/it' })
+  await configure('right', { name: 'hook', port, path: '/validate/it' })
   const refused = await create()
   assert.equal(refused.status, 400, refused.text)
   assert.match(refused.text, /right.example.com\\" denied the request: by the service/)
-  assert.deepEqual(asked, [
+  assert.deepEqual(calls, [
     ['hook.default.svc', `hook.default.svc:${port}`, '/validate/it?timeout=10s'],
   ])
   await send('DELETE', `${admission}/right`)
 
-  await configured('port', { name: 'hook', port: 1 })
+  await configure('port', { name: 'hook', port: 1 })
   assert.match((await create()).text, /no service port 1 found for service \\"hook\\"/)
   await send('DELETE', `${admission}/port`)
 
-  await configured('gone', { name: 'nope', port })
+  await configure('gone', { name: 'nope', port })
   assert.match((await create()).text, /service \\"nope\\" not found/)
   await send('DELETE', `${admission}/gone`)
   assert.equal((await create()).status, 201)

@@ -71,13 +71,7 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'keelson-konnectivity-'))
   stack.defer(() => rm(dir, { recursive: true }))
-  const far = createServer({ cert, key }, answer).listen(0, '0.0.0.0')
-  stack.defer(() => {
-    far.closeAllConnections()
-    far.close()
-  })
-  await once(far, 'listening')
-  const port = portOf(far)
+  const port = await startFarServer(stack)
   const konnectivity = stack.use(await Konnectivity.start(dir, way))
   const config = {
     apiVersion: 'apiserver.k8s.io/v1beta1',
@@ -98,19 +92,10 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
-  // Whether it comes with the proxy's first answer or after it is a matter of time.
-  const secondAnswer =
-    /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
-  const hide = (message: string): string =>
-    message
-      .replaceAll(String(port), '$PORT')
-      .replace(secondAnswer, 'the tunnel is refused')
-      .replaceAll(dir, '$DIR')
-      .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
   const outcome: Record<string, string> = {}
   const look = async (when: string): Promise<void> => {
-    outcome[`${when}: webhook`] = hide(await reviewed(client))
-    outcome[`${when}: aggregated`] = hide(await aggregated(client, 'small'))
+    outcome[`${when}: webhook`] = hidden(await reviewed(client), { dir, port })
+    outcome[`${when}: aggregated`] = hidden(await aggregated(client, 'small'), { dir, port })
   }
   await until(
     async () => (await aggregated(client, 'small')).startsWith('200'),
@@ -123,20 +108,45 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await settled(client)
   await look('without the agent')
   await konnectivity.startAgent()
-  await until(
-    async () => (await reviewed(client)).includes('from afar'),
-    'the webhook is reached again',
-  )
-  await until(
-    async () => (await aggregated(client, 'small')).startsWith('200'),
-    'the aggregated server is back',
-  )
+  await back(client)
   await look('agent is back')
   await konnectivity.stopServer()
   await settled(client)
   await look('without the server')
   await konnectivity.startServer()
   await konnectivity.connected()
+  await back(client)
+  await look('server is back')
+  return outcome
+}
+
+/** Starts the webhook and aggregated server, and returns its port. */
+async function startFarServer(stack: AsyncDisposableStack): Promise<number> {
+  const far = createServer({ cert, key }, answer).listen(0, '0.0.0.0')
+  stack.defer(() => {
+    far.closeAllConnections()
+    far.close()
+  })
+  await once(far, 'listening')
+  return portOf(far)
+}
+
+/** Whether it comes with the proxy's first answer or after it is a matter of time. */
+const secondAnswer =
+  /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
+
+/** A message without what differs from run to run. */
+const hidden = (
+  message: string,
+  { dir, port }: { readonly dir: string; readonly port: number },
+): string =>
+  message
+    .replaceAll(String(port), '$PORT')
+    .replace(secondAnswer, 'the tunnel is refused')
+    .replaceAll(dir, '$DIR')
+    .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
+
+async function back(client: Client): Promise<void> {
   await until(
     async () => (await reviewed(client)).includes('from afar'),
     'the webhook is reached again',
@@ -145,8 +155,6 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
     async () => (await aggregated(client, 'small')).startsWith('200'),
     'the aggregated server is back',
   )
-  await look('server is back')
-  return outcome
 }
 
 /** Both kept connections are gone, and were found to be. */

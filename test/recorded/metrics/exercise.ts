@@ -79,18 +79,30 @@ const event = {
 }
 
 export async function exercise(client: Client): Promise<void> {
-  const ask = (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<HttpAnswer> =>
+  const ask: SendRequest = (method, path, body, headers = {}) =>
     client.request({
       method,
       path,
       headers: { ...(body === undefined ? {} : json), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
+  await askForTemplates(ask)
+  await askForOtherPaths(ask)
+  await askForGears(ask)
+  await ask('POST', `${base}/services`, service)
+  await ask('GET', `${base}/pods/none/log`)
+  await ask('POST', `${base}/events`, event)
+}
+
+type SendRequest = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<HttpAnswer>
+
+/** Sends each verb, and requests that are refused. */
+async function askForTemplates(ask: SendRequest): Promise<void> {
   const templates = `${base}/podtemplates`
   await ask('POST', templates, template('a'))
   await ask('POST', `${templates}?dryRun=All&fieldValidation=Strict`, template('b'))
@@ -121,6 +133,10 @@ export async function exercise(client: Client): Promise<void> {
   await ask('GET', templates, undefined, { authorization: 'Bearer bob-token' })
   await ask('DELETE', `${templates}/a`)
   await ask('DELETE', templates)
+}
+
+/** Asks for paths that do not exist, for health and for discovery. */
+async function askForOtherPaths(ask: SendRequest): Promise<void> {
   await ask('GET', '/apis/none.example.com/v1/things')
   await ask('GET', '/api/v1/things')
   await ask('GET', '/none')
@@ -140,6 +156,10 @@ export async function exercise(client: Client): Promise<void> {
   await ask('GET', '/apis', undefined, {
     accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   })
+}
+
+/** Sends a valid custom object and an invalid one, and asks for a deprecated version. */
+async function askForGears(ask: SendRequest): Promise<void> {
   await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   const gears = '/apis/example.com/v1/namespaces/default/gears'
   for (let tries = 0; tries < 300 && (await ask('GET', gears)).status !== 200; tries++)
@@ -148,9 +168,6 @@ export async function exercise(client: Client): Promise<void> {
   await ask('POST', gears, { ...gear, metadata: { name: 'bad' }, spec: { teeth: 1 } })
   await ask('PUT', `${gears}/g`, gear)
   await ask('GET', '/apis/example.com/v1alpha1/namespaces/default/gears')
-  await ask('POST', `${base}/services`, service)
-  await ask('GET', `${base}/pods/none/log`)
-  await ask('POST', `${base}/events`, event)
 }
 
 /** What was counted of these requests: `metric{label=value,…} count`, sorted. How often a definition was waited for varies, and so do HTTP's own retries. */
