@@ -10,6 +10,7 @@ import { parseFieldSelector } from '../../api/field-selector.ts'
 import { parseLabelSelector } from '../../api/label-selector.ts'
 import { checkPathSegment } from '../../api/names.ts'
 import type { ApiRequest } from '../../api/request.ts'
+import { parseBoolean } from '../verbs/options.ts'
 
 /** A Map, since a method may be any token, such as `constructor`. */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
@@ -104,13 +105,9 @@ function splitNamespace(segments: readonly string[]): {
 function resolveVerb({ method, query }: Request, name: string): string {
   const verb = verbOfMethod.get(method) ?? ''
   if (name !== '') return verb
-  if (verb === 'get') return isTrue(query.get('watch')) ? 'watch' : 'list'
+  if (verb === 'get') return parseBoolean(query.get('watch')) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
 }
-
-/** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
-const isTrue = (value: string | null): boolean =>
-  value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
 /** A query that cannot be parsed yields no name; the verb refuses it later. */
 function nameInSelector(query: URLSearchParams): string {
