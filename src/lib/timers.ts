@@ -18,7 +18,7 @@ export type Timers = {
 
 export type Time = Clock & Timers
 
-/** What setTimeout can hold; more becomes 1 ms. */
+/** The longest delay of a Node timer: 24 days. A longer one fires after 1 ms. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemTimers: Timers = {

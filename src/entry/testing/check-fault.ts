@@ -1,4 +1,5 @@
 /** Whether a fault is one: its fields are known, of their types and in their bounds. Programs without types and other languages set faults, too. */
+import { TIMER_MS_MAX } from '../../lib/timers.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { FaultMatch, Verb } from './fault-match.ts'
 
@@ -33,8 +34,6 @@ const NAME_CHARACTERS_MAX = 1_000
 const MESSAGE_CHARACTERS_MAX = 10_000
 const STATUS_MIN = 400
 const STATUS_MAX = 599
-/** What a timer of Node can hold: a longer one would end at once. */
-const DELAY_MS_MAX = 2 ** 31 - 1
 /** What JSON and clients hold exactly. */
 const COUNT_MAX = Number.MAX_SAFE_INTEGER
 /** A day: what clients of Go take for a time is far less than a number can say. */
@@ -123,7 +122,7 @@ const effects: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
     retryAfterSeconds: integer(0, RETRY_SECONDS_MAX),
   },
   conflict: { conflict: oneOf(true) },
-  delayMs: { delayMs: between(0, DELAY_MS_MAX) },
+  delayMs: { delayMs: between(0, TIMER_MS_MAX) },
   dropConnection: { dropConnection: oneOf(true, 'before', 'after') },
   closeWatch: { closeWatch: closing },
   staleRead: { staleRead: oneOf(true) },

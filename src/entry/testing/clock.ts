@@ -4,7 +4,7 @@
  */
 import { parseDuration } from '../../lib/duration.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { systemTimers, type Time, type Timer, type Timers } from '../../lib/timers.ts'
+import { systemTimers, TIMER_MS_MAX, type Time, type Timer, type Timers } from '../../lib/timers.ts'
 
 export type ClockParts = {
   /** From the real clock. */
@@ -130,9 +130,6 @@ export class TestClock {
     return systemClock.monotonicMs() + this.#offsetMs
   }
 }
-
-/** What setTimeout can hold. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 function durationOf(text: string): number {
   const parsed = parseDuration(text)

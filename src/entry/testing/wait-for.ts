@@ -1,4 +1,5 @@
 /** Waits for a condition: it is checked whenever something was written, and now and then for what is outside of the cluster. */
+import { TIMER_MS_MAX } from '../../lib/timers.ts'
 
 export type WaitOptions = {
   /** Fails when this time is over; 30 s by default, since a machine of CI may stand still for seconds. */
@@ -12,8 +13,6 @@ const TIMEOUT_MS = 30_000
 const POLL_MS = 25
 /** How long a condition that was asked late may take to answer. */
 const ANSWER_MS_MIN = 1_000
-/** What setTimeout can hold. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What a condition returns while it does not hold. */
 export type NotYet = undefined | null | false | '' | 0

@@ -1,7 +1,5 @@
 /** How long a remote request may last: until its client goes away, or its time is up, whatever has come of the answer by then. */
-
-/** Beyond this, timers of Node fire at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1
+import { TIMER_MS_MAX } from '../../lib/timers.ts'
 
 export class RequestLife {
   readonly #controller = new AbortController()

@@ -2,6 +2,7 @@ import { toStatus } from '../../api/errors.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { WatchOptions } from '../../storage/cache/open-watch.ts'
 import type { ObjectReader } from '../../storage/cache/reader.ts'
+import { TIMER_MS_MAX } from '../../lib/timers.ts'
 import { negotiate, negotiateStream } from '../../objects/codec/negotiate.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -13,9 +14,6 @@ import { choose, parseSelectors } from './selection.ts'
 import { fromStorage, type StorageOperation } from './storage-errors.ts'
 import { WatchFrames } from './watch-frames.ts'
 import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
-
-/** The longest delay of a Node timer: 24 days. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
