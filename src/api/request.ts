@@ -108,6 +108,9 @@ export interface InFlightPlace {
   readonly stall?: () => void
 }
 
+/** A body up to this length is short: it needs so little memory that nothing waits until its client has read it. */
+export const SHORT_BODY_BYTES_MAX = 64 * 1024
+
 export type ApiResponse = {
   /** The caller was not authenticated: its connection gets stricter limits. */
   readonly isUnauthenticated?: boolean

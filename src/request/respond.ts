@@ -5,7 +5,7 @@
 import type { ResourceInfo } from '../api/context.ts'
 import { ApiError, RemoteUnavailable, TextError } from '../api/errors.ts'
 import { followFrames, whenCaughtUp } from '../api/follow-frames.ts'
-import type { ApiResponse, InFlightPlace } from '../api/request.ts'
+import { type ApiResponse, type InFlightPlace, SHORT_BODY_BYTES_MAX } from '../api/request.ts'
 import { anonymousUser } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -169,13 +169,11 @@ function placeOf(
  * it. A longer one, which may be a whole list in memory, counts as in flight for as long as its
  * client takes to read it.
  */
-const SHORT_BYTES_MAX = 64 * 1024
-
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false
   const { body } = response
-  if (Buffer.isBuffer(body) || 'chunks' in body) return body.length > SHORT_BYTES_MAX
-  return body.reduce((bytes, { length }) => bytes + length, 0) > SHORT_BYTES_MAX
+  if (Buffer.isBuffer(body) || 'chunks' in body) return body.length > SHORT_BODY_BYTES_MAX
+  return body.reduce((bytes, { length }) => bytes + length, 0) > SHORT_BODY_BYTES_MAX
 }
 
 /** A caller that impersonates the anonymous user is authenticated all the same. */

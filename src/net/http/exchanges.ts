@@ -5,7 +5,7 @@
 import { Duplex } from 'node:stream'
 import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
 import type { IsIdentityHeader } from '../../api/identity-headers.ts'
-import type { ApiResponse, Handler } from '../../api/request.ts'
+import { type ApiResponse, type Handler, SHORT_BODY_BYTES_MAX } from '../../api/request.ts'
 import { readMethods } from '../../api/verbs.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { Log } from '../../lib/log.ts'
@@ -232,8 +232,6 @@ function noteSlow(exchange: Exchange, sinceMs: number): void {
     exchange.inFlightPlace?.stall?.()
 }
 
-/** An answer up to this is counted only if its client does not take it at once. */
-const SHORT_BYTES_MAX = 64 * 1024
 /** Besides its bytes: the exchange itself, its stream, and what they refer to. */
 const LEFT_BYTES = 4 * 1024
 /** A list that is made while it is sent: a chunk, and what the socket has not taken. */
@@ -272,7 +270,8 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length
-  return bytes <= SHORT_BYTES_MAX ? 0 : bytes
+  // A short answer is counted only if its client does not take it at once (`holdLeft`).
+  return bytes <= SHORT_BODY_BYTES_MAX ? 0 : bytes
 }
 
 /** In the place of an answer that cannot be held until its client has taken it. */
