@@ -2,18 +2,18 @@
  * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge of a write that fails later, or of an
  * object that is deleted, is not released here: only the quota controller, which counts existing objects, can do that.
  */
-import type { Gates } from '../api/gates.ts'
-import type { KubeObject } from '../api/object.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { LimitedResource } from '../config/files/resource-quota.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
-import type { Plugin } from './admission.ts'
-import type { Objects } from '../api/object-access.ts'
-import type { Charge } from './resource-quota/charge.ts'
-import { Evaluators } from './resource-quota/evaluators.ts'
-import { LimitedResources } from './resource-quota/limited.ts'
-import type { OpenCharges } from './resource-quota/open-charges.ts'
-import { Ledger } from './resource-quota/ledger.ts'
+import type { Gates } from '../../api/gates.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { LimitedResource } from '../../config/files/resource-quota.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Plugin } from '../admission.ts'
+import type { Objects } from '../../api/object-access.ts'
+import type { Charge } from './charge.ts'
+import { Evaluators } from './evaluators.ts'
+import { LimitedResources } from './limited.ts'
+import type { OpenCharges } from './open-charges.ts'
+import { Ledger } from './ledger.ts'
 
 type QuotaParts = {
   readonly gates: Gates

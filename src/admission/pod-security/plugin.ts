@@ -2,9 +2,9 @@
  * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which levels only cause warnings or audit
  * annotations. Only pods are refused; for a workload the writer is warned that its pods would be.
  */
-import { describeFaults } from '../api/aggregate.ts'
-import { internalError } from '../api/errors.ts'
-import type { Gates } from '../api/gates.ts'
+import { describeFaults } from '../../api/aggregate.ts'
+import { internalError } from '../../api/errors.ts'
+import type { Gates } from '../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
@@ -13,23 +13,23 @@ import {
   type Json,
   type KubeObject,
   textOf,
-} from '../api/object.ts'
+} from '../../api/object.ts'
 import {
   isPrivileged,
   type LevelVersion,
   printLevel,
   privilegedPolicy,
-} from '../api/pod-security-level.ts'
-import { quote } from '../api/quote.ts'
-import type { PodSecurityConfiguration } from '../config/files/pod-security.ts'
-import type { Clock } from '../lib/clock.ts'
-import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
-import { getOrLatest, type Objects } from '../api/object-access.ts'
-import { printViolations, violations } from './pod-security/evaluate.ts'
-import type { PodSecurityMetrics } from './pod-security/metrics.ts'
-import { checkNamespace } from './pod-security/namespace.ts'
-import { type PodView, type Violation, viewPod } from './pod-security/pod-view.ts'
-import { policyOf, prefix } from './pod-security/policy.ts'
+} from '../../api/pod-security-level.ts'
+import { quote } from '../../api/quote.ts'
+import type { PodSecurityConfiguration } from '../../config/files/pod-security.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from '../admission.ts'
+import { getOrLatest, type Objects } from '../../api/object-access.ts'
+import { printViolations, violations } from './evaluate.ts'
+import type { PodSecurityMetrics } from './metrics.ts'
+import { checkNamespace } from './namespace.ts'
+import { type PodView, type Violation, viewPod } from './pod-view.ts'
+import { policyOf, prefix } from './policy.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 

@@ -6,12 +6,12 @@ import {
   attributes,
   MemoryObjects,
   pod,
-} from '../../test/support/harness/admission.ts'
-import { defaultGates } from '../api/gates.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
-import type { User } from '../api/user.ts'
-import type { Attributes } from './admission.ts'
-import { createNodeRestriction } from './node-restriction.ts'
+} from '../../../test/support/harness/admission.ts'
+import { defaultGates } from '../../api/gates.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import type { Attributes } from '../admission.ts'
+import { createNodeRestriction } from './plugin.ts'
 
 const kubelet: User = {
   name: 'system:node:n',

@@ -1,11 +1,11 @@
 /** A new pod runs as a service account of its namespace, which must exist, and gets the account's token mounted in its containers. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unclassified } from '../api/errors.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
-import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
-import type { Objects } from '../api/object-access.ts'
-import { ephemeralFault, mirrorPodFault, secretFault } from './service-account/references.ts'
-import { withTokenVolume } from './service-account/token-volume.ts'
+import { unclassified } from '../../api/errors.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from '../admission.ts'
+import type { Objects } from '../../api/object-access.ts'
+import { ephemeralFault, mirrorPodFault, secretFault } from './references.ts'
+import { withTokenVolume } from './token-volume.ts'
 
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
 const defaultName = 'default'

@@ -7,12 +7,12 @@ import {
   attributes,
   MemoryObjects,
   pod,
-} from '../../test/support/harness/admission.ts'
-import { defaultGates } from '../api/gates.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
-import type { Attributes, Plugin } from './admission.ts'
-import { createResourceQuota } from './resource-quota.ts'
-import { OpenCharges } from './resource-quota/open-charges.ts'
+} from '../../../test/support/harness/admission.ts'
+import { defaultGates } from '../../api/gates.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Attributes, Plugin } from '../admission.ts'
+import { createResourceQuota } from './plugin.ts'
+import { OpenCharges } from './open-charges.ts'
 
 const zero = (hard: Fields): Fields =>
   Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admit, anObject, attributes, MemoryObjects } from '../../test/support/harness/admission.ts'
-import { turnsDuring } from '../../test/support/harness/turns.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
-import { defaultGates } from '../api/gates.ts'
-import { defaultPodSecurity, type PodSecurityConfiguration } from '../config/files/pod-security.ts'
-import { systemClock } from '../lib/clock.ts'
-import { Metrics } from '../lib/metrics.ts'
-import type { Attributes } from './admission.ts'
-import { createPodSecurity } from './pod-security.ts'
-import { PodSecurityMetrics } from './pod-security/metrics.ts'
+import {
+  admit,
+  anObject,
+  attributes,
+  MemoryObjects,
+} from '../../../test/support/harness/admission.ts'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { defaultGates } from '../../api/gates.ts'
+import {
+  defaultPodSecurity,
+  type PodSecurityConfiguration,
+} from '../../config/files/pod-security.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import type { Attributes } from '../admission.ts'
+import { createPodSecurity } from './plugin.ts'
+import { PodSecurityMetrics } from './metrics.ts'
 
 const labelled = (labels: Fields): Fields =>
   Object.fromEntries(

@@ -2,18 +2,18 @@
  * Restricts what kubelets write, where the node authorizer cannot: it does not see the body of a request. A kubelet may change its own Node
  * and the status of its pods, create mirror pods and tokens for its pods, and write its own lease, CSINode and ResourceSlices.
  */
-import type { Gates } from '../api/gates.ts'
-import { nodeNameOf } from '../api/node-user.ts'
-import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { quote } from '../api/quote.ts'
-import { readPemRequest, RequestError } from '../lib/x509/request.ts'
-import { type Attributes, type Plugin, refusal } from './admission.ts'
-import type { AskAuthorizer } from './ask-authorizer.ts'
-import { admitClaimStatus } from './node-restriction/claim-status.ts'
-import { admitNode } from './node-restriction/nodes.ts'
-import { admitEviction, admitPod, admitPodStatus } from './node-restriction/pods.ts'
-import { admitToken } from './node-restriction/tokens.ts'
-import type { Objects } from '../api/object-access.ts'
+import type { Gates } from '../../api/gates.ts'
+import { nodeNameOf } from '../../api/node-user.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { readPemRequest, RequestError } from '../../lib/x509/request.ts'
+import { type Attributes, type Plugin, refusal } from '../admission.ts'
+import type { AskAuthorizer } from '../ask-authorizer.ts'
+import { admitClaimStatus } from './claim-status.ts'
+import { admitNode } from './nodes.ts'
+import { admitEviction, admitPod, admitPodStatus } from './pods.ts'
+import { admitToken } from './tokens.ts'
+import type { Objects } from '../../api/object-access.ts'
 
 export type NodeRestrictionParts = {
   readonly objects: Pick<Objects, 'get'>

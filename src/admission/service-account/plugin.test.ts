@@ -6,9 +6,9 @@ import {
   attributes,
   MemoryObjects,
   specOf,
-} from '../../test/support/harness/admission.ts'
-import type { Fields } from '../api/object.ts'
-import { createServiceAccount } from './service-account.ts'
+} from '../../../test/support/harness/admission.ts'
+import type { Fields } from '../../api/object.ts'
+import { createServiceAccount } from './plugin.ts'
 
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 
