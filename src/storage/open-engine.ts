@@ -43,7 +43,7 @@ export type OpenedEngine = {
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
-type Parts = {
+export type OpenEngineOptions = {
   readonly clock: Clock
   readonly log: Log
   /** How an etcd is connected to; undefined: straight. */
@@ -55,7 +55,7 @@ type Parts = {
 /** Fails with what to do about it. */
 export async function openEngine(
   { store, compactionMs }: EngineConfig,
-  parts: Parts,
+  parts: OpenEngineOptions,
 ): Promise<OpenedEngine> {
   const { clock, log } = parts
   if (store.kind === 'etcd') return openEtcd(store, compactionMs, parts)
@@ -87,7 +87,7 @@ export function openMemory(engine: MemoryEngine, options: CompactionOptions): Op
 async function openEtcd(
   { servers, tls, login }: EtcdConfig,
   compactionMs: number,
-  parts: Parts,
+  parts: OpenEngineOptions,
 ): Promise<OpenedEngine> {
   const etcd = { endpoints: servers, tls: tls ?? undefined, ...loginOf(login), ...parts }
   await checkVersions(etcd, parts.log)
@@ -125,7 +125,7 @@ async function refuseHalfImported(client: EtcdClient): Promise<void> {
 async function openFolder(
   folder: string,
   time: Time,
-  { log, thread }: Parts,
+  { log, thread }: OpenEngineOptions,
 ): Promise<SqliteEngine> {
   try {
     return await SqliteEngine.open({ folder, time, log, thread })

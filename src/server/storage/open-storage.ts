@@ -1,5 +1,5 @@
-/** What objects are kept in: the database that the configuration names, how its values are encrypted, and the caches in front of it. */
-import { Cache } from '../../storage/cache/cache.ts'
+/** The storage of a server: the main database, the other etcds that have some resources, and the encryption of the values. */
+import type { Cache } from '../../storage/cache/cache.ts'
 import { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { addCacheMetrics } from '../../storage/cache/metrics.ts'
 import type { Config } from '../../config/config.ts'
@@ -10,14 +10,14 @@ import { type Log, named } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Metrics } from '../../lib/metrics.ts'
 import type { Time } from '../../lib/timers.ts'
+import { openDatabase } from './open-database.ts'
 import { otherEtcds, Overrides } from './overrides.ts'
 import type { Engine, Key } from '../../storage/engine.ts'
 import { rootOf } from '../../storage/keys.ts'
-import { Leases } from '../../storage/leases.ts'
-import { MeasuredEngine } from '../../storage/measured-engine.ts'
+import type { MeasuredEngine } from '../../storage/measured-engine.ts'
 import { type OpenedEngine, openEngine } from '../../storage/open-engine.ts'
 import { addStorageSize } from '../../storage/size-metric.ts'
-import { Store } from '../../storage/store.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tracing } from '../../request/tracing/tracing.ts'
 
 export type StorageOptions = {
@@ -45,42 +45,46 @@ export type OpenStorage = {
   readonly encryption: EncryptionSetUp
 }
 
-/** All of it is ended with `owner`. Fails with what to do about it. */
+/** `owner` closes all of it. Fails with what to do about it. */
 export async function openStorage(
   config: Config,
   owner: AsyncDisposableStack,
-  { opened, cacheBytes, tracing, dial, serverId, metrics, time, random, log }: StorageOptions,
+  options: StorageOptions,
 ): Promise<OpenStorage> {
+  const { cacheBytes, tracing, dial, serverId, metrics, time, random, log } = options
   const root = rootOf(config.storage.prefix)
-  const {
-    engine: own,
-    startCompaction,
-    readSize,
-  } = await (opened ?? openEngine(config.storage, { clock: time, log, dial }))
-  const { monotonicMs } = time
-  const traced = (untraced: Engine): Engine => tracing?.engine(untraced, root) ?? untraced
-  const engine = owner.use(new MeasuredEngine(traced(own), { root, metrics, monotonicMs }))
-  const { leaseReuseSecondsMax, sizePollMs } = config.storage
-  const leaseOptions = { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) }
-  const leases = new Leases(
-    (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
-    time,
-    leaseOptions,
-  )
+  const etcdOptions = { clock: time, log, dial }
+  const opened = await (options.opened ?? openEngine(config.storage, etcdOptions))
+  await using unowned = new AsyncDisposableStack()
+  unowned.use(opened.engine)
   const encryption = owner.use(
     await createEncryption(
       { encryption: config.storage.encryption, featureGates: config.featureGates },
       { root, time, log, metrics, serverId },
     ),
   )
-  const { transformer } = encryption
-  const store = new Store(engine, { transformer, leases, random })
-  owner.use(startCompaction())
-  const memory = new CacheMemory(cacheBytes, 1 + otherEtcds(config))
-  const common = { root, transformer, engine, clock: time, memory }
-  const cache = owner.use(new Cache({ ...common, store, log: named(log, 'cache') }))
+  // The database closes the engine from here on.
+  unowned.move()
+  const { leaseReuseSecondsMax, sizePollMs } = config.storage
+  const databaseOptions = {
+    root,
+    transformer: encryption.transformer,
+    memory: new CacheMemory(cacheBytes, 1 + otherEtcds(config)),
+    leaseOptions: { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) },
+    traced: (engine: Engine): Engine => tracing?.engine(engine, root) ?? engine,
+    metrics,
+    clock: time,
+    random,
+  }
+  const { engine, store, cache, readSize } = owner.use(
+    openDatabase(opened, { ...databaseOptions, log: named(log, 'cache') }),
+  )
   const overrides = owner.use(
-    await Overrides.open(config, { ...common, metrics, leaseOptions, random, log, dial, traced }),
+    await Overrides.open(config, etcdOptions, {
+      ...databaseOptions,
+      sharesMetricsOf: engine,
+      log,
+    }),
   )
   await startCache(cache, config)
   encryption.onReplaced((isConcerned) => {

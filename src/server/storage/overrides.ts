@@ -2,48 +2,19 @@
  * Resources whose objects another etcd has (--etcd-servers-overrides): each such etcd is followed, proven and compacted on its own, and its
  * revisions are never compared with those of another. If one is away, the resources of the others are served.
  */
-import type { Transformer } from '../../storage/transform.ts'
-import { Cache } from '../../storage/cache/cache.ts'
-import type { CacheMemory } from '../../storage/cache/cache-memory.ts'
+import type { Cache } from '../../storage/cache/cache.ts'
 import type { Config } from '../../config/config.ts'
 import type { EtcdHealth } from '../../request/discovery/components.ts'
 import type { HealthCheck } from '../../request/discovery/health.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Dial } from '../../lib/dial.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { Engine, Key } from '../../storage/engine.ts'
 import { resourcePrefix } from '../../storage/keys.ts'
-import { type GrantLease, type LeaseOptions, Leases } from '../../storage/leases.ts'
-import { MeasuredEngine } from '../../storage/measured-engine.ts'
-import { openEngine } from '../../storage/open-engine.ts'
-import { Store } from '../../storage/store.ts'
+import { type OpenEngineOptions, openEngine } from '../../storage/open-engine.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './open-database.ts'
 
-type Override = {
+type Override = Pick<Database, 'cache' | 'store' | 'readSize'> & {
   readonly servers: readonly string[]
   /** Below the root. */
   readonly folders: ReadonlySet<string>
-  readonly cache: Cache
-  readonly store: Store
-  readonly readSize: (signal: AbortSignal) => Promise<number>
-}
-
-export type OverrideParts = {
-  readonly root: Key
-  readonly transformer: Transformer
-  /** That of the main etcd. */
-  readonly engine: MeasuredEngine
-  /** Shared with the cache of the main etcd. */
-  readonly memory: CacheMemory
-  readonly metrics: Metrics
-  readonly leaseOptions: LeaseOptions
-  readonly clock: Clock
-  readonly random: () => number
-  readonly log: Log
-  readonly dial?: Dial | undefined
-  /** As the engine of the main etcd is traced. */
-  readonly traced: (engine: Engine) => Engine
 }
 
 export class Overrides implements AsyncDisposable {
@@ -56,39 +27,28 @@ export class Overrides implements AsyncDisposable {
   }
 
   /** Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used at all. */
-  static async open({ storage: etcd }: Config, parts: OverrideParts): Promise<Overrides> {
+  static async open(
+    { storage: etcd }: Config,
+    etcdOptions: OpenEngineOptions,
+    databaseOptions: DatabaseOptions,
+  ): Promise<Overrides> {
     const { store: main } = etcd
     await using owned = new AsyncDisposableStack()
     if (main.kind !== 'etcd') return new Overrides([], owned.move())
-    const byServers = overridesByServers(etcd)
     const overrides: Override[] = []
-    for (const [list, rows] of byServers) {
+    for (const [list, rows] of overridesByServers(etcd)) {
       const servers = list.split(';')
       const folders = new Set(
         rows.map(({ group, resource }) =>
           resourcePrefix({ group, plural: resource, isCustom: false }),
         ),
       )
-      const opened = await openEngine({ ...etcd, store: { ...main, servers } }, parts)
-      const { root, clock, log, transformer, random, metrics, memory, traced, leaseOptions } = parts
-      const { monotonicMs } = clock
-      const engine = owned.use(
-        new MeasuredEngine(traced(opened.engine), {
-          root,
-          metrics,
-          monotonicMs,
-          sharesMetricsOf: parts.engine,
-        }),
-      )
-      const grant: GrantLease = (ttlSeconds, options) => engine.grantLease(ttlSeconds, options)
-      const leases = new Leases(grant, clock, leaseOptions)
-      const store = new Store(engine, { transformer, leases, random })
-      owned.use(opened.startCompaction())
-      const cache = owned.use(new Cache({ engine, store, transformer, root, clock, log, memory }))
+      const opened = await openEngine({ ...etcd, store: { ...main, servers } }, etcdOptions)
+      const { cache, store, readSize } = owned.use(openDatabase(opened, databaseOptions))
       const ended = new AbortController()
       owned.defer(() => ended.abort())
       void cache.startLater(ended.signal)
-      overrides.push({ servers, folders, cache, store, readSize: opened.readSize })
+      overrides.push({ servers, folders, cache, store, readSize })
     }
     return new Overrides(overrides, owned.move())
   }

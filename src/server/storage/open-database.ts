@@ -1,0 +1,67 @@
+/**
+ * One database with everything in front of it: the engine with its metrics and spans, the leases, the
+ * store, the compaction and the cache. The main database is one, and each etcd of
+ * --etcd-servers-overrides.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import type { CacheMemory } from '../../storage/cache/cache-memory.ts'
+import { Cache } from '../../storage/cache/cache.ts'
+import type { Engine, Key } from '../../storage/engine.ts'
+import { type LeaseOptions, Leases } from '../../storage/leases.ts'
+import { MeasuredEngine } from '../../storage/measured-engine.ts'
+import type { OpenedEngine } from '../../storage/open-engine.ts'
+import { Store } from '../../storage/store.ts'
+import type { Transformer } from '../../storage/transform.ts'
+
+export type DatabaseOptions = {
+  /** All keys are below it. */
+  readonly root: Key
+  readonly transformer: Transformer
+  /** Shared by the caches of all databases. */
+  readonly memory: CacheMemory
+  readonly leaseOptions: LeaseOptions
+  /** Adds the spans of tracing, if there is tracing. */
+  readonly traced: (engine: Engine) => Engine
+  readonly metrics: Metrics
+  /** The main database, whose metrics also count the calls of this one. */
+  readonly sharesMetricsOf?: MeasuredEngine
+  readonly clock: Clock
+  readonly random: () => number
+  /** For the cache. */
+  readonly log: Log
+}
+
+export type Database = AsyncDisposable & {
+  readonly engine: MeasuredEngine
+  readonly store: Store
+  /** Not started yet. */
+  readonly cache: Cache
+  /** Bytes that the database takes on its disk. */
+  readonly readSize: OpenedEngine['readSize']
+}
+
+/** Disposing of the result also closes the engine. */
+export function openDatabase(opened: OpenedEngine, options: DatabaseOptions): Database {
+  const { root, transformer, memory, leaseOptions, traced, clock, random, log } = options
+  const { metrics, sharesMetricsOf } = options
+  const owned = new AsyncDisposableStack()
+  const measured = { root, metrics, monotonicMs: clock.monotonicMs, sharesMetricsOf }
+  const engine = owned.use(new MeasuredEngine(traced(opened.engine), measured))
+  const leases = new Leases(
+    (ttlSeconds, call) => engine.grantLease(ttlSeconds, call),
+    clock,
+    leaseOptions,
+  )
+  const store = new Store(engine, { transformer, leases, random })
+  owned.use(opened.startCompaction())
+  const cache = owned.use(new Cache({ engine, store, transformer, root, clock, memory, log }))
+  return {
+    engine,
+    store,
+    cache,
+    readSize: opened.readSize,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
