@@ -6,14 +6,13 @@ import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { type MaybePromise, thenMaybe } from '../lib/maybe-promise.ts'
-import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
+import type { Resource } from '../registry/resource.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Metrics } from '../lib/metrics.ts'
 import type { Operation } from './handled-operations.ts'
 import { MeasuredStep, Stopwatch } from './measured-step.ts'
 import { AdmissionMetrics } from './metrics.ts'
-import { deleteOptions, type GivenOptions, writeOptions } from './operation-options.ts'
 
 /** The API group of webhook configurations and policies. */
 export const admissionGroup = 'admissionregistration.k8s.io'
@@ -43,51 +42,6 @@ export type Attributes = {
 
 /** `namespace`: that of the object, from the cache. */
 export type Known = { namespace?: KubeObject }
-
-type Asked = {
-  readonly operation: Attributes['operation']
-  readonly options: GivenOptions
-  readonly object?: KubeObject | undefined
-  readonly oldObject?: KubeObject | undefined
-  /** The schema of the object, if it is neither that of the resource nor of a view of it. */
-  readonly shape?: ObjectSchema | undefined
-}
-
-/**
- * The only place where attributes are created. If the path has no name, as that of a create, it is taken from the object. The objects of a
- * deletecollection have none.
- */
-export function attributesOf(request: ResourceRequest, asked: Asked): Attributes {
-  const { operation, options, object, oldObject, shape } = asked
-  const { resource, subresource, namespace, context } = request
-  return {
-    operation,
-    resource,
-    subresource,
-    namespace,
-    name: request.verb === 'deletecollection' ? '' : request.name || (object?.metadata.name ?? ''),
-    object,
-    oldObject,
-    isDryRun: options.isDryRun,
-    options: () => optionsOf(request, asked),
-    shape: () => shape ?? viewOf(request)?.shape ?? resource.shape,
-    context,
-    known: {},
-  }
-}
-
-function optionsOf({ http }: ResourceRequest, { operation, options }: Asked): Fields | undefined {
-  switch (operation) {
-    case 'CREATE':
-      return writeOptions('CreateOptions', http.query)
-    case 'UPDATE':
-      return writeOptions('UpdateOptions', http.query)
-    case 'DELETE':
-      return deleteOptions(options)
-    case 'CONNECT':
-      return undefined
-  }
-}
 
 export interface Plugin {
   readonly name: string

@@ -1,10 +1,8 @@
 /** A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are implemented once for all resources. */
 import type { TurnTools } from '../objects/cel/turns.ts'
-import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Labels } from '../api/label-selector.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
-import type { ApiRequest } from '../api/request.ts'
 import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
 import { assert } from '../lib/assert.ts'
@@ -202,19 +200,16 @@ export type ValidateInSlices = (
   tools?: ValidateTools,
 ) => Promise<FieldFault[]>
 
+/** The resource of a path, and the subresource; empty: the object itself. */
+type ResourcePath = { readonly resource: Resource; readonly subresource: string }
+
 /** The representation of objects at a path; undefined: the objects themselves. */
-export function viewOf({
-  resource,
-  subresource,
-}: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {
+export function viewOf({ resource, subresource }: ResourcePath): View | undefined {
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
 /** What may be changed through a path. A view has the rules of the object itself. */
-export function rulesOf({
-  resource,
-  subresource,
-}: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
+export function rulesOf({ resource, subresource }: ResourcePath): UpdateRules {
   const { subresources } = resource.rules
   const own = Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined
   assert(
@@ -225,10 +220,8 @@ export function rulesOf({
 }
 
 /** The object in the representation of the path. */
-export const shownAt = (
-  request: Pick<ResourceRequest, 'resource' | 'subresource'>,
-  object: KubeObject,
-): KubeObject => viewOf(request)?.show(object) ?? object
+export const shownAt = (path: ResourcePath, object: KubeObject): KubeObject =>
+  viewOf(path)?.show(object) ?? object
 
 /** The apiVersion of the resource's objects: `v1`, `apps/v1`. */
 export function apiVersionOf({
@@ -239,19 +232,4 @@ export function apiVersionOf({
   readonly version: string
 }): string {
   return group === '' ? version : `${group}/${version}`
-}
-
-/** A request that has passed the gate, with its user, verb and resource. */
-export type ResourceRequest = {
-  readonly verb: Verb
-  readonly resource: Resource
-  /** Empty: all namespaces, or a cluster-scoped resource. */
-  readonly namespace: string
-  /** Empty for collections; a watch through the deprecated path may have one. */
-  readonly name: string
-  /** Empty: the object itself. */
-  readonly subresource: string
-  readonly user: User
-  readonly context: RequestContext
-  readonly http: ApiRequest
 }

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import type { ResourceRequest } from './resource-request.ts'
 
 /** An authorized request, with what serves it: a document, an aggregated server or a resource. */
 export type RoutedRequest =

@@ -26,13 +26,8 @@ import {
 import { decodePatched } from '../../objects/codec/decode-body.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import { RestoreError, restoreStruct } from '../../objects/patch/restore.ts'
-import {
-  apiVersionOf,
-  type Resource,
-  type ResourceRequest,
-  type View,
-  viewOf,
-} from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, type View, viewOf } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import {
   askWebhook,
   fittingIn,

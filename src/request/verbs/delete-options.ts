@@ -13,7 +13,7 @@ import { decodeObject, openEnvelope } from '../../objects/codec/protobuf/envelop
 import { ProtobufError } from '../../objects/codec/protobuf/reader.ts'
 import { YamlError } from '../../objects/codec/yaml-error.ts'
 import { typeOf } from '../../registry/types.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import type { DeletionOptions, Propagation } from '../../registry/deletion.ts'
 import { parseBoolean, parseExactInteger } from './options.ts'

@@ -4,7 +4,7 @@
  */
 import { invalid, type Status } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import { unsafeOption } from './delete-options.ts'
 import { translated } from './storage-errors.ts'

@@ -1,4 +1,5 @@
-import { type Admission, attributesOf } from '../../admission/admission.ts'
+import type { Admission } from '../../admission/admission.ts'
+import { attributesOf } from './admission-attributes.ts'
 import {
   type ApiError,
   conflict,
@@ -12,7 +13,8 @@ import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { encodeStored } from '../../objects/codec/object.ts'
 import { inParts } from '../../lib/parts.ts'
-import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { Key } from '../../storage/engine.ts'
 import type { Current, Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'

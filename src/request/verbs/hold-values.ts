@@ -1,6 +1,6 @@
 import { noMemory } from '../../api/errors.ts'
 import { countValues } from '../../objects/codec/member-count.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { Item } from '../../storage/cache/item.ts'
 
 /** What http/ has taken for each byte of the body. */

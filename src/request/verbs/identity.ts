@@ -1,7 +1,7 @@
 /** An object that is written must be the one that the path names. */
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 
 /** Fails with a BadRequest. */
 export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): void {

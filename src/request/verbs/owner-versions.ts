@@ -16,12 +16,8 @@ import {
 } from '../../objects/apply/wire.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import {
-  apiVersionOf,
-  type Resource,
-  type ResourceRequest,
-  viewOf,
-} from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, viewOf } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { VersionAccess } from './access.ts'
 

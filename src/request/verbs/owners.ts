@@ -7,12 +7,8 @@ import { storedWire } from '../../objects/apply/wire.ts'
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import { managerOfAgent } from '../../api/manager-name.ts'
 import { firstHeader } from '../../api/request.ts'
-import {
-  apiVersionOf,
-  type Resource,
-  type ResourceRequest,
-  viewOf,
-} from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, viewOf } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import { once } from '../../lib/parts.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
 import type { WriteOptions } from './write-options.ts'

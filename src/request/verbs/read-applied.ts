@@ -10,7 +10,7 @@ import { YamlError } from '../../objects/codec/yaml-error.ts'
 import { hasUnprintable } from '../../objects/codec/yaml-text.ts'
 import { BRACE_OPEN } from '../../lib/ascii.ts'
 import { once } from '../../lib/parts.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import { holdValues } from './hold-values.ts'
 

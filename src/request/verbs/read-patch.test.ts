@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { attributes } from '../../../test/support/harness/admission.ts'
 import { bestLongestTurnMs } from '../../../test/support/harness/turns.ts'
 import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import { readPatch } from './read-patch.ts'
 
 const refused = (): never => assert.fail('not asked for here')

@@ -1,6 +1,6 @@
 /** What spans of a request say about it, with upstream's names. */
 import type { SpanAttributes } from '../../api/span.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import { resourcePrefix } from '../../storage/keys.ts'
 
 /** The key of its object, without what all keys begin with. */

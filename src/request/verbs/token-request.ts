@@ -15,7 +15,7 @@ import {
 import { quote } from '../../api/quote.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import type { ResourceRequest } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import { validateTokenLifetime } from '../../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../../registry/token-request.ts'
 import type { WriteAccess } from './access.ts'

@@ -1,6 +1,7 @@
 /** Refuses subresources that cannot be read or written like objects. */
 import { type ApiError, methodNotAllowed } from '../../api/errors.ts'
-import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import { viewOf } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 
 /** Fails unless the path names an object, or a subresource that can be read and written like one. */
 export function checkSubresource(request: ResourceRequest): void {

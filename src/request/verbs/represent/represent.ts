@@ -3,12 +3,8 @@ import { noMemory } from '../../../api/errors.ts'
 import type { ApiRequest } from '../../../api/request.ts'
 import type { TableKind } from '../../../api/table.ts'
 import type { Form } from '../../../objects/codec/negotiate.ts'
-import {
-  apiVersionOf,
-  type Resource,
-  type ResourceRequest,
-  type View,
-} from '../../../registry/resource.ts'
+import { apiVersionOf, type Resource, type View } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import { audited } from './audited.ts'
 import { cborObjects } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'

@@ -2,7 +2,7 @@
 import { type Fields, type KubeObject, present } from '../../../api/object.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
 import { typeOf } from '../../../registry/types.ts'
-import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import { type ObjectSchema, plainSchema } from '../../../objects/schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
 import { mutate } from './handler.ts'

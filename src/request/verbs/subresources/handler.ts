@@ -2,13 +2,14 @@
  * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
  * a file in this folder; all.ts has the table.
  */
-import { attributesOf } from '../../../admission/admission.ts'
+import { attributesOf } from '../admission-attributes.ts'
 import type { Objects } from '../../../api/object-access.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { type KubeObject, withManagedFields } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import type { Dial } from '../../../lib/dial.ts'
-import type { Resource, ResourceRequest } from '../../../registry/resource.ts'
+import type { Resource } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
 import { ownersAfterCreate } from '../write/record-owners.ts'

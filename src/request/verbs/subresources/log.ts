@@ -3,7 +3,7 @@ import { badRequest, internalError, notFound, unclassified } from '../../../api/
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { negotiate } from '../../../objects/codec/negotiate.ts'
-import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import {
   type CertificateError,
   certificateReasonOf,

@@ -2,7 +2,8 @@
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../../../registry/allocations.ts'
-import { type ResourceRequest, viewOf } from '../../../registry/resource.ts'
+import { viewOf } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { StorageError } from '../../../storage/errors.ts'
 

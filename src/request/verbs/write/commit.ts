@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../api/object.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
 import type { Item } from '../../../storage/cache/item.ts'
-import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
 import type { Current, Decision, Stored, UpdateResult } from '../../../storage/store.ts'
 import type { StorageAccess, WriteAccess } from '../access.ts'

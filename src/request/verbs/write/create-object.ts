@@ -1,6 +1,6 @@
 import { ApiError, nameNotGenerated } from '../../../api/errors.ts'
 import { type KubeObject, omit } from '../../../api/object.ts'
-import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 import { toApiError } from '../storage-errors.ts'

@@ -13,13 +13,8 @@ import {
   present,
   withManagedFields,
 } from '../../../api/object.ts'
-import {
-  type Resource,
-  type ResourceRequest,
-  rulesOf,
-  viewOf,
-  type Writer,
-} from '../../../registry/resource.ts'
+import { type Resource, rulesOf, viewOf, type Writer } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Revision } from '../../../storage/engine.ts'
 import type { Current } from '../../../storage/store.ts'
 import type { Ids } from '../../../api/ids.ts'

@@ -21,7 +21,8 @@ import {
   omit,
   withManagedFields,
 } from '../../../api/object.ts'
-import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import { apiVersionOf, shownAt, viewOf } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
 import {

@@ -5,10 +5,11 @@
  * a turn. create-object.ts and update-object.ts run the steps and store the result; an update runs all of them again when another writer
  * was first.
  */
-import { attributesOf } from '../../../admission/admission.ts'
+import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
 import { printOwners, readOwners } from '../../../objects/apply/managers.ts'
-import { type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import { shownAt, viewOf } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { inNamespace } from '../identity.ts'
 import { trackingOf } from '../owners.ts'

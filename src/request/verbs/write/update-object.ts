@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../../api/object.ts'
 import { assert } from '../../../lib/assert.ts'
-import { type ResourceRequest, shownAt, viewOf } from '../../../registry/resource.ts'
+import { shownAt, viewOf } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key } from '../../../storage/engine.ts'
 import { isCode } from '../../../storage/errors.ts'
 import type { WriteAccess } from '../access.ts'

@@ -4,11 +4,11 @@ import type { FieldFault } from '../../../api/field-fault.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import {
   type NamespaceRule,
-  type ResourceRequest,
   rulesOf,
   type UpdateRules,
   type ValidateTools,
 } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import { validateCreate, validateUpdate } from '../../../registry/validate.ts'
 import type { Current } from '../../../storage/store.ts'
 import type { ValidationAccess } from '../access.ts'

@@ -1,6 +1,6 @@
 /** A write in progress, as its steps see it (steps.ts has their order). */
 import type { KubeObject } from '../../../api/object.ts'
-import type { ResourceRequest } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 import type { WriteOptions } from '../write-options.ts'

@@ -10,7 +10,8 @@ import {
   withoutEmptyMetadata,
   withoutNullBytes,
 } from '../../../objects/codec/object.ts'
-import { type Resource, type ResourceRequest, viewOf } from '../../../registry/resource.ts'
+import { type Resource, viewOf } from '../../../registry/resource.ts'
+import type { ResourceRequest } from '../../resource-request.ts'
 import { inParts, once } from '../../../lib/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'

@@ -1,0 +1,59 @@
+/** What admission plugins see of a request. */
+import type { Attributes } from '../../admission/admission.ts'
+import {
+  deleteOptions,
+  type GivenOptions,
+  writeOptions,
+} from '../../admission/operation-options.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
+import { viewOf } from '../../registry/resource.ts'
+import type { ResourceRequest } from '../resource-request.ts'
+
+type AttributesOptions = {
+  readonly operation: Attributes['operation']
+  readonly options: GivenOptions
+  readonly object?: KubeObject | undefined
+  readonly oldObject?: KubeObject | undefined
+  /** The schema of the object, if it is neither that of the resource nor of a view of it. */
+  readonly shape?: ObjectSchema | undefined
+}
+
+/**
+ * All attributes are created here. If the path has no name, as that of a create, the name is taken
+ * from the object. The attributes of a deletecollection have no name.
+ */
+export function attributesOf(request: ResourceRequest, given: AttributesOptions): Attributes {
+  const { operation, options, object, oldObject, shape } = given
+  const { resource, subresource, namespace, context } = request
+  return {
+    operation,
+    resource,
+    subresource,
+    namespace,
+    name: request.verb === 'deletecollection' ? '' : request.name || (object?.metadata.name ?? ''),
+    object,
+    oldObject,
+    isDryRun: options.isDryRun,
+    options: () => optionsOf(request, given),
+    shape: () => shape ?? viewOf(request)?.shape ?? resource.shape,
+    context,
+    known: {},
+  }
+}
+
+function optionsOf(
+  { http }: ResourceRequest,
+  { operation, options }: AttributesOptions,
+): Fields | undefined {
+  switch (operation) {
+    case 'CREATE':
+      return writeOptions('CreateOptions', http.query)
+    case 'UPDATE':
+      return writeOptions('UpdateOptions', http.query)
+    case 'DELETE':
+      return deleteOptions(options)
+    case 'CONNECT':
+      return undefined
+  }
+}
