@@ -71,8 +71,7 @@ export type PluginParts = {
     readonly mutating: MutatingPoliciesParts['index']
     readonly metrics: ValidatingPoliciesParts['metrics']
   }
-  readonly hooks: Pick<FollowedHooks, 'mutating' | 'validating'>
-  readonly hookParts: HookParts
+  readonly webhooks: Pick<FollowedHooks, 'mutating' | 'validating'> & { readonly parts: HookParts }
   readonly configured: AdmissionConfig
   readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
@@ -85,17 +84,7 @@ export type PluginParts = {
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
 export function createPlugins(parts: PluginParts): readonly Plugin[] {
-  const {
-    objects,
-    clock,
-    nameSuffix,
-    authorize,
-    resourcesOf,
-    gates,
-    hooks,
-    hookParts,
-    configured,
-  } = parts
+  const { objects, clock, nameSuffix, authorize, resourcesOf, gates, webhooks, configured } = parts
   const namespaces = core('namespaces')
   const policies = createPolicies(parts)
   const mayDo = createMayDo(authorize)
@@ -140,9 +129,9 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     denyServiceExternalIps,
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     policies.mutating,
-    createMutatingWebhooks(hooks.mutating, hookParts),
+    createMutatingWebhooks(webhooks.mutating, webhooks.parts),
     policies.validating,
-    createValidatingWebhooks(hooks.validating, hookParts),
+    createValidatingWebhooks(webhooks.validating, webhooks.parts),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), {
       gates,
       clock,

@@ -33,8 +33,6 @@ import { deleteFinishedJobs } from './ttl-after-finished.ts'
 import { protectClaims, protectVolumes } from './volume-protection.ts'
 
 export type ControllersParts = {
-  /** As --controllers has them. */
-  readonly names: readonly string[]
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -42,19 +40,23 @@ export type ControllersParts = {
   readonly creates: Pick<InProgress, 'onIdle'>
   /** Whether other processes may have the same database. */
   readonly hasReplicas: boolean
-  /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
-  readonly identity: string | undefined
-  /** No other process can have the database: a Lease that an earlier run left is free. */
-  readonly holdsStore: boolean
+  readonly election: {
+    /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
+    readonly identity: string | undefined
+    /** No other process can have the database: a Lease that an earlier run left is free. */
+    readonly holdsStore: boolean
+  }
   readonly metrics: QueueMetrics
   readonly openCharges: OpenCharges
   readonly gates: Gates
-  /** The CA of the serving certificate, which every namespace is told. */
-  readonly rootCaPem: string
   /** How long legacy tokens of service accounts may be unused. */
   readonly legacyTokenPeriodMs: number
-  /** Who signs certificates. */
-  readonly signers: Signers
+  readonly certificates: {
+    /** The CA of the serving certificate, which is published in every namespace. */
+    readonly rootCaPem: string
+    /** Signs the certificates of CertificateSigningRequests. */
+    readonly signers: Signers
+  }
   readonly clock: Clock
   /** Of what is due at a time of that clock. Absent: those of the system. */
   readonly timers?: Timers | undefined
@@ -63,12 +65,20 @@ export type ControllersParts = {
   readonly remote?: RemoteApis | undefined
 }
 
-/** What starts them; empty if there are none to run. To be called when the system namespaces exist. */
-export function controllerStarts(parts: ControllersParts): (() => AsyncDisposable)[] {
-  const { names, handle, identity, holdsStore, log } = parts
+/**
+ * The functions that start the controllers with these names, as --controllers has them. To be called
+ * when the system namespaces exist.
+ */
+export function controllerStarts(
+  names: readonly string[],
+  parts: ControllersParts,
+): (() => AsyncDisposable)[] {
+  const { handle, log } = parts
+  const { identity, holdsStore } = parts.election
   if (names.length === 0) return []
-  if (identity === undefined) return startsOf(parts)
-  const lead: ElectionParts['lead'] = (onFailed) => startInTurns(startsOf(parts), { onFailed })
+  if (identity === undefined) return startsOf(names, parts)
+  const lead: ElectionParts['lead'] = (onFailed) =>
+    startInTurns(startsOf(names, parts), { onFailed })
   return [
     () =>
       new Election({ handle, readLease: createReadLease(parts), identity, holdsStore, lead, log }),
@@ -108,7 +118,7 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
   },
   'certificatesigningrequest-signing-controller': {
     account: 'certificate-controller',
-    start: (parts) => signRequests(parts.signers, parts),
+    start: (parts) => signRequests(parts.certificates.signers, parts),
   },
   'clusterrole-aggregation-controller': {
     account: 'clusterrole-aggregation-controller',
@@ -148,7 +158,7 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
   },
   'root-ca-certificate-publisher-controller': {
     account: 'root-ca-cert-publisher',
-    start: (parts) => keepInNamespaces(rootCa(parts.rootCaPem), parts),
+    start: (parts) => keepInNamespaces(rootCa(parts.certificates.rootCaPem), parts),
   },
   'serviceaccount-controller': {
     account: 'service-account-controller',
@@ -162,8 +172,8 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
 
 type Start = (parts: ControllersParts) => AsyncDisposable
 
-function startsOf(parts: ControllersParts): (() => AsyncDisposable)[] {
-  const { names, handle, log } = parts
+function startsOf(names: readonly string[], parts: ControllersParts): (() => AsyncDisposable)[] {
+  const { handle, log } = parts
   return names.flatMap((name) => {
     const controller = controllers[name]
     if (controller === undefined) return []

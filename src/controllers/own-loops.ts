@@ -40,11 +40,12 @@ export type OwnLoopsParts = {
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   /** Publishes how clients are authenticated. */
   readonly publishInfo: (signal: AbortSignal) => Promise<void>
-  readonly records: KubernetesEndpointsParts['records']
-  readonly keepsEndpoints: boolean
-  /** The address for the endpoints of the Service kubernetes; may be unspecified (0.0.0.0 or ::). */
-  readonly endpointAddress: string
-  readonly port: number
+  /** The endpoints of the Service kubernetes. */
+  readonly endpoints: Pick<KubernetesEndpointsParts, 'records' | 'port'> & {
+    readonly areKept: boolean
+    /** May be unspecified (0.0.0.0 or ::). */
+    readonly address: string
+  }
   readonly uid: string
   readonly clock: Clock
   /** Of what is due at a time of that clock. Absent: those of the system. */
@@ -54,7 +55,7 @@ export type OwnLoopsParts = {
 
 /** What starts them. To be called when the system namespaces exist. */
 export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
-  const { handle, records, repairServices, serviceAddresses, port, clock, timers, log } = parts
+  const { handle, repairServices, serviceAddresses, endpoints, clock, timers, log } = parts
   const starts: (() => AsyncDisposable)[] = [
     ...(parts.hasIdentity ? identityStarts(parts) : []),
     () =>
@@ -114,8 +115,9 @@ export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
         log,
       }),
   ]
-  const address = publicAddress(parts.endpointAddress)
-  if (!parts.keepsEndpoints || address === undefined) return starts
+  const { records, port } = endpoints
+  const address = publicAddress(endpoints.address)
+  if (!endpoints.areKept || address === undefined) return starts
   return [...starts, () => new KubernetesEndpoints({ handle, records, address, port, log })]
 }
 

@@ -52,22 +52,26 @@ export type AccessOf = (resource: Resource) => Access
 export type ResourceAccessParts = {
   readonly config: Config
   readonly registry: Registry
-  /** That of custom resources, and of what is made of cached objects. */
-  readonly cache: Cache
-  /** The cache of the database that has the objects of a resource. */
-  readonly cacheOf: (resource: Resource) => Cache
-  /** Where the objects of a resource are written. */
-  readonly storeOf: (resource: Resource) => ObjectStore
+  readonly storage: {
+    /** That of custom resources, and of what is made of cached objects. */
+    readonly cache: Cache
+    /** The cache of the database that has the objects of a resource. */
+    readonly cacheOf: (resource: Resource) => Cache
+    /** Where the objects of a resource are written. */
+    readonly storeOf: (resource: Resource) => ObjectStore
+  }
   readonly metrics: RequestMetrics
   readonly admission: Admission
-  /** Creates in progress, by namespace. */
-  readonly creates: InProgress
-  readonly authorizeCreate: WritePermissions['authorizeCreate']
-  readonly authorizeUnsafeDelete: WritePermissions['authorizeUnsafeDelete']
-  readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
-  readonly onUpdatedOf: (resource: Resource) => WriteEffects['onUpdated']
-  /** Allocates addresses and node ports of Services. */
-  readonly allocator: Allocator
+  readonly permissions: Pick<WritePermissions, 'authorizeCreate' | 'authorizeUnsafeDelete'> & {
+    readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
+  }
+  readonly effects: {
+    /** Creates in progress, by namespace. */
+    readonly creates: InProgress
+    readonly onUpdatedOf: (resource: Resource) => WriteEffects['onUpdated']
+    /** Allocates addresses and node ports of Services. */
+    readonly allocator: Allocator
+  }
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
   /** For calls of conversion webhooks. */
@@ -102,7 +106,7 @@ export class ResourceAccess {
       answerPattern: (question) => parts.patterns.answer(question),
       namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
     }
-    this.#convertedItems = new ConvertedItems((item) => parts.cache.release(item))
+    this.#convertedItems = new ConvertedItems((item) => parts.storage.cache.release(item))
   }
 
   of(resource: Resource): Access {
@@ -141,12 +145,13 @@ export class ResourceAccess {
   }
 
   #isOfMain(resource: Resource): boolean {
-    return this.#parts.cacheOf(resource) === this.#parts.cache
+    const { cache, cacheOf } = this.#parts.storage
+    return cacheOf(resource) === cache
   }
 
   /** Also encodes the objects as protobuf, which controllers request. */
   #fill(resource: Resource, prefix: Key): Promise<void> {
-    const { cache } = this.#parts
+    const { cache } = this.#parts.storage
     const { forms } = this.of(resource)
     return cache.fill(prefix, apiVersionOf(resource), (item) => {
       if (!cache.memos.queue.isFull) forms.makeMessage(item)
@@ -171,13 +176,14 @@ export class ResourceAccess {
     this.#retired.add(resource)
     for (const converter of this.#converters.get(prefix) ?? []) converter.close()
     this.#converters.delete(prefix)
-    this.#parts.cache.remove(prefix)
+    this.#parts.storage.cache.remove(prefix)
   }
 
   #withConversion(resource: Resource): Access {
     const { conversionWebhook, converted } = resource.versions
     if (conversionWebhook === undefined) return this.#make(resource)
-    const { cache, ids, calls } = this.#parts
+    const { ids, calls } = this.#parts
+    const { cache } = this.#parts.storage
     const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
     const own = this.#make(resource)
     const versions = { ...own.versions, convertTo: convertingBy(webhook) }
@@ -215,9 +221,9 @@ export class ResourceAccess {
   }
 
   #make(resource: Resource): Access {
-    const { config, registry, cacheOf, storeOf, metrics, yaml, clock } = this.#parts
-    const { admission, authorizeUnsafeDelete, ids, random } = this.#parts
-    const cache = cacheOf(resource)
+    const { config, registry, storage, metrics, admission, yaml, clock, ids, random } = this.#parts
+    const { authorizeUnsafeDelete } = this.#parts.permissions
+    const cache = storage.cacheOf(resource)
     const keys = this.keysOf(resource)
     const spec = this.#specOf(resource, keys)
     return {
@@ -230,7 +236,7 @@ export class ResourceAccess {
         nowMs: clock.wallMs,
       }),
       storage: {
-        store: storeOf(resource),
+        store: storage.storeOf(resource),
         decode: ({ value, revision }) => decodeOrFail(value, resource, revision),
         ttlSeconds: isEvents(resource) ? config.storage.eventTtlSeconds : undefined,
       },
@@ -275,12 +281,12 @@ export class ResourceAccess {
   }
 
   #permissionsOf(resource: Resource): WritePermissions {
-    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#parts
+    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#parts.permissions
     return { authorizeCreate, authorizeUnsafeDelete, confirmGrant: confirmGrantOf(resource) }
   }
 
   #effectsOf(resource: Resource): WriteEffects {
-    const { creates, onUpdatedOf, allocator } = this.#parts
+    const { creates, onUpdatedOf, allocator } = this.#parts.effects
     return {
       creates: resource.isNamespaced ? creates : undefined,
       onUpdated: onUpdatedOf(resource),

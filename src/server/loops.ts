@@ -13,10 +13,9 @@ import { QueueMetrics } from '../lib/queue-metrics.ts'
 import { startInTurns } from '../controllers/start-in-turns.ts'
 import type { Metrics } from '../lib/metrics.ts'
 
-export type LoopsParts = Pick<
-  OwnLoopsParts,
-  'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'
-> & {
+export type LoopsParts = Pick<OwnLoopsParts, 'uid' | 'clock' | 'timers' | 'log'> & {
+  readonly records: OwnLoopsParts['endpoints']['records']
+  readonly port: number
   readonly objects: ClusterObjects
   /** No other server shares the database: controllers need no election. */
   readonly isAlone: boolean
@@ -67,10 +66,12 @@ function ownStarts(
     keptFlows: keptFlows(objects.cluster),
     checkServiceRange: objects.checkServiceRange,
     publishInfo: objects.publishInfo,
-    records,
-    keepsEndpoints: config.cluster.services.endpoints === 'lease',
-    endpointAddress: config.network.endpointAddress,
-    port,
+    endpoints: {
+      records,
+      areKept: config.cluster.services.endpoints === 'lease',
+      address: config.network.endpointAddress,
+      port,
+    },
     uid,
     clock,
     timers,
@@ -83,21 +84,24 @@ function electedStarts(
   { handle, registry, readAccessOf, creates, openCharges, aggregation }: Plane,
   { uid, isAlone, signers, certificatePem, metrics, clock, timers, log }: LoopsParts,
 ): readonly (() => AsyncDisposable)[] {
-  return controllerStarts({
-    names: config.controllers.names,
+  return controllerStarts(config.controllers.names, {
     handle,
     registry,
     accessOf: readAccessOf,
     creates,
     hasReplicas: !isAlone && config.storage.store.kind === 'etcd',
-    identity: isAlone ? undefined : `${hostname()}_${uid}`,
-    holdsStore: config.storage.store.kind !== 'etcd',
+    election: {
+      identity: isAlone ? undefined : `${hostname()}_${uid}`,
+      holdsStore: config.storage.store.kind !== 'etcd',
+    },
     metrics: new QueueMetrics(metrics),
     openCharges,
     gates: config.featureGates,
     legacyTokenPeriodMs: config.controllers.legacyTokenPeriodMs,
-    signers,
-    rootCaPem: config.controllers.rootCaPem ?? lastCertificate(certificatePem),
+    certificates: {
+      signers,
+      rootCaPem: config.controllers.rootCaPem ?? lastCertificate(certificatePem),
+    },
     clock,
     timers,
     log,

@@ -141,7 +141,7 @@ function version(
   return indented(versionDocument(emulatedMinor))
 }
 
-type ListParts = DocumentParts & {
+type ListParts = Pick<DocumentParts, 'registry' | 'serverAddress' | 'gates'> & {
   readonly aggregated: AggregatedDiscovery
   readonly listed: ListedGroups
 }

@@ -7,8 +7,6 @@ import { createPlugins, type PluginParts } from '../../admission/plugins.ts'
 import type { PodSecurityMetrics } from '../../admission/pod-security/metrics.ts'
 import { createParamAccess } from '../../admission/policies/param-access.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
-import type { FollowedHooks } from '../../admission/webhooks/followed-hooks.ts'
-import type { HookParts } from '../../admission/webhooks/parts.ts'
 import type { Ids } from '../../api/ids.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { Config } from '../../config/config.ts'
@@ -25,8 +23,7 @@ export type AdmissionParts = {
   readonly createNamespace: PluginParts['createNamespace']
   readonly metrics: AdmissionMetrics
   readonly policies: PluginParts['policies']
-  readonly hooks: FollowedHooks
-  readonly hookParts: HookParts
+  readonly webhooks: PluginParts['webhooks']
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly imageReviewer: KubeconfigClient | undefined
   readonly openCharges: OpenCharges

@@ -46,25 +46,31 @@ export function buildResources(
   })
   const creates = new InProgress()
   const access = new ResourceAccess({
-    creates,
     config,
     registry,
-    cache,
-    cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
-    storeOf: createStoreOf(storeOf, { roles, policies: policies.followed, hooks: webhooks }),
+    storage: {
+      cache,
+      cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
+      storeOf: createStoreOf(storeOf, { roles, policies: policies.followed, hooks: webhooks }),
+    },
     metrics: metrics.requests,
     admission,
-    authorizeCreate: createAuthorizeCreate(authorize),
-    authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
-      ? createAuthorizeUnsafeDelete(authorize)
-      : undefined,
-    confirmGrantOf: (resource) =>
-      isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
-    onUpdatedOf: ({ group, plural }) =>
-      group === 'certificates.k8s.io' && plural === 'certificatesigningrequests'
-        ? (request, previous) => metrics.issuance.count(request, previous)
+    permissions: {
+      authorizeCreate: createAuthorizeCreate(authorize),
+      authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
+        ? createAuthorizeUnsafeDelete(authorize)
         : undefined,
-    allocator: allocation.allocator,
+      confirmGrantOf: (resource) =>
+        isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
+    },
+    effects: {
+      creates,
+      onUpdatedOf: ({ group, plural }) =>
+        group === 'certificates.k8s.io' && plural === 'certificatesigningrequests'
+          ? (request, previous) => metrics.issuance.count(request, previous)
+          : undefined,
+      allocator: allocation.allocator,
+    },
     yaml: core.yaml,
     patterns: core.patterns,
     calls: core.calls,
