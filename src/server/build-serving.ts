@@ -43,21 +43,23 @@ export function buildServing(
   const { requestHeader } = config.authentication
   const listener = new Listener({
     handler: untilKnown.handle,
-    ...certificate,
-    clientCaPem: joinPems(plane.authorities.pems),
+    tls: {
+      ...certificate,
+      clientCaPem: joinPems(plane.authorities.pems),
+      tlsMinVersion: config.tls.minVersion,
+      tlsCiphers: config.tls.ciphers ?? undefined,
+      servesHttp2: config.serving.servesHttp2,
+      namedCertificates: config.serving.namedCertificates,
+    },
     isIdentityHeader: identityHeaderTest(
       requestHeader === null ? undefined : identityHeadersOf(requestHeader),
     ),
-    tlsMinVersion: config.tls.minVersion,
-    tlsCiphers: config.tls.ciphers ?? undefined,
-    servesHttp2: config.serving.servesHttp2,
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     isWeighedLater: config.requests.hasFairness,
     budget,
     goaway: { chance: config.serving.goawayChance, random },
-    namedCertificates: config.serving.namedCertificates,
     limits: {
       connectionsMax: memory.connections,
       connectionsPerClientMax: Math.ceil(memory.connections / 2),

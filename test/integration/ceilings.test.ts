@@ -238,7 +238,7 @@ test('a resource that does not fit is read from the database', async () => {
 test('one client has a limited number of connections', async () => {
   await using listener = new Listener({
     handler: async () => ({ status: 200, headers: {}, body: Buffer.from('ok') }),
-    ...createSelfSigned('ceilings', ['127.0.0.1'], Date.now()),
+    tls: createSelfSigned('ceilings', ['127.0.0.1'], Date.now()),
     limits: { connectionsPerClientMax: 3 },
     log: silent,
   })
@@ -269,7 +269,7 @@ test('one client has a limited number of connections', async () => {
 /** A listener whose answers and bodies count, and a handler that says what it answers. */
 async function listening(budget: ByteBudget, handler: Handler): Promise<Listener> {
   const certificate = createSelfSigned('ceilings', ['127.0.0.1'], Date.now())
-  const listener = new Listener({ handler, ...certificate, budget, log: silent })
+  const listener = new Listener({ handler, tls: certificate, budget, log: silent })
   await listener.listen(0, '127.0.0.1')
   return listener
 }

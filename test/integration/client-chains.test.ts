@@ -82,7 +82,7 @@ const handler: Handler = async (http) => {
 const start = async (anchors: readonly TreeCertificate[]): Promise<Listener> => {
   const serving = createSelfSigned('server', ['127.0.0.1'], Date.now())
   const clientCaPem = anchors.map(({ certificatePem }) => certificatePem).join('')
-  const listener = new Listener({ handler, log: silent, ...serving, clientCaPem })
+  const listener = new Listener({ handler, log: silent, tls: { ...serving, clientCaPem } })
   await listener.listen(0, '127.0.0.1')
   return listener
 }

@@ -39,7 +39,7 @@ async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
   let onAsked: (() => void) | undefined
   const complaints: string[] = []
   const listener = new Listener({
-    ...createSelfSigned('gone', ['127.0.0.1'], Date.now()),
+    tls: createSelfSigned('gone', ['127.0.0.1'], Date.now()),
     limits,
     ...(budget && { budget }),
     handler: (request) =>

@@ -18,7 +18,7 @@ const certificate = createSelfSigned('http2', ['127.0.0.1'], Date.now())
 const log = (level: string, message: string): void => assert.notEqual(level, 'error', message)
 
 async function listen(handler: Handler): Promise<Listener> {
-  const listener = new Listener({ ...certificate, handler, log, limits: { resetsBurst: 10_000 } })
+  const listener = new Listener({ tls: certificate, handler, log, limits: { resetsBurst: 10_000 } })
   await listener.listen(0, '127.0.0.1')
   return listener
 }

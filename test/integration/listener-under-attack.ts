@@ -25,7 +25,7 @@ export async function startListener(
   const connectionErrors: string[] = []
   const listener = new Listener({
     handler,
-    ...certificate,
+    tls: certificate,
     limits,
     log: (level, message, fields) => {
       if (level === 'error') complaints.push(`${message} ${JSON.stringify(fields)}`)

@@ -47,8 +47,7 @@ async function start(handler: Handler, limits: Partial<Limits> = {}) {
   const complaints: string[] = []
   const listener = new Listener({
     handler,
-    ...certificate,
-    clientCaPem: authority.certificatePem,
+    tls: { ...certificate, clientCaPem: authority.certificatePem },
     limits,
     log: (level, message) => level === 'error' && complaints.push(message),
   })
@@ -236,8 +235,7 @@ describe('versions', () => {
       const handler: Handler = async () => text('ok')
       await using listener = new Listener({
         handler,
-        ...certificate,
-        servesHttp2,
+        tls: { ...certificate, servesHttp2 },
         log: () => undefined,
       })
       await listener.listen(0, '127.0.0.1')

@@ -54,8 +54,12 @@ const BACKLOG = 4096
 /** How often it is logged that a client has too many connections. */
 const TELL_EVERY_MS = 10_000
 
-export type ListenerOptions = TlsChoice & {
+export type ListenerOptions = {
   readonly handler: Handler
+  readonly tls: TlsChoice & {
+    /** For clients that ask for their names; all others get the certificate of the listener. */
+    readonly namedCertificates?: readonly NamedCertificate[]
+  }
   readonly log: Log
   readonly limits?: Partial<Limits>
   /** Whether long answers are compressed for clients that take it; absent: they are. */
@@ -70,8 +74,6 @@ export type ListenerOptions = TlsChoice & {
   readonly budget?: ByteBudget
   /** With which chance a client is sent elsewhere after a request over HTTP/2. Absent: never. */
   readonly goaway?: { readonly chance: number; readonly random: () => number }
-  /** For clients that ask for their names; all others get the certificate above. */
-  readonly namedCertificates?: readonly NamedCertificate[]
   /** Absent: those of impersonation, and the standard ones of front proxies. */
   readonly isIdentityHeader?: IsIdentityHeader
   /** Absent: nothing is counted. */
@@ -136,9 +138,15 @@ export class Listener implements AsyncDisposable {
       sendsAway: sendsAway(options.goaway),
       isIdentityHeader,
     })
-    const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2', tlsCiphers } = options
+    const {
+      certificatePem,
+      keyPem,
+      clientCaPem,
+      tlsMinVersion = 'TLSv1.2',
+      tlsCiphers,
+    } = options.tls
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers }
-    this.#named = options.namedCertificates ?? []
+    this.#named = options.tls.namedCertificates ?? []
     this.#contextFor = contextsByName(this.#named, this.#tls)
     this.#tcp = createTcpServer({
       silentMsMax: this.#limits.handshakeMsMax,
@@ -151,7 +159,7 @@ export class Listener implements AsyncDisposable {
     }
     this.#tlsServer = createServer(
       // Without a callback Node has less to do for each handshake.
-      { ...tlsOptions(options, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
+      { ...tlsOptions(options.tls, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
       (socket) => this.#onSocket(socket),
     )
     this.#tlsServer.on('tlsClientError', (error, socket) => {

@@ -218,7 +218,7 @@ async function serve(): Promise<void> {
   }
   const listener = new Listener({
     handler: refuse,
-    ...createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
+    tls: createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
     limits,
     endsUnauthenticated: false,
     log: () => undefined,

@@ -62,7 +62,7 @@ async function serve(): Promise<void> {
   let handled = 0
   let connectionErrors: string[] = []
   const listener = new Listener({
-    ...createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
+    tls: createSelfSigned('attacked', ['127.0.0.1'], Date.now()),
     handler: (request) => {
       handled++
       return answer(request)

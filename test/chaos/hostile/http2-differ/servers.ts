@@ -25,7 +25,7 @@ const codes: ReadonlyMap<number, number> = new Map([
 export async function startServers(): Promise<Servers> {
   const certificate = createSelfSigned('differ', ['127.0.0.1'], Date.now())
   const listener = new Listener({
-    ...certificate,
+    tls: certificate,
     handler: async (request) => {
       await request.body()
       return { status: 200, headers: {}, body: Buffer.from('ok') }
