@@ -9,6 +9,7 @@ import type { ResourceRequest } from '../resource-request.ts'
 import type { ReadAccess } from './access.ts'
 import { answer, printed } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
+import { holdLargeItem } from './hold-values.ts'
 import { represent } from './represent/represent.ts'
 import { keyAttributes } from './span-attributes.ts'
 import { toApiError } from './storage-errors.ts'
@@ -37,8 +38,10 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     request.context.storedBytes = item.length
     request.context.enter('answer')
     if (item.isUnprepared) await item.prepare()
-    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table'))
+    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table')) {
+      await holdLargeItem(request, item)
       await item.objectInParts()
+    }
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
       throw 'internal' in whyHidden

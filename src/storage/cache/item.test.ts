@@ -60,3 +60,9 @@ test('an object that is printed while it is decoded in parts is decoded from its
     assert.deepEqual((await decoding)['spec'], whole['spec'])
   }
 })
+
+test('readers that come at the same time share the decoding of a large object', async () => {
+  const item = newItem()
+  const [first, second] = await Promise.all([item.peekInParts(), item.peekInParts()])
+  assert.equal(first, second)
+})

@@ -56,6 +56,8 @@ const LARGE_BYTES = 64 << 10
 
 /** Not a field of the items: there are many, and few are being prepared. */
 const preparations = new WeakMap<Item, Promise<void>>()
+/** Large objects that are being decoded, for all readers together. */
+const decodings = new WeakMap<Item, Promise<KubeObject>>()
 
 const largeSlices = (): Slices => new Slices(systemTime, { isExpensive: true })
 
@@ -224,7 +226,10 @@ export class Item extends Slot {
   /** Like `objectInParts`, but for a single use: the object is not kept. */
   async peekInParts(slices?: Slices): Promise<KubeObject> {
     if (this.decoded !== undefined || !this.isLarge) return this.peek()
-    return inParts(() => this.#decode(), slices ?? largeSlices())
+    const begin = (): Promise<KubeObject> => inParts(() => this.#decode(), slices ?? largeSlices())
+    const decoding = decodings.get(this) ?? begin().finally(() => decodings.delete(this))
+    decodings.set(this, decoding)
+    return decoding
   }
 
   /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */

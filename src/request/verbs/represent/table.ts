@@ -13,6 +13,7 @@ import {
   type Row,
 } from '../../../objects/codec/table.ts'
 import { inParts, once } from '../../../lib/parts.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import { Slices } from '../../../lib/slices.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import { contentHeaders } from './headers.ts'
@@ -103,9 +104,7 @@ async function printList(
   if (items.length === 0)
     return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
   for (const item of items) {
-    if (!item.isLarge) continue
-    if (context !== undefined) checkWaiting(context)
-    await makeRow(item, rowOfItem)
+    if (item.isLarge) await makeRow(item, rowOfItem, context)
   }
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
@@ -124,10 +123,20 @@ async function printList(
   })
 }
 
+/** Limits the decoded large objects in memory. The thread works on one of them at a time anyway. */
+const largeRows = new Semaphore(1)
+
 /** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
-async function makeRow(item: Item, rowOfItem: (item: Item) => Row): Promise<void> {
-  await item.objectInParts()
-  await inParts(() => rowOfItem(item), new Slices(undefined, { isExpensive: true }))
+function makeRow(
+  item: Item,
+  rowOfItem: (item: Item) => Row,
+  context: TableParts['context'],
+): Promise<void> {
+  return largeRows.run(async () => {
+    if (context !== undefined) checkWaiting(context)
+    await item.objectInParts()
+    await inParts(() => rowOfItem(item), new Slices(undefined, { isExpensive: true }))
+  })
 }
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
