@@ -77,7 +77,7 @@ export type FeedEvent = {
 }
 
 /** All calls are in order and come from the one stream; none comes before openFeed has returned. */
-export type FeedSink = {
+export type FeedListener = {
   /** Events of one range in the order of their revisions; all events of a revision are in one call. */
   readonly onEvents: (range: number, events: readonly FeedEvent[]) => void
   /** All events of all ranges up to and including this revision have been delivered. */
@@ -88,7 +88,7 @@ export type FeedSink = {
   readonly onEnd: (cause: Error | undefined) => void
 }
 
-export type FeedOptions = {
+export type FeedStreamOptions = {
   /** Opens the stream on another member of the database than the last stream, if there is one. */
   readonly away?: boolean
   /** Events carry the previous value of their key. */
@@ -120,7 +120,11 @@ export interface Engine extends AsyncDisposable {
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /** The revision of the last change acknowledged to any client before this call: the proof of a consistent read. */
   latest(options?: CallOptions): Promise<Revision>
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options?: FeedStreamOptions,
+  ): FeedStream
   /** Grants a lease: when it expires, the database deletes the keys attached to it. */
   grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint>
 }

@@ -4,9 +4,9 @@ import type {
   CallOptions,
   ConditionalWrite,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Key,
@@ -15,7 +15,7 @@ import type {
   Revision,
 } from './engine.ts'
 import { toStorageError } from './etcd-errors.ts'
-import { EtcdFeed, toVersioned } from './etcd-feed.ts'
+import { EtcdFeedStream, toVersioned } from './etcd-feed-stream.ts'
 import { keyAfter, toBytes } from './keys.ts'
 
 export type EtcdEngineOptions = {
@@ -91,8 +91,12 @@ export class EtcdEngine implements Engine {
     }
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
-    return new EtcdFeed(this.#client, { ranges, sink, ...options })
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options: FeedStreamOptions = {},
+  ): FeedStream {
+    return new EtcdFeedStream(this.#client, { ranges, sink, ...options })
   }
 
   async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { silent } from '../lib/log.ts'
-import type { Engine, FeedSink } from './engine.ts'
+import type { Engine, FeedListener } from './engine.ts'
 import { Feed, SILENCE_MAX_MS } from './feed.ts'
 
 const root = '/registry/'
@@ -12,7 +12,7 @@ const unexpected = (): Promise<never> => Promise.reject(new Error('not asked for
 /** A database of which only the revision and the streams matter here. */
 class StreamEngine implements Engine {
   revision = 10
-  readonly sinks: FeedSink[] = []
+  readonly sinks: FeedListener[] = []
 
   latest = (): Promise<number> => Promise.resolve(this.revision)
 

@@ -6,12 +6,13 @@
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
+import { sleep, systemTimers, type Time, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, FeedEvent, FeedStream, Key, Revision } from './engine.ts'
 import { StorageError } from './errors.ts'
 import { Prover } from './proof.ts'
 import { planRanges } from './ranges.ts'
 import { type FeedConsumer, Subscription } from './subscription.ts'
+import { identity, type Transformer } from './transform.ts'
 
 /** A stream that stays silent for this long in spite of progress requests is replaced by one to the next member. */
 export const SILENCE_MAX_MS = 5_000
@@ -54,12 +55,24 @@ export type FeedStats = {
   readonly lagMs: number
 }
 
+export type FeedOptions = {
+  readonly engine: Engine
+  /** Decrypts the values. */
+  readonly transformer?: Transformer
+  readonly root: Key
+  readonly log: Log
+  readonly clock: Clock
+  readonly timers?: Timers
+}
+
 export class Feed implements AsyncDisposable {
   readonly #engine: Engine
+  readonly #transformer: Transformer
   readonly #root: Key
   readonly #log: Log
   readonly #clock: Clock
   readonly #timers: Timers
+  readonly #time: Time
   readonly #prover: Prover
   readonly #subscriptions = new Map<Key, Subscription>()
   readonly #waiting = new Set<Subscription>()
@@ -93,18 +106,15 @@ export class Feed implements AsyncDisposable {
   /** Whether events came since the ranges were planned: attempts to connect that fail do not change the plan. */
   #hasNews = false
 
-  constructor(options: {
-    readonly engine: Engine
-    readonly root: Key
-    readonly log: Log
-    readonly clock: Clock
-    readonly timers?: Timers
-  }) {
+  constructor(options: FeedOptions) {
     this.#engine = options.engine
+    this.#transformer = options.transformer ?? identity
     this.#root = options.root
     this.#log = options.log
     this.#clock = options.clock
     this.#timers = options.timers ?? systemTimers
+    const { wallMs, monotonicMs } = options.clock
+    this.#time = { wallMs, monotonicMs, ...this.#timers }
     this.#prover = new Prover(() => this.#ask(), this.#timers)
   }
 
@@ -148,17 +158,20 @@ export class Feed implements AsyncDisposable {
     )
   }
 
-  /** From now on the consumer gets every event under the prefix. */
+  /** From now on the consumer gets every event under the prefix, until it leaves the subscription. */
   subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
-    assert(!this.#subscriptions.has(prefix), `${prefix} is subscribed to once`)
-    const range = this.#rangeOf(prefix)
+    const subscription = this.#subscriptions.get(prefix) ?? this.#newSubscription(prefix)
+    subscription.join(consumer)
+    return subscription
+  }
+
+  #newSubscription(prefix: Key): Subscription {
     const subscription = new Subscription({
       prefix,
-      consumer,
-      revision: range?.revision ?? this.#revision,
-      timers: this.#timers,
+      revision: this.#rangeOf(prefix)?.revision ?? this.#revision,
+      transformer: this.#transformer,
+      time: this.#time,
       feedRevision: () => this.#revision,
-      monotonicMs: this.#clock.monotonicMs,
       onWait: () => {
         this.#waiting.add(subscription)
         this.#askWhileWaiting()

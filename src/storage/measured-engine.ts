@@ -5,9 +5,9 @@ import type {
   CallOptions,
   ConditionalWrite,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Key,
@@ -120,7 +120,11 @@ export class MeasuredEngine implements Engine {
     return this.#measure('grantLease', this.#root, this.#engine.grantLease(ttlSeconds, options))
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options?: FeedStreamOptions,
+  ): FeedStream {
     return this.#engine.openFeed(ranges, sink, options)
   }
 

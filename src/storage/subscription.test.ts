@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { systemTime } from '../lib/timers.ts'
 import { Subscription } from './subscription.ts'
+import { identity } from './transform.ts'
 
 const nothing = (): void => undefined
 
@@ -14,16 +16,16 @@ test('who waits for the same revision shares the wait of who came with it, and k
     }
     const subscription = new Subscription({
       prefix: '/registry/pods/',
-      consumer: { onEvents: nothing, onGap: nothing, onReset: nothing },
       revision: 1,
       feedRevision: () => 1,
-      monotonicMs: () => nowMs,
+      transformer: identity,
+      time: { ...systemTime, monotonicMs: () => nowMs },
       onWait: nothing,
       onEnd: nothing,
     })
     const outcomes: string[] = []
     const reach = (name: string, timeoutMs: number): Promise<boolean> => {
-      const reaching = subscription.reach(5, timeoutMs)
+      const reaching = subscription.receive(5, timeoutMs)
       void reaching.then((isReached) => outcomes.push(`${name} ${isReached} at ${nowMs}`))
       return reaching
     }

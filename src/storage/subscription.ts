@@ -1,10 +1,15 @@
-/** One resource's position in the feed: up to which revision its events were delivered, and the readers that wait for a later one. */
-import { systemTimers, type Timers } from '../lib/timers.ts'
+/**
+ * The events of one prefix: decrypts them and delivers them to the consumers. Also has the position in the feed up to which they were
+ * delivered, and the readers that wait for a later one. A kind that is served in two versions, such as events, has a consumer for each.
+ */
+import type { Time } from '../lib/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
+import { type OpenedEvent, OpenedEvents } from './opened-events.ts'
+import type { Transformer } from './transform.ts'
 
-export type FeedConsumer<Event = FeedEvent> = {
+export type FeedConsumer = {
   /** The events of this resource in one delivery, in order. A revision is never split over two calls. */
-  readonly onEvents: (events: readonly Event[]) => void
+  readonly onEvents: (events: readonly OpenedEvent[]) => void
   /** Events after the last delivered one are lost. List again; the events that follow are newer than the gap. */
   readonly onGap: () => void
   /** The database is another one: nothing that was delivered or listed is valid. */
@@ -21,44 +26,71 @@ type Waiter = {
   readonly end: (reached: boolean) => void
 }
 
+export type SubscriptionOptions = {
+  readonly prefix: Key
+  readonly revision: Revision
+  readonly transformer: Transformer
+  readonly time: Time
+  /**
+   * The revision that all subscriptions have reached. It is the feed's, so that ten thousand subscriptions need not be updated
+   * one by one.
+   */
+  readonly feedRevision: () => Revision
+  readonly onWait: () => void
+  readonly onEnd: () => void
+}
+
 export class Subscription {
   readonly prefix: Key
-  readonly #consumer: FeedConsumer
-  readonly #timers: Timers
+  readonly #consumers = new Set<FeedConsumer>()
+  readonly #decrypted: OpenedEvents
+  readonly #time: Time
   readonly #feedRevision: () => Revision
-  readonly #monotonicMs: () => number
   readonly #onWait: () => void
   readonly #onEnd: () => void
   readonly #waiters: Waiter[] = []
   #revision: Revision
   #traffic = 0
 
-  constructor(options: {
-    readonly prefix: Key
-    readonly consumer: FeedConsumer
-    readonly revision: Revision
-    readonly timers?: Timers
-    /**
-     * The revision that all subscriptions have reached. It is the feed's, so that ten thousand subscriptions need not be updated
-     * one by one.
-     */
-    readonly feedRevision: () => Revision
-    readonly monotonicMs: () => number
-    readonly onWait: () => void
-    readonly onEnd: () => void
-  }) {
+  constructor(options: SubscriptionOptions) {
+    const { transformer, time } = options
     this.prefix = options.prefix
-    this.#consumer = options.consumer
     this.#revision = options.revision
-    this.#timers = options.timers ?? systemTimers
+    this.#time = time
     this.#feedRevision = options.feedRevision
-    this.#monotonicMs = options.monotonicMs
     this.#onWait = options.onWait
     this.#onEnd = options.onEnd
+    this.#decrypted = new OpenedEvents({
+      transformer,
+      time,
+      onEvents: (events) => {
+        for (const consumer of this.#consumers) consumer.onEvents(events)
+      },
+      onGap: () => this.#reportGap(),
+    })
   }
 
-  /** All events up to this revision have been delivered to the consumer. */
+  /** A consumer that joins late does not get earlier events: it must list after it has joined. */
+  join(consumer: FeedConsumer): void {
+    this.#consumers.add(consumer)
+  }
+
+  /** The consumer gets no more calls. The subscription ends with its last consumer. */
+  leave(consumer: FeedConsumer): void {
+    if (!this.#consumers.delete(consumer) || this.#consumers.size > 0) return
+    this.giveUp()
+    this.#onEnd()
+    this.#decrypted.clear()
+  }
+
+  /** All events up to this revision have been delivered to the consumers. */
   get revision(): Revision {
+    const { heldFrom } = this.#decrypted
+    return heldFrom === undefined ? this.#received : Math.min(this.#received, heldFrom - 1)
+  }
+
+  /** All events up to this revision have been received; some of them may still be being decrypted. */
+  get #received(): Revision {
     return Math.max(this.#revision, this.#feedRevision())
   }
 
@@ -67,15 +99,25 @@ export class Subscription {
   }
 
   /** True once all events up to this revision have been delivered; false after the timeout, or when the subscription ends. */
-  reach(revision: Revision, timeoutMs: number): Promise<boolean> {
-    if (this.revision >= revision) return Promise.resolve(true)
-    const untilMs = this.#monotonicMs() + timeoutMs
+  async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
+    const { monotonicMs } = this.#time
+    const untilMs = monotonicMs() + timeoutMs
+    return (
+      (await this.receive(revision, timeoutMs)) &&
+      this.#decrypted.reach(revision, untilMs - monotonicMs())
+    )
+  }
+
+  /** Like `reach`, but the last events may still be being decrypted. */
+  receive(revision: Revision, timeoutMs: number): Promise<boolean> {
+    if (this.#received >= revision) return Promise.resolve(true)
+    const untilMs = this.#time.monotonicMs() + timeoutMs
     const same = this.#waiters.find(
       (waiter) => waiter.revision === revision && Math.abs(waiter.untilMs - untilMs) < SHARED_MS,
     )
     if (same !== undefined) return same.promise
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const timer = this.#timers.after(timeoutMs, () => waiter.end(false))
+    const timer = this.#time.after(timeoutMs, () => waiter.end(false))
     const waiter: Waiter = {
       revision,
       untilMs,
@@ -91,29 +133,24 @@ export class Subscription {
     return promise
   }
 
-  /** The consumer gets no more calls. */
-  end(): void {
-    this.giveUp()
-    this.#onEnd()
-  }
-
   // The methods below are for the feed only.
 
   /** Skips events that a reopened stream repeats. */
   tell(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
-    const known = this.revision
+    const known = this.#received
     const news =
       (events[0]?.revision ?? 0) > known ? events : events.filter((event) => event.revision > known)
     const last = news.at(-1)
     if (last === undefined) return
-    this.#consumer.onEvents(news)
+    this.#decrypted.push(news)
     this.#revision = last.revision
     this.settle()
   }
 
   tellGap(revision: Revision): void {
-    this.#consumer.onGap()
+    this.#reportGap()
+    this.#decrypted.clear()
     this.#revision = revision
     this.settle()
   }
@@ -122,18 +159,23 @@ export class Subscription {
   tellReset(revision: Revision): void {
     this.#revision = revision
     this.giveUp()
-    this.#consumer.onReset()
+    this.#decrypted.clear()
+    for (const consumer of this.#consumers) consumer.onReset()
   }
 
   /** Resolves the waits whose revision is reached. */
   settle(): void {
     if (this.#waiters.length === 0) return
-    const { revision } = this
+    const revision = this.#received
     for (const waiter of this.#waiters.filter((one) => one.revision <= revision)) waiter.end(true)
   }
 
   giveUp(): void {
     for (const waiter of [...this.#waiters]) waiter.end(false)
+  }
+
+  #reportGap(): void {
+    for (const consumer of this.#consumers) consumer.onGap()
   }
 
   /** A decaying count of events for the plan of ranges: half of it counts again in the next plan. */

@@ -4,9 +4,9 @@ import type {
   CallOptions,
   ConditionalWrite,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Outcome,
@@ -42,7 +42,11 @@ export class FencedEngine implements Engine {
     return this.#engine.latest(options)
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options?: FeedStreamOptions,
+  ): FeedStream {
     return this.#engine.openFeed(ranges, sink, options)
   }
 

@@ -12,7 +12,7 @@ import { printElement } from '../../objects/apply/path-element.ts'
 import { Deque } from '../../lib/deque.ts'
 import type { FeedEvent, Key, Versioned } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
-import type { Commit } from '../../storage/local-feed.ts'
+import type { Commit } from '../../storage/local-feed-stream.ts'
 
 /** An object as the API shows it. */
 export type StoredObject = {

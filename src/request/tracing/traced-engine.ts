@@ -5,9 +5,9 @@ import type {
   CallOptions,
   ConditionalWrite,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Key,
@@ -77,7 +77,11 @@ export class TracedEngine implements Engine {
     return this.#engine.grantLease(ttlSeconds, options)
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options?: FeedStreamOptions,
+  ): FeedStream {
     // It outlives the request that was the first to need it.
     return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
   }

@@ -26,7 +26,6 @@ import { REACH_MS } from './fresh-state.ts'
 import { Reader } from './reader.ts'
 import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
 import { CachedResource } from './resource.ts'
-import { SharedFeed } from './shared-feed.ts'
 import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
@@ -130,7 +129,7 @@ export class Cache implements AsyncDisposable {
     const budgets = { ...planned, ...options.budgets }
     this.#options = options
     this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
-    this.#feed = new Feed({ engine, root, clock, timers, log })
+    this.#feed = new Feed({ engine, transformer, root, clock, timers, log })
     let listings = 0
     const slabs = new Slabs()
     this.ceiling = new CacheCeiling({
@@ -145,7 +144,7 @@ export class Cache implements AsyncDisposable {
       transformer,
       time,
       log,
-      feed: new SharedFeed(this.#feed, { transformer, time }),
+      feed: this.#feed,
       slabs,
       ceiling: this.ceiling,
       decoded: new DecodedObjects(budgets.decodedBytes ?? DECODED_BYTES),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemTimers } from '../../lib/timers.ts'
-import type { FeedSink } from '../engine.ts'
+import type { FeedListener } from '../engine.ts'
 import { isCode } from '../errors.ts'
 import { type History, HistoryBudget, readHistory } from './history.ts'
 
@@ -10,9 +10,9 @@ const READS_MAX = 256
 const isBusy = (error: unknown): boolean => isCode(error, 'busy')
 
 test('a client has a limit of reads at a time, and others have theirs', async () => {
-  const sinks: FeedSink[] = []
+  const sinks: FeedListener[] = []
   const engine = {
-    openFeed: (_: unknown, sink: FeedSink) => {
+    openFeed: (_: unknown, sink: FeedListener) => {
       sinks.push(sink)
       return { requestProgress: () => undefined, close: () => undefined }
     },

@@ -6,12 +6,12 @@ import { Slices } from '../../lib/slices.ts'
 import type { Time } from '../../lib/timers.ts'
 import type { Key, Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
+import type { Feed } from '../feed.ts'
 import type { KeyRange } from '../keys.ts'
 import type { Store, Unreadable } from '../store.ts'
 import { OutOfRoom } from './ceiling.ts'
 import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
-import type { SharedFeed } from './shared-feed.ts'
 import type { Slabs } from './slabs.ts'
 import { newTree, type Tree } from './tree.ts'
 
@@ -38,7 +38,7 @@ export type ListingOptions = {
   readonly checkRoom: (loadedBytes: number) => void
   readonly parts: {
     readonly store: Store
-    readonly feed: SharedFeed
+    readonly feed: Pick<Feed, 'known' | 'noteRead'>
     readonly slabs: Slabs
     readonly time: Time
   }

@@ -12,12 +12,12 @@ import type { Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'
 import type { OpenedEvent } from '../opened-events.ts'
+import type { FeedConsumer, Subscription } from '../subscription.ts'
 import { doesNotFit, OutOfRoom } from './ceiling.ts'
 import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
 import { type ItemEvent, Listing, type LoadedObjects } from './listing.ts'
 import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
-import type { Following } from './shared-feed.ts'
 
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
@@ -57,9 +57,14 @@ export class Reflector {
   readonly #options: CachedResourceOptions
   /** After a timeout, the waiting loop checks the time itself. */
   readonly #timeout: TimeoutOptions<void>
+  readonly #consumer: FeedConsumer = {
+    onEvents: (events) => this.#onEvents(events),
+    onGap: () => this.listAgain(),
+    onReset: () => this.#onReset(),
+  }
   #failedFill: FailedFill | undefined
   #phase: Phase = { phase: 'idle' }
-  #subscription: Following | undefined
+  #subscription: Subscription | undefined
   /** The revision of the last list; the feed's is used once it is higher. */
   #listed: Revision = 0
 
@@ -181,7 +186,7 @@ export class Reflector {
   }
 
   #unsubscribe(): void {
-    this.#subscription?.end()
+    this.#subscription?.leave(this.#consumer)
     this.#subscription = undefined
   }
 
@@ -192,11 +197,7 @@ export class Reflector {
 
   #begin(): Promise<void> {
     const { spec } = this.#objects
-    this.#subscription = this.#options.feed.subscribe(spec.prefix, {
-      onEvents: (events) => this.#onEvents(events),
-      onGap: () => this.listAgain(),
-      onReset: () => this.#onReset(),
-    })
+    this.#subscription = this.#options.feed.subscribe(spec.prefix, this.#consumer)
     const listing = this.#newListing()
     this.#phase = { phase: 'filling', listing }
     listing.settleWith(

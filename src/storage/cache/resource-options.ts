@@ -1,6 +1,7 @@
 /** What a cached resource is made from: its description, and what all resources of a cache share. */
 import type { Log } from '../../lib/log.ts'
 import type { Engine, Key } from '../engine.ts'
+import type { Feed } from '../feed.ts'
 import type { Store } from '../store.ts'
 import type { Transformer } from '../transform.ts'
 import type { CacheCeiling } from './ceiling.ts'
@@ -10,7 +11,6 @@ import type { EvictionQueue } from './eviction-queue.ts'
 import type { IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { ObjectCodec } from './item.ts'
-import type { SharedFeed } from './shared-feed.ts'
 
 export type ResourceSpec = ObjectCodec & {
   /** For logs and errors: `configmaps`. */
@@ -28,7 +28,7 @@ export type CachedResourceOptions = ContentsOptions & {
   readonly engine: Engine
   readonly store: Store
   readonly transformer: Transformer
-  readonly feed: SharedFeed
+  readonly feed: Feed
   readonly decoded: DecodedObjects
   readonly frames: EvictionQueue
   /** Returns a number that is unique in this process. */

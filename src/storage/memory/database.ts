@@ -19,7 +19,7 @@ import type {
 } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
-import type { Commit, CommitsQuery } from '../local-feed.ts'
+import type { Commit, CommitsQuery } from '../local-feed-stream.ts'
 import { PageCounts } from '../page-counts.ts'
 import { KeyHistory } from './key-history.ts'
 
@@ -206,7 +206,7 @@ export class MemoryDatabase {
   }
 
   /**
-   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd (etcd-feed.ts) loses its history in
+   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd (etcd-feed-stream.ts) loses its history in
    * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
    * compacted to.
    */

@@ -8,9 +8,9 @@ import type {
   CallOptions,
   ConditionalWrite,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Key,
@@ -21,7 +21,7 @@ import type {
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
-import { type Commit, LocalFeed } from '../local-feed.ts'
+import { type Commit, LocalFeedStream } from '../local-feed-stream.ts'
 import { MemoryDatabase, type RewindOptions, type Snapshot } from './database.ts'
 
 export type MemoryEngineOptions = {
@@ -42,7 +42,7 @@ export class MemoryEngine implements Engine {
   readonly #time: Time
   readonly #observe: (commit: Commit) => void
   readonly #database: MemoryDatabase
-  readonly #feeds = new Set<LocalFeed>()
+  readonly #feeds = new Set<LocalFeedStream>()
   readonly #deadlines = new Map<bigint, number>()
   /** Calls that wait until the database is resumed. */
   readonly #waiting = new Set<() => void>()
@@ -72,8 +72,12 @@ export class MemoryEngine implements Engine {
     return this.#call(options, false, () => this.#database.revision)
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
-    const feed = new LocalFeed({
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options: FeedStreamOptions = {},
+  ): FeedStream {
+    const feed = new LocalFeedStream({
       ...options,
       ranges,
       sink,

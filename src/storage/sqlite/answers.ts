@@ -1,6 +1,6 @@
 /** What the thread answered, in the words of the engine's interface. */
 import type { FeedEvent, Outcome, Revision, Versioned } from '../engine.ts'
-import type { Commit } from '../local-feed.ts'
+import type { Commit } from '../local-feed-stream.ts'
 import type { Answer } from './messages.ts'
 import { type PackedRow, type RowBuffers, RowReader, type RowsPlace } from './packed-rows.ts'
 

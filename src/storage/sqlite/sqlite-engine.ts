@@ -11,9 +11,9 @@ import type {
   ConditionalWrite,
   Engine,
   FeedEvent,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Found,
   Outcome,
@@ -24,7 +24,12 @@ import type {
 import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
-import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
+import {
+  type Commit,
+  type CommitsQuery,
+  type FeedSource,
+  LocalFeedStream,
+} from '../local-feed-stream.ts'
 import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
 import { fileIn, lockFolder, logIn, makeFile, makeFolder } from './folder-lock.ts'
 import type {
@@ -88,7 +93,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   readonly compactionNote: CompactionNote | undefined
   readonly #parts: Parts
   readonly #time: Time
-  readonly #feeds = new Set<LocalFeed>()
+  readonly #feeds = new Set<LocalFeedStream>()
   readonly #deadlines = new Map<bigint, number>()
   #leaseTicker: Timer | undefined
   #isEndingLeases = false
@@ -177,8 +182,12 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     return this.#revision
   }
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
-    const feed = new LocalFeed({
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options: FeedStreamOptions = {},
+  ): FeedStream {
+    const feed = new LocalFeedStream({
       ...options,
       ranges,
       sink,

@@ -6,7 +6,7 @@ import { silent } from '../../../src/lib/log.ts'
 import type {
   Engine,
   FeedEvent,
-  FeedSink,
+  FeedListener,
   Found,
   Key,
   RangeQuery,
@@ -28,7 +28,8 @@ export class ScriptedEngine implements Engine {
   /** While it is, every call waits. */
   isHanging = false
   /** Of the streams opened so far, in that order. */
-  readonly streams: { readonly sink: FeedSink; readonly after: number; isClosed: boolean }[] = []
+  readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =
+    []
   #values = new Map<Key, Versioned>()
   #resume: (() => void)[] = []
 
@@ -52,7 +53,7 @@ export class ScriptedEngine implements Engine {
     this.sink.onProgress(this.revision)
   }
 
-  get sink(): FeedSink {
+  get sink(): FeedListener {
     const stream = this.streams.at(-1)
     if (stream === undefined) throw new Error('no stream was opened')
     return stream.sink

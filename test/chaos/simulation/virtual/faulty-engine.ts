@@ -7,9 +7,9 @@ import type { Time } from '../../../../src/lib/timers.ts'
 import type {
   CallOptions,
   Engine,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
 } from '../../../../src/storage/engine.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
@@ -104,7 +104,11 @@ export class FaultyEngine implements Engine {
   grantLease: Engine['grantLease'] = (ttlSeconds, options) =>
     this.#call('grant', options, false, (call) => this.#parts.engine.grantLease(ttlSeconds, call))
 
-  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
+  openFeed(
+    ranges: readonly FeedRange[],
+    sink: FeedListener,
+    options: FeedStreamOptions = {},
+  ): FeedStream {
     const { engine, time } = this.#parts
     this.#note(`open ${ranges.map(({ from, after }) => `${from}>${after}`).join(' ')}`)
     const stream: FaultyStream = new FaultyStream({

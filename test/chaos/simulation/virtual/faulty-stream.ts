@@ -1,14 +1,14 @@
 /** One stream through bad weather: late, held up, ended; never out of order. */
 import { Deque } from '../../../../src/lib/deque.ts'
 import type { Timers } from '../../../../src/lib/timers.ts'
-import type { FeedSink, FeedStream, Revision } from '../../../../src/storage/engine.ts'
+import type { FeedListener, FeedStream, Revision } from '../../../../src/storage/engine.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Weather } from './faulty-engine.ts'
 
 export type FaultyStreamParts = {
   readonly time: Timers
-  readonly sink: FeedSink
-  readonly open: (sink: FeedSink) => FeedStream
+  readonly sink: FeedListener
+  readonly open: (sink: FeedListener) => FeedStream
   readonly latency: () => number
   readonly weather: () => Weather
   /** Something reaches the replica. */

@@ -5,7 +5,7 @@
 import { SILENCE_MAX_MS } from '../../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../../src/lib/timers.ts'
 import { rangeOf } from '../../../../src/storage/keys.ts'
-import type { Commit } from '../../../../src/storage/local-feed.ts'
+import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { MemoryEngine } from '../../../../src/storage/memory/memory-engine.ts'
 import { newForm, readWire } from '../form.ts'
 import { compareState } from '../judge.ts'

@@ -1,6 +1,6 @@
 /** What truly happened to the things of a run, told by the database itself; and what was claimed of it. */
 import type { FeedEvent } from '../../../../src/storage/engine.ts'
-import type { Commit } from '../../../../src/storage/local-feed.ts'
+import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { History } from '../history.ts'
 import { judge } from '../judge.ts'
 import { Model } from '../model.ts'

@@ -1,5 +1,5 @@
 /**
- * A feed on etcd: one watch stream with a watch for each range.
+ * A FeedStream on etcd: one watch stream with a watch for each range.
  *
  * Progress is taken only from notifications for the whole stream (watch ID -1), and requested only after every watch has been
  * created: a notification covers the watches that exist when etcd gets the request, so an earlier one would leave some out.
@@ -11,9 +11,9 @@ import type { EtcdEvent } from './etcd/codec/watch.ts'
 import type { WatchStream } from './etcd/watch.ts'
 import type {
   FeedEvent,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Revision,
   Versioned,
@@ -22,13 +22,13 @@ import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 import { fromBytes, keyAfter, toBytes } from './keys.ts'
 
-export type EtcdFeedOptions = FeedOptions & {
+export type EtcdFeedStreamOptions = FeedStreamOptions & {
   readonly ranges: readonly FeedRange[]
-  readonly sink: FeedSink
+  readonly sink: FeedListener
 }
 
-export class EtcdFeed implements FeedStream {
-  readonly #sink: FeedSink
+export class EtcdFeedStream implements FeedStream {
+  readonly #sink: FeedListener
   readonly #previous: boolean
   readonly #stream: WatchStream
   /** Ranges whose watch etcd has neither created nor cancelled yet. */
@@ -38,7 +38,7 @@ export class EtcdFeed implements FeedStream {
 
   constructor(
     client: EtcdClient,
-    { ranges, sink, away = false, previous = false }: EtcdFeedOptions,
+    { ranges, sink, away = false, previous = false }: EtcdFeedStreamOptions,
   ) {
     this.#sink = sink
     this.#previous = previous

@@ -1,5 +1,5 @@
 /**
- * A feed of an engine in this process, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
+ * A FeedStream of an engine in this process, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
  * then gets each revision as it happens; events and progress share one queue, so progress never overtakes events; progress is
  * answered only while all ranges are synced.
  */
@@ -8,9 +8,9 @@ import { thenMaybe } from '../lib/maybe-promise.ts'
 import type { Timers } from '../lib/timers.ts'
 import type {
   FeedEvent,
-  FeedOptions,
+  FeedStreamOptions,
   FeedRange,
-  FeedSink,
+  FeedListener,
   FeedStream,
   Key,
   Revision,
@@ -50,18 +50,18 @@ type RangeState = FeedRange & {
   state: 'replaying' | 'asking' | 'synced' | 'gone'
 }
 
-export type LocalFeedParts = FeedOptions & {
+export type LocalFeedStreamOptions = FeedStreamOptions & {
   readonly source: FeedSource
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
-  readonly sink: FeedSink
+  readonly sink: FeedListener
   /** Whether the database is paused; `kick` is called when it is resumed. */
   readonly isPaused: () => boolean
-  readonly onClosed: (feed: LocalFeed) => void
+  readonly onClosed: (feed: LocalFeedStream) => void
 }
 
-export class LocalFeed implements FeedStream {
-  readonly #parts: LocalFeedParts
+export class LocalFeedStream implements FeedStream {
+  readonly #options: LocalFeedStreamOptions
   readonly #ranges: readonly RangeState[]
   readonly #queue = new Deque<() => void>()
   #isScheduled = false
@@ -69,9 +69,9 @@ export class LocalFeed implements FeedStream {
   #isProgressWanted = false
   #isEnded = false
 
-  constructor(parts: LocalFeedParts) {
-    this.#parts = parts
-    this.#ranges = parts.ranges.map((range) => ({
+  constructor(options: LocalFeedStreamOptions) {
+    this.#options = options
+    this.#ranges = options.ranges.map((range) => ({
       ...range,
       told: range.after,
       state: 'replaying',
@@ -92,15 +92,15 @@ export class LocalFeed implements FeedStream {
   end(cause: Error | undefined): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#parts.onClosed(this)
-    this.#parts.sink.onEnd(cause)
+    this.#options.onClosed(this)
+    this.#options.sink.onEnd(cause)
   }
 
   /** Delivers a commit to the ranges that are synced; the others get it by their replay, which alone knows previous values. */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
       if (range.state !== 'synced') continue
-      if (this.#parts.previous !== true) this.#tell(index, range, [commit])
+      if (this.#options.previous !== true) this.#tell(index, range, [commit])
       else {
         range.state = 'replaying'
         this.kick()
@@ -112,12 +112,12 @@ export class LocalFeed implements FeedStream {
   kick(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true
-    this.#parts.timers.defer(() => this.#turn())
+    this.#options.timers.defer(() => this.#turn())
   }
 
   #turn(): void {
     this.#isScheduled = false
-    if (this.#isEnded || this.#parts.isPaused()) return
+    if (this.#isEnded || this.#options.isPaused()) return
     for (const [index, range] of this.#ranges.entries())
       if (range.state === 'replaying') this.#replay(index, range)
     this.#isOpened = true
@@ -133,7 +133,7 @@ export class LocalFeed implements FeedStream {
   }
 
   #replay(index: number, range: RangeState): void {
-    const { source, previous = false } = this.#parts
+    const { source, previous = false } = this.#options
     range.state = 'asking'
     const replayed = thenMaybe(
       source.commitsAfter({
@@ -151,7 +151,7 @@ export class LocalFeed implements FeedStream {
   }
 
   #take(index: number, range: RangeState, commits: readonly Commit[] | undefined): void {
-    const { source, sink } = this.#parts
+    const { source, sink } = this.#options
     if (commits === undefined) {
       range.state = 'gone'
       const oldest = source.compacted
@@ -170,11 +170,11 @@ export class LocalFeed implements FeedStream {
     )
     range.told = Math.max(range.told, commits.at(-1)?.revision ?? 0)
     if (events.length === 0) return
-    this.#send(() => this.#parts.sink.onEvents(index, events))
+    this.#send(() => this.#options.sink.onEvents(index, events))
   }
 
   #answerProgress(): void {
-    const { source, sink } = this.#parts
+    const { source, sink } = this.#options
     const { revision } = source
     const isVouchedFor = ({ state, after }: RangeState): boolean =>
       state === 'gone' || (state === 'synced' && after <= revision)
