@@ -1,5 +1,5 @@
 /** Profiles in the form that `go tool pprof` reads: profile.proto of github.com/google/pprof. */
-import { ProtobufWriter, VARINT } from '../../objects/codec/protobuf/writer.ts'
+import { ProtobufWriter, VARINT } from '../../lib/protobuf-writer.ts'
 
 /** A function that was on the stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }
@@ -96,7 +96,7 @@ function number(field: number, value: number): Buffer {
 
 function message(field: number, bytes: Buffer): Buffer {
   const writer = new ProtobufWriter(bytes.length + FIELD_BYTES)
-  writer.message(field, () => writer.bytes(bytes))
+  writer.message(field, () => writer.raw(bytes))
   return writer.take()
 }
 

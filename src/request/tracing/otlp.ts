@@ -1,12 +1,6 @@
 /** Spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and collector/trace/v1/trace_service.proto. */
 import type { SpanAttributes } from '../../api/span.ts'
-import {
-  BYTES,
-  FIXED32,
-  FIXED64,
-  ProtobufWriter,
-  VARINT,
-} from '../../objects/codec/protobuf/writer.ts'
+import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../../lib/protobuf-writer.ts'
 import type { TraceContext } from './trace-context.ts'
 import type { EndedSpan, SpanKind } from './tracer.ts'
 
@@ -115,7 +109,7 @@ function writeValue(writer: ProtobufWriter, value: string | number | boolean): v
 }
 
 function writeBytes(writer: ProtobufWriter, field: number, value: Buffer): void {
-  writer.bytes(value)
+  writer.raw(value)
   writer.varint(value.length)
   writer.tag(field, BYTES)
 }

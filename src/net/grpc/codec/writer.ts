@@ -1,47 +1,43 @@
 /**
- * Writes a protobuf message from its end to its start. A nested message is then complete before its length is written, so one pass
- * is enough: no sizes are computed first and no part is copied. Callers write fields in descending order of their numbers. The five
- * bytes of the gRPC frame come first, so that a request is one Buffer.
+ * Writes the fields of a gRPC request, and the five bytes of its frame before them, so that a request is one Buffer. As the message is
+ * written from its end to its start, callers write fields in descending order of their numbers. Fields with their default values are
+ * left out.
  */
+import { BYTES, ProtobufWriter, VARINT } from '../../../lib/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
 
-const FRAME_HEAD_BYTES = 5
 /** Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows if it needs more. */
 const SPARE_BYTES = 128
 
-export class WireWriter {
-  #buffer: Buffer
-  #start: number
-
+export class WireWriter extends ProtobufWriter {
   /** `contentBytes`: the bytes of the keys and values to come, so that the buffer rarely has to grow. */
   constructor(contentBytes: number) {
-    this.#buffer = Buffer.allocUnsafe(contentBytes + SPARE_BYTES)
-    this.#start = this.#buffer.length
+    super(contentBytes + SPARE_BYTES)
   }
 
   /** A mark for `nested`: take it before the fields of a nested message are written. */
   mark(): number {
-    return this.#buffer.length - this.#start
+    return this.length
   }
 
   /** Closes the nested message whose fields were written since `mark`. It is written even if empty: its presence has a meaning. */
   nested(field: number, mark: number): void {
-    this.#varint(this.#buffer.length - this.#start - mark)
-    this.#varint(field * 8 + 2)
+    this.varint(this.length - mark)
+    this.tag(field, BYTES)
   }
 
   /** Absent and empty are the same for a bytes field. */
   bytes(field: number, value: Uint8Array | undefined): void {
     if (value === undefined || value.length === 0) return
-    this.#room(value.length)
-    this.#start -= value.length
-    this.#buffer.set(value, this.#start)
-    this.#varint(value.length)
-    this.#varint(field * 8 + 2)
+    this.raw(value)
+    this.varint(value.length)
+    this.tag(field, BYTES)
   }
 
   string(field: number, value: string): void {
-    if (value !== '') this.bytes(field, Buffer.from(value))
+    if (value === '') return
+    this.varint(this.text(value))
+    this.tag(field, BYTES)
   }
 
   /** A count, a revision or an enumeration: an int64 that JavaScript holds exactly and that is not negative. */
@@ -50,67 +46,28 @@ export class WireWriter {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw new GrpcError('InvalidArgument', `${value} is not a whole number from 0 to 2^53 - 1`)
     }
-    this.#varint(value)
-    this.#varint(field * 8)
+    this.varint(value)
+    this.tag(field, VARINT)
   }
 
   bool(field: number, value: boolean | undefined): void {
     if (value !== true) return
-    this.#varint(1)
-    this.#varint(field * 8)
+    this.byte(1)
+    this.tag(field, VARINT)
   }
 
   /** An id: all 64 bits count. */
   id(field: number, value: bigint | undefined): void {
     if (value === undefined || value === 0n) return
-    this.#varintBig(value)
-    this.#varint(field * 8)
+    this.integer(value)
+    this.tag(field, VARINT)
   }
 
   /** The message in its gRPC frame: not compressed, four bytes of length. */
   frame(): Buffer {
-    const length = this.#buffer.length - this.#start
-    this.#room(FRAME_HEAD_BYTES)
-    this.#start -= FRAME_HEAD_BYTES
-    this.#buffer[this.#start] = 0
-    this.#buffer.writeUInt32BE(length, this.#start + 1)
-    return this.#start === 0 ? this.#buffer : this.#buffer.subarray(this.#start)
-  }
-
-  #varint(value: number): void {
-    if (value < 0x80) {
-      if (this.#start === 0) this.#room(1)
-      this.#buffer[--this.#start] = value
-      return
-    }
-    this.#room(10)
-    let length = 1
-    for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++
-    this.#start -= length
-    let at = this.#start
-    let rest = value
-    for (; rest > 0x7fffffff; rest = Math.floor(rest / 0x80))
-      this.#buffer[at++] = (rest % 0x80) | 0x80
-    for (; rest >= 0x80; rest >>>= 7) this.#buffer[at++] = (rest & 0x7f) | 0x80
-    this.#buffer[at] = rest
-  }
-
-  #varintBig(value: bigint): void {
-    const digits: number[] = []
-    let rest = BigInt.asUintN(64, value)
-    for (; rest >= 0x80n; rest >>= 7n) digits.push(Number(rest & 0x7fn) | 0x80)
-    digits.push(Number(rest))
-    this.#room(digits.length)
-    this.#start -= digits.length
-    this.#buffer.set(digits, this.#start)
-  }
-
-  #room(bytes: number): void {
-    if (this.#start >= bytes) return
-    const used = this.#buffer.length - this.#start
-    const grown = Buffer.allocUnsafe(this.#buffer.length * 2 + bytes)
-    this.#buffer.copy(grown, grown.length - used, this.#start)
-    this.#buffer = grown
-    this.#start = grown.length - used
+    const { length } = this
+    for (let rest = length, bytes = 0; bytes < 4; bytes++, rest >>>= 8) this.byte(rest & 0xff)
+    this.byte(0)
+    return this.finish()
   }
 }

@@ -17,7 +17,7 @@ import {
   readRaw,
   readTime,
 } from './small-messages.ts'
-import { BYTES, FIXED64, VARINT } from './writer.ts'
+import { BYTES, FIXED64, VARINT } from '../../../lib/protobuf-writer.ts'
 
 type FieldDecoder = {
   readonly wireType: number

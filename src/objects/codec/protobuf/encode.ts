@@ -9,6 +9,7 @@ import type { Dictionary, Field, List, Schema, Struct } from '../../schema/schem
 import { compareKeys } from '../json.ts'
 import { openEncoder } from './open-types.ts'
 import {
+  type Encode,
   writeBase64,
   writeInteger,
   writeIntOrString,
@@ -17,7 +18,7 @@ import {
   writeText,
   writeTime,
 } from './small-messages.ts'
-import { BYTES, type Encode, FIXED64, VARINT, type ProtobufWriter } from './writer.ts'
+import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/protobuf-writer.ts'
 
 /** Encodes one field with its tag, given all fields of its object. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void

@@ -8,7 +8,7 @@ import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
 import { ProtobufError, ProtobufReader, type ReadLimits } from './reader.ts'
-import { BYTES, varintBytes, ProtobufWriter } from './writer.ts'
+import { BYTES, varintBytes, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
 
 const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 
@@ -43,7 +43,7 @@ export function encodeItem(object: Fields, struct: Struct): Buffer {
 /** Puts the envelope around a message that is already encoded. */
 export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
   const writer = new ProtobufWriter(item.length + AROUND_BYTES)
-  writeEnvelope(writer, typeMeta, () => writer.bytes(item))
+  writeEnvelope(writer, typeMeta, () => writer.raw(item))
   return writer.take()
 }
 
@@ -51,7 +51,7 @@ export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
 const AROUND_BYTES = 256
 
 function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
-  writer.bytes(noContentType)
+  writer.raw(noContentType)
   writer.message(2, writeRaw)
   writeTypeMeta(writer, typeMeta)
 }
@@ -66,7 +66,7 @@ function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): 
     writer.varint(writer.text(apiVersion))
     writer.tag(1, BYTES)
   })
-  writer.bytes(protobufPrefix)
+  writer.raw(protobufPrefix)
 }
 
 /** The bytes before and after the items of a list. Each item has `itemHead` before it. */
@@ -100,12 +100,12 @@ const LENGTH_BYTES = 4
 /** A watch event: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const writer = new ProtobufWriter(object.length + AROUND_BYTES)
-  writer.message(2, () => writer.message(1, () => writer.bytes(object)))
+  writer.message(2, () => writer.message(1, () => writer.raw(object)))
   writer.varint(writer.text(type))
   writer.tag(1, BYTES)
   const length = Buffer.allocUnsafe(LENGTH_BYTES)
   length.writeUInt32BE(writer.length)
-  writer.bytes(length)
+  writer.raw(length)
   return writer.take()
 }
 

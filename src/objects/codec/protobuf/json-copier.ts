@@ -15,7 +15,7 @@ import {
   ZERO,
 } from '../../../lib/ascii.ts'
 import { endOfString, endOfValue } from '../json-bytes.ts'
-import { BYTES, VARINT, varintBytes, ProtobufWriter } from './writer.ts'
+import { BYTES, VARINT, varintBytes, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
 
 const DOT = 0x2e
 const LETTER_T = 0x54

@@ -6,8 +6,8 @@ import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.
 import type { Struct } from '../../schema/schema.ts'
 import type { Target } from '../decode.ts'
 import type { Decode, ProtobufReader } from './reader.ts'
-import { readJson, writeJson, writeText } from './small-messages.ts'
-import { BYTES, type Encode, VARINT, type ProtobufWriter } from './writer.ts'
+import { type Encode, readJson, writeJson, writeText } from './small-messages.ts'
+import { BYTES, VARINT, type ProtobufWriter } from '../../../lib/protobuf-writer.ts'
 
 export function openEncoder(
   goName: string,

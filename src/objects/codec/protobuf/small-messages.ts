@@ -6,14 +6,17 @@ import { zeroTime } from '../../../api/time.ts'
 import { printSorted, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
-import { BYTES, type Encode, VARINT } from './writer.ts'
+import { BYTES, type ProtobufWriter, VARINT } from '../../../lib/protobuf-writer.ts'
+
+/** Writes a value (for a struct, its fields) without tag or length. */
+export type Encode = (value: Json, writer: ProtobufWriter) => void
 
 export const writeText: Encode = (value, writer) =>
   writer.varint(typeof value === 'string' ? writer.text(value) : 0)
 
 export const writeBase64: Encode = (value, writer) => {
   const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64')
-  writer.bytes(bytes)
+  writer.raw(bytes)
   writer.varint(bytes.length)
 }
 

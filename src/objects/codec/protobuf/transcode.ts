@@ -9,7 +9,7 @@ import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { PackedBytes } from '../../../lib/packed-bytes.ts'
 import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
-import { BYTES, FIXED64, VARINT, ProtobufWriter } from './writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
 
 /** How deep structs may nest: only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100

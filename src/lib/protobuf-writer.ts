@@ -2,16 +2,12 @@
  * Writes protobuf from the end to the front: when the length of a message is written, its content is there already, so nothing is
  * measured beforehand and nothing is moved.
  */
-import type { Json } from '../../../api/object.ts'
 
 /** Wire types. */
 export const VARINT = 0
 export const FIXED64 = 1
 export const BYTES = 2
 export const FIXED32 = 5
-
-/** Writes a value (for a struct, its fields) without tag or length. */
-export type Encode = (value: Json, writer: ProtobufWriter) => void
 
 /** Most messages fit, and such a small buffer comes from Node's pool. */
 const FIRST_BYTES = 2048
@@ -42,7 +38,12 @@ export class ProtobufWriter {
     return bytes
   }
 
-  /** To when so much had been written. */
+  /** Returns what was written, not a copy: the writer is not to be used any more. */
+  finish(): Buffer {
+    return this.#at === 0 ? this.#buffer : this.#buffer.subarray(this.#at)
+  }
+
+  /** Removes what was written after the writer had this length. */
   rewind(length: number): void {
     this.#at = this.#buffer.length - length
   }
@@ -52,7 +53,8 @@ export class ProtobufWriter {
     this.#buffer[--this.#at] = value
   }
 
-  bytes(bytes: Uint8Array): void {
+  /** Bytes without tag or length. */
+  raw(bytes: Uint8Array): void {
     this.#room(bytes.length)
     this.#at -= bytes.length
     this.#buffer.set(bytes, this.#at)
@@ -114,7 +116,7 @@ export class ProtobufWriter {
       rest >>= 7n
     }
     bytes.push(Number(rest))
-    this.bytes(Uint8Array.from(bytes))
+    this.raw(Uint8Array.from(bytes))
   }
 
   double(value: number): void {
