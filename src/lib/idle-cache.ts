@@ -1,4 +1,9 @@
-/** A cache whose entries expire when they have not been read for a while. */
+/**
+ * Values that expire when they have not been read for a while. A timer drops each of them, so that large values free their memory even if
+ * nobody uses the cache again. TtlCache has no timers, and its reads do not prolong an entry.
+ */
+
+/** Any number of values by key. */
 export class IdleCache<K, V> {
   readonly #idleMsMax: number
   readonly #entries = new Map<K, { readonly value: V; readonly timer: NodeJS.Timeout }>()
@@ -26,7 +31,7 @@ export class IdleCache<K, V> {
   }
 }
 
-/** A value that is created on demand and expires when it has not been read for a while. */
+/** A single value that is created on demand and expires when it has not been read for a while. */
 export class LazyValue<V extends object> {
   readonly #create: () => V
   readonly #idleMsMax: number

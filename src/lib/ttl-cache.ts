@@ -1,6 +1,7 @@
 /**
- * A bounded map whose entries expire. When it is full, the entries that were not used for the longest time go. Time is monotonic, so that a
- * clock that is set back does not prolong an entry. Keys may be parts of longer texts.
+ * A cache limited by number, weight and time. When it is full, the least recently used entries are evicted. Expired entries are dropped
+ * when they are read or when others are added; IdleCache drops them by a timer instead. Time is monotonic, so that a clock that is set
+ * back does not prolong an entry. Keys may be parts of longer strings.
  */
 import type { Clock } from './clock.ts'
 import { ownText } from './own-text.ts'
