@@ -2,7 +2,7 @@
  * What accompanies a request through all layers: its user, its target, its deadline, and what is collected on the way for the response
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
-import { assert } from '../lib/assert.ts'
+import { assert } from '../lib/errors.ts'
 import { inParts } from '../lib/parts.ts'
 import { runningWork, type Work } from '../lib/running-work.ts'
 import { Slices } from '../lib/slices.ts'

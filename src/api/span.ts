@@ -1,5 +1,5 @@
 /** A span of a trace: something that took time, with what it was about. Only traced requests have any (src/request/tracing). */
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from '../lib/errors.ts'
 
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }
 

@@ -1,6 +1,6 @@
 /** Which metrics are shown, and with which values of their labels. */
+import { messageOf } from '../lib/errors.ts'
 import { parseYaml } from '../objects/codec/yaml-parse.ts'
-import { messageOf } from '../lib/message-of.ts'
 import type { AllowedLabels, MetricChoice } from '../lib/metrics.ts'
 import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'

@@ -1,5 +1,5 @@
 /** --cluster-signing-*: the CAs with which the certificatesigningrequest-signing-controller signs. Names, defaults and faults are kube-controller-manager's. */
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from '../lib/errors.ts'
 import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFile } from './flag-file.ts'

@@ -2,9 +2,9 @@
  * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep, then removes the definition's
  * own finalizer.
  */
+import { messageOf } from '../lib/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
 import type { KubeObject } from '../api/object.ts'
-import { messageOf } from '../lib/message-of.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './definition-status.ts'
 

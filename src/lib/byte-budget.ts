@@ -2,6 +2,7 @@
  * One limit for bytes that many parts hold for clients, each of which says how many before it takes them. What is counted are estimates: they need not be exact, but
  * nothing that a client can make grow may be missing. Nobody can use it up for the others: a client has a quarter of it, and a part is left for what is small and for who is exempt.
  */
+import type { Metrics } from './metrics.ts'
 
 /** For whom bytes are held. */
 export type Holder = { readonly name: string; readonly isExempt: boolean }
@@ -84,4 +85,25 @@ export class ByteBudget {
     if (left <= 0) this.#byHolder.delete(name)
     else this.#byHolder.set(name, left)
   }
+}
+
+/** Reports the memory that clients make the server hold, and how often there was no room for more. */
+export function addBudgetMetrics(metrics: Metrics, budget: ByteBudget): void {
+  const bytes = metrics.gauge({
+    name: 'keelson_request_memory_bytes',
+    help: 'What requests and answers are taken to hold: now, at the most so far, and what they may hold.',
+    labels: ['state'],
+  })
+  const refused = metrics
+    .counter({
+      name: 'keelson_request_memory_refused_total',
+      help: 'How often a request or an answer found no room.',
+    })
+    .with()
+  metrics.onPrint(() => {
+    bytes.with('used').value = budget.used
+    bytes.with('peak').value = budget.peak
+    bytes.with('max').value = budget.max
+    refused.value = budget.refused
+  })
 }

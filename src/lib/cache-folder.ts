@@ -1,7 +1,7 @@
 /** Where what can be made again is kept. Code is among it, so nobody else may have placed anything there. */
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { makeFolders } from './make-folders.ts'
+import { makeFolders } from './files.ts'
 
 /** What others may not have of the folder. */
 const WRITABLE_BY_OTHERS = 0o022

@@ -1,8 +1,7 @@
 /** A tunnel through an HTTP proxy, by the method CONNECT on an open connection to it. */
 import type { Duplex } from 'node:stream'
-import type { Address } from './address.ts'
 import { dialAborted, DialError } from './dial-error.ts'
-import { hostPort } from './host-port.ts'
+import { type Address, hostPort } from './hosts.ts'
 
 /** Of the proxy's answer, without a body: a status line and a handful of headers. */
 const HEAD_BYTES_MAX = 16 << 10

@@ -1,5 +1,5 @@
-/** Why a proxy cannot be reached, with Go's messages. */
-import { messageOf } from './message-of.ts'
+/** Errors of connections, with Go's messages. */
+import { messageOf } from './errors.ts'
 
 const words: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connect: connection refused',
@@ -46,3 +46,8 @@ const codeOf = (error: unknown): string =>
 /** The caller has given up. */
 export const dialAborted = (): Error =>
   new DOMException('the connection was given up', 'AbortError')
+
+/** Errors of a kept connection that the other end was just closing when it was used again. */
+const lostCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
+
+export const isLostBy = (error: Error): boolean => 'code' in error && lostCodes.has(error.code)

@@ -2,7 +2,7 @@
  * A value or a promise of it. To await a value that is already there costs more than most steps of a request, since an async function
  * returns to the event loop's microtask queue at each `await`. So functions that rarely wait return a MaybePromise.
  */
-import { assert } from './assert.ts'
+import { assert } from './errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Dial } from './dial.ts'
 import { secured } from './dialed-tls.ts'
-import { hostPort } from './host-port.ts'
+import { hostPort } from './hosts.ts'
 import { systemContext } from './x509/system-roots.ts'
 
 const HTTP_PORT = 80

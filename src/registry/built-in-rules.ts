@@ -1,7 +1,7 @@
 /** The rules for writes of built-in kinds: those of the strategy, combined with the rules in kinds/. */
 import type { Gates } from '../api/gates.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
-import { assert } from '../lib/assert.ts'
+import { assert } from '../lib/errors.ts'
 import { isEqual } from '../objects/schema/equal.ts'
 import type { Field, Schema, Struct } from '../objects/schema/schema.ts'
 import type { GatedFields } from './gated-fields.ts'

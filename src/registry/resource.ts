@@ -1,11 +1,11 @@
 /** A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are implemented once for all resources. */
+import { assert } from '../lib/errors.ts'
 import type { TurnTools } from '../objects/cel/turns.ts'
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Labels } from '../api/label-selector.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
-import { assert } from '../lib/assert.ts'
 import type { DeletionRules } from './deletion.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 

@@ -11,8 +11,8 @@ import {
   type Handler,
   type Headers,
 } from '../api/request.ts'
-import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
+import { assert } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { errorResponse } from './error-response.ts'
 import type { Cors } from './filters/cors.ts'

@@ -4,9 +4,8 @@
  */
 import type { Config } from '../config/config.ts'
 import { Signers } from '../controllers/certificates/signers.ts'
-import { addBudgetMetrics } from '../lib/budget-metrics.ts'
-import { ByteBudget } from '../lib/byte-budget.ts'
-import { hostPort } from '../lib/host-port.ts'
+import { addBudgetMetrics, ByteBudget } from '../lib/byte-budget.ts'
+import { hostPort } from '../lib/hosts.ts'
 import { named } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { withTimeout, type Time } from '../lib/timers.ts'

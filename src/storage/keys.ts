@@ -4,7 +4,7 @@
  * ASCII, where text and key are the same string and nothing is converted.
  */
 import { posix } from 'node:path'
-import { assert } from '../lib/assert.ts'
+import { assert } from '../lib/errors.ts'
 import type { Key } from './engine.ts'
 
 /** From the first key to before `to`. */

@@ -1,11 +1,11 @@
 /** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
 import { readFile } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
+import { messageOf } from '../lib/errors.ts'
 import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
-import { messageOf } from '../lib/message-of.ts'
 import { systemTimers, type Time } from '../lib/timers.ts'
 import { Compactor } from './compactor.ts'
 import type { Engine } from './engine.ts'

@@ -4,7 +4,7 @@
  * but can send anything: a start that would leave the folder is refused.
  */
 import { posix } from 'node:path'
-import { assert } from '../lib/assert.ts'
+import { assert } from '../lib/errors.ts'
 import type { Key, Revision } from './engine.ts'
 import { keyAfter, toKey, toText } from './keys.ts'
 import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'

@@ -5,9 +5,9 @@
  * A decision may start from a cached object, which can be stale. So only a successful compare ends a write on cached state: a
  * refusal or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
-import { assert } from '../lib/assert.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Deque } from '../lib/deque.ts'
+import { assert } from '../lib/errors.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { Slices } from '../lib/slices.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'

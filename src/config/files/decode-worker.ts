@@ -1,6 +1,6 @@
 /** The thread that decodes a large configuration file. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import { decodeHere, type DecodeTask } from './decode-thread.ts'
 import { authenticationScheme, authorizationScheme, encryptionScheme } from './schemes.ts'
 

@@ -1,5 +1,6 @@
-import { messageOf } from '../../lib/message-of.ts'
 /** Go's message for a file that cannot be read: `open /x: no such file or directory`. */
+import { messageOf } from '../../lib/errors.ts'
+
 const words: { readonly [code: string]: string } = {
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',

@@ -1,7 +1,7 @@
 /** Whether a certificate and a key belong together; with Go's messages. */
 import { createSecureContext } from 'node:tls'
 import { quote } from '../../api/quote.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 
 /** Both in PEM. Undefined: they can be used. */

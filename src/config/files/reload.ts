@@ -3,10 +3,10 @@
  * use; a file that cannot be read, or a configuration that cannot be used yet, is retried.
  */
 import { formatDuration } from '../../lib/duration.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import { withTimeout, systemTimers } from '../../lib/timers.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'

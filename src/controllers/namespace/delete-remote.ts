@@ -1,7 +1,7 @@
 /** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
 import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import {
   askRemote,

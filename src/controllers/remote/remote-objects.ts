@@ -4,8 +4,8 @@
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import type { Time } from '../../lib/timers.ts'
 import {
   answeredObject,

@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'

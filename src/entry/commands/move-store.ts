@@ -1,6 +1,6 @@
 /** `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a file, or is encrypted. */
 import { parseArgs } from 'node:util'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { loginOf } from '../../storage/open-engine.ts'
 import { DumpFile, writeDump } from '../../storage/transfer/dump-file.ts'

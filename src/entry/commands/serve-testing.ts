@@ -3,7 +3,7 @@
  * end of its standard input.
  */
 import { fstatSync } from 'node:fs'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { startCluster } from '../testing/index.ts'
 import { type CommandParts, FAILURE } from './parts.ts'
 import { Verbosity } from '../../lib/verbosity.ts'

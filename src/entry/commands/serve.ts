@@ -1,7 +1,7 @@
 import { checkArgs } from '../../config/config.ts'
 import { gateHelp } from '../../config/feature-gates.ts'
 import { helpText } from '../../config/flags.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { Verbosity } from '../../lib/verbosity.ts'
 import { realEnvironment } from '../../server/environment.ts'
 import { startServer } from '../../server/server.ts'

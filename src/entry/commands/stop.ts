@@ -1,6 +1,6 @@
+import { messageOf } from '../../lib/errors.ts'
 import { UsageError } from '../dev/dev-flags.ts'
 import { stopHelp, stopRunning } from '../dev/stop.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import { notNoted, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 

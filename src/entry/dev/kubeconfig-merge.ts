@@ -30,12 +30,11 @@ import {
   omit,
   textOf,
 } from '../../api/object.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { makeFolders, readIfThere } from '../../lib/files.ts'
 import { printSorted } from '../../objects/codec/json.ts'
 import { parseYaml } from '../../objects/codec/yaml-parse.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
-import { makeFolders } from '../../lib/make-folders.ts'
-import { messageOf } from '../../lib/message-of.ts'
-import { readIfThere } from '../../lib/read-if-there.ts'
 
 /** kubectl holds the lock for milliseconds. */
 const LOCK_MS_MAX = 10_000

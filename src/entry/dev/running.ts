@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../../api/object.ts'
-import { makeFolders } from '../../lib/make-folders.ts'
-import { readIfThere } from '../../lib/read-if-there.ts'
+import { makeFolders, readIfThere } from '../../lib/files.ts'
 
 export type Running = {
   readonly pid: number

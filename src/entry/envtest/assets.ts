@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { makeFolders } from '../../lib/make-folders.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { makeFolders } from '../../lib/files.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]

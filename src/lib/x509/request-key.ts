@@ -1,7 +1,14 @@
 /** The public key of a request for a certificate: the types, sizes and curves that Go knows, and no others. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { DerReader } from './der-reader.ts'
-import { RequestError } from './request-error.ts'
+
+/** Why a request for a certificate cannot be accepted, in the words of Go's crypto/x509. */
+export class RequestError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RequestError'
+  }
+}
 
 export type KeyType = 'RSA' | 'ECDSA' | 'Ed25519'
 

@@ -6,10 +6,9 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
 import { decodePem, type PemBlock } from './pem.ts'
-import { RequestError } from './request-error.ts'
-import { type KeyType, readRequestKey, type RequestKey } from './request-key.ts'
+import { type KeyType, readRequestKey, RequestError, type RequestKey } from './request-key.ts'
 
-export { RequestError } from './request-error.ts'
+export { RequestError } from './request-key.ts'
 
 export type CertificateRequest = {
   readonly organizations: readonly string[]

@@ -3,11 +3,11 @@
  * when either side ends.
  */
 import type { Duplex } from 'node:stream'
+import type { Address } from '../../lib/hosts.ts'
 import type { EgressConfig, EgressName, EgressProxy } from './egress-config.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/dial.ts'
 import type { Metrics } from '../../lib/metrics.ts'
-import type { Address } from '../../lib/address.ts'
 import { dialAborted, DialError } from '../../lib/dial-error.ts'
 import { openTunnel } from './grpc-dial.ts'
 import { connectTunnel } from '../../lib/connect-tunnel.ts'

@@ -1,12 +1,11 @@
 /** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
 import { connect } from 'node:net'
-import { messageOf } from '../../lib/message-of.ts'
-import type { Address } from '../../lib/address.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { type Address, hostPort } from '../../lib/hosts.ts'
 import { DialError } from '../../lib/dial-error.ts'
 import { openSocket } from './http-connect.ts'
 import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'
-import { hostPort } from '../../lib/host-port.ts'
 
 /** gRPC's back-off between attempts to connect, without its jitter: the proxy may be starting. */
 const RETRY_FIRST_MS = 1_000

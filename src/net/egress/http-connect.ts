@@ -1,9 +1,9 @@
 /** A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a Unix domain socket. */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { Address } from '../../lib/hosts.ts'
 import type { EgressProxy } from './egress-config.ts'
 import { loadTls } from '../grpc/tls.ts'
-import type { Address } from '../../lib/address.ts'
 import { connected } from '../../lib/dial.ts'
 import { dialError } from '../../lib/dial-error.ts'
 

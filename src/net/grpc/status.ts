@@ -1,6 +1,6 @@
 /** How a call fails: by the status in its trailers, by its HTTP status, or because its answer is unreadable. */
+import { messageOf } from '../../lib/errors.ts'
 import type { HeaderField } from '../http2/field.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import { NumberTooLarge } from './codec/reader.ts'
 import { codeOfHttpStatus, GrpcError, statusError, statusNames } from './errors.ts'
 

@@ -1,9 +1,8 @@
 /** The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own. File names are kube-apiserver's. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolders } from '../../lib/make-folders.ts'
-import { messageOf } from '../../lib/message-of.ts'
-import { readIfThere } from '../../lib/read-if-there.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { makeFolders, readIfThere } from '../../lib/files.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 
 const ownNames = [

@@ -2,7 +2,7 @@
  * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others are read in place. DATA is not assembled:
  * a frame of 16 KB never fits into a TLS record of that size, so that all frames of a long body would be copied to new memory.
  */
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import {
   byte,
   CODE,

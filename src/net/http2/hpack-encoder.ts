@@ -2,7 +2,7 @@
  * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the table of the connection, if it has one; else
  * they are kept encoded, so that most of a block is copied.
  */
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import type { FieldTable } from './field-table.ts'
 import { staticTable } from './static-table.ts'
 

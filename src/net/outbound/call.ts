@@ -10,7 +10,7 @@ import {
 import { quote } from '../../api/quote.ts'
 import { type Span, within } from '../../api/span.ts'
 import type { Dial } from '../../lib/dial.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import { Connections } from './connections.ts'
 import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'

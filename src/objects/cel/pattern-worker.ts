@@ -1,6 +1,6 @@
 /** The worker thread that matches long-running patterns: one answer for each question. */
 import { parentPort } from 'node:worker_threads'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import type { PatternAnswer } from './pattern-thread.ts'
 import { compilePattern, PatternQuestion } from './regex.ts'
 import { CelError, isList, itemsOf } from './values.ts'

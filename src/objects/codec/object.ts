@@ -9,7 +9,7 @@ import {
   type KubeObject,
   type ObjectMeta,
 } from '../../api/object.ts'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import { eachItem, eachKey, everyKey, isDivided, once, repeat } from '../../lib/parts.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'

@@ -1,7 +1,7 @@
 /** The thread that converts large YAML bodies: one message in, one out. */
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '../../api/errors.ts'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import { YamlError } from './yaml-error.ts'
 import { convertYaml, type YamlAnswer } from './yaml.ts'
 

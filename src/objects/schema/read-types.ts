@@ -20,7 +20,7 @@
  * `meta.Time`, `core.Pod` (version v1 of either), those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../../api/object.ts'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import type {
   Embedded,
   Field,

@@ -10,6 +10,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
+import { hostPort } from '../../lib/hosts.ts'
 import {
   createdAgo,
   nameOf,
@@ -24,7 +25,6 @@ import {
   statusOf,
   table,
 } from './columns.ts'
-import { hostPort } from '../../lib/host-port.ts'
 import { keysOf } from '../../lib/long-lists.ts'
 import { eachItem, mapEach } from '../../lib/parts.ts'
 import { sortInParts } from '../../lib/sort-in-parts.ts'

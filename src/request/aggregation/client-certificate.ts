@@ -1,8 +1,8 @@
 /** What this server shows to remote ones, so that they believe it who a user is. Its files may be renewed while the server runs. */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import type { RemoteTls } from './connections.ts'
 
 type Files = { readonly certificatePath: string; readonly keyPath: string }

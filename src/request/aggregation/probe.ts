@@ -1,13 +1,13 @@
 /** Asks a remote server for the document about its group and version: whether it answers is whether it is available. */
 import type { Dial } from '../../lib/dial.ts'
 import { quote } from '../../api/quote.ts'
+import { hostPort } from '../../lib/hosts.ts'
 import { reasonOf } from '../../net/outbound/send.ts'
 import type { Address } from '../../net/outbound/service-address.ts'
 import type { ApiService } from './api-service.ts'
 import { RemoteConnections, type RemoteTls } from './connections.ts'
 import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
-import { hostPort } from '../../lib/host-port.ts'
 
 /** Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside others that are not. */
 const PROBES = 5

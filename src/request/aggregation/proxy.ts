@@ -14,8 +14,9 @@ import { answerHeaders, isUpgrade, requestHeaders } from '../../api/proxied-head
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../../api/request.ts'
 import { BLOCK_BYTES } from '../../lib/blocks.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { hostPort } from '../../lib/hosts.ts'
 import { join } from '../../lib/join-streams.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import { type FailedCall, reasonOf } from '../../net/outbound/send.ts'
 import type { Address } from '../../net/outbound/service-address.ts'
 import type { AnswerBody } from './answer-body.ts'
@@ -28,7 +29,6 @@ import { RequestLife } from './request-life.ts'
 import { distinctHeaders } from './send-http1.ts'
 import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
-import { hostPort } from '../../lib/host-port.ts'
 
 /** What an answer holds that its client does not read: what has come of it, in blocks of which one may be hardly used. */
 const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES

@@ -2,7 +2,7 @@
 import type { AuditLog } from '../../config/audit.ts'
 import { NEWLINE } from '../../lib/ascii.ts'
 import { ByteText } from '../../lib/byte-text.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { Timer, Timers } from '../../lib/timers.ts'
 import type { EventSink, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'

@@ -8,7 +8,7 @@ import { tooManyInFlight } from '../../api/errors.ts'
 import type { InFlightPlace } from '../../api/request.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import { readVerbs } from '../../api/verbs.ts'
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 
 /** 0: no limit. */
 export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }

@@ -3,13 +3,13 @@
  * into the queue is dropped, and counted.
  */
 import type { SpanAttributes } from '../../api/span.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { Channel, type Method } from '../../net/grpc/channel.ts'
 import { Endpoints } from '../../net/grpc/endpoints.ts'
 import { unixEndpoint } from '../../net/grpc/unix-socket.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/dial.ts'
 import type { Log } from '../../lib/log.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import type { Count, Metrics } from '../../lib/metrics.ts'
 import { withTimeout } from '../../lib/timers.ts'
 import { SpanBatch } from './otlp.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { validateTokenLifetime } from '../../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../../registry/token-request.ts'

@@ -1,4 +1,5 @@
 /** The storage of a server: the main database, the other etcds that have some resources, and the encryption of the values. */
+import { messageOf } from '../../lib/errors.ts'
 import type { Cache } from '../../storage/cache/cache.ts'
 import { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { addCacheMetrics } from '../../storage/cache/metrics.ts'
@@ -7,7 +8,6 @@ import { Loop } from '../../lib/loop.ts'
 import { createEncryption, type EncryptionSetUp } from './encryption.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { type Log, named } from '../../lib/log.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import type { Metrics } from '../../lib/metrics.ts'
 import type { Time } from '../../lib/timers.ts'
 import { openDatabase } from './open-database.ts'

@@ -3,9 +3,9 @@
  * form); it never holds both. The facts for selectors follow the bytes. The decoded object is kept only while it is in demand. The
  * content of an item never changes, so all readers share it.
  */
+import { assert } from '../../lib/errors.ts'
 import { isOutdated, type Wire } from '../../objects/codec/object.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { assert } from '../../lib/assert.ts'
 import { inParts, once } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'

@@ -6,7 +6,7 @@
  * events were lost, the watchers were closed, a new list is under way; until it ends, the old state
  * is served only to readers that accept any revision up to it.
  */
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 import { withTimeout, type TimeoutOptions, sleep } from '../../lib/timers.ts'
 import type { Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'

@@ -5,7 +5,7 @@
  * A slab is only ever appended to. When too little of it is still used, what is used is copied out, and the slab is left to
  * the garbage collector, which frees it once no reader holds a view of it. Nobody has to count references.
  */
-import { assert } from '../../lib/assert.ts'
+import { assert } from '../../lib/errors.ts'
 
 const SLAB_BYTES = 1 << 20
 /** With this share, slabs are nine tenths full on average under random updates, for four bytes copied per byte freed. */

@@ -1,6 +1,6 @@
 /** What is said when several keys or providers could have read a value and none did. */
 import { aggregate } from '../../api/aggregate.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { isCode, StorageError } from '../errors.ts'
 
 /** Undefined: nothing failed. A single error stays as it is. */

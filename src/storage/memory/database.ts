@@ -4,8 +4,8 @@
  * asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
-import { assert } from '../../lib/assert.ts'
 import { Deque } from '../../lib/deque.ts'
+import { assert } from '../../lib/errors.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type {
   ConditionalWrite,

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { Key, Revision } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import type { CompactionNote } from '../interval-compactor.ts'

@@ -1,5 +1,5 @@
 /** What SQLite's failures mean to those who call the store. */
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { StorageError, type StorageErrorCode } from '../errors.ts'
 
 /** SQLite's primary result codes. */

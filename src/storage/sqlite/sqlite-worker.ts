@@ -1,6 +1,6 @@
 /** The thread that has the SQLite file (`database-thread.ts`). It may be started before the file is known: its first message names that, from who has locked the folder. */
 import { type MessagePort, parentPort } from 'node:worker_threads'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { type DatabaseOptions, SqliteDatabase } from './database.ts'
 import { DatabaseThread } from './database-thread.ts'
 import type { Calls, End, FromThread } from './messages.ts'

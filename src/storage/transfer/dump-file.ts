@@ -13,7 +13,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { Revision } from '../engine.ts'
 import {
   type DumpHead,

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { Key, Revision } from '../engine.ts'
 import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
 import { SqliteDatabase } from '../sqlite/database.ts'

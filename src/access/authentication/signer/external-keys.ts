@@ -2,10 +2,10 @@
  * The keys of an external signer: fetched at startup, again when the signer said so, and when a token has a key that is not known. If that
  * fails, the keys stay as they are.
  */
+import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
 import { publicJwtKey } from '../../../lib/jwt.ts'
 import type { Log } from '../../../lib/log.ts'
-import { messageOf } from '../../../lib/message-of.ts'
 import { type Time, type Timer } from '../../../lib/timers.ts'
 import type { AccountKeys } from '../account-keys.ts'
 import type { SignerKeys } from './messages.ts'

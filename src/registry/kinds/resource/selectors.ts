@@ -8,12 +8,12 @@ import {
   tooLong,
 } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { assert } from '../../../lib/errors.ts'
 import { compileInTurns } from '../../../objects/cel/compile.ts'
 import { deviceEnvironment, deviceType } from '../../../objects/cel/device.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
 import { outputNameOf } from '../../../objects/cel/types.ts'
-import { assert } from '../../../lib/assert.ts'
 import { eachItem, once } from '../../../lib/parts.ts'
 import { validateList } from './names.ts'
 

@@ -3,7 +3,7 @@
  * them to v2. The fields of a schema are sorted by name, as everything in these documents.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
-import { assert } from '../../../lib/assert.ts'
+import { assert } from '../../../lib/errors.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
 import { typeOf } from '../../../registry/types.ts'
 import type { Field, Schema, Struct } from '../../../objects/schema/schema.ts'

@@ -1,9 +1,9 @@
 /** Tells the audit log what a response shows, in JSON, whatever the client accepts. */
 import type { Audited } from '../../../api/audited.ts'
 import type { LazyBody } from '../../../api/request.ts'
+import { assert } from '../../../lib/errors.ts'
 import { once } from '../../../lib/parts.ts'
 import { Slices } from '../../../lib/slices.ts'
-import { assert } from '../../../lib/assert.ts'
 import type { Body, Representation } from './representation.ts'
 
 /** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */

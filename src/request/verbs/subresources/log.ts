@@ -2,6 +2,7 @@
 import { badRequest, internalError, notFound, unclassified } from '../../../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
+import { hostPort } from '../../../lib/hosts.ts'
 import { negotiate } from '../../../objects/codec/negotiate.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import {
@@ -16,7 +17,6 @@ import { chunksOf, type Forwarded, forward } from './forward.ts'
 import { parseLogOptions } from './log-options.ts'
 import { addressOf } from './node-address.ts'
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
-import { hostPort } from '../../../lib/host-port.ts'
 
 export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request

@@ -10,12 +10,12 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { hostPort } from '../../../lib/hosts.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import { isPort } from '../../../registry/rules/ports.ts'
 import { podOf } from './log.ts'
 import { addressOf } from './node-address.ts'
 import type { KubeletAccess, SubresourceAccess } from './handler.ts'
-import { hostPort } from '../../../lib/host-port.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 

@@ -1,6 +1,7 @@
 /** pods/exec, pods/attach and pods/portforward: a tunnel to the kubelet, whose protocol this server does not read. */
 import { badRequest } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
+import { hostPort } from '../../../lib/hosts.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import { containerOf } from './container-of.ts'
 import { isUpgrade } from '../../../api/proxied-headers.ts'
@@ -9,7 +10,6 @@ import { addressOf } from './node-address.ts'
 import { admitConnect, portForwardOptions, streamOptions } from './connect-options.ts'
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
-import { hostPort } from '../../../lib/host-port.ts'
 
 /** Options of exec and attach: the names of the API, and those of the kubelet. */
 const streams: readonly (readonly [string, string])[] = [

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/object.ts'
-import { assert } from '../../../lib/assert.ts'
+import { assert } from '../../../lib/errors.ts'
 import { shownAt, viewOf } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key } from '../../../storage/engine.ts'

@@ -1,5 +1,5 @@
 /** The result of a check of a plugin, kept for a while: health endpoints are asked more often than a plugin should be. */
-import { messageOf } from '../../../lib/message-of.ts'
+import { messageOf } from '../../../lib/errors.ts'
 import type { Time } from '../../../lib/timers.ts'
 
 /** As upstream. */

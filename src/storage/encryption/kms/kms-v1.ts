@@ -4,7 +4,7 @@
  * AES-CBC.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { messageOf } from '../../../lib/message-of.ts'
+import { messageOf } from '../../../lib/errors.ts'
 import type { Time } from '../../../lib/timers.ts'
 import type { Key } from '../../engine.ts'
 import { isCode, StorageError } from '../../errors.ts'

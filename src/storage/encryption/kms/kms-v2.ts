@@ -6,10 +6,10 @@
  * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes (KEP-3299).
  */
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
+import { messageOf } from '../../../lib/errors.ts'
 import { emptyRequest } from '../../etcd/codec/header.ts'
 import { TtlCache } from '../../../lib/ttl-cache.ts'
 import type { Log } from '../../../lib/log.ts'
-import { messageOf } from '../../../lib/message-of.ts'
 import { sleep, type Time } from '../../../lib/timers.ts'
 import { aggregate } from '../../../api/aggregate.ts'
 import type { Key } from '../../engine.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { makeFolders } from './make-folders.ts'
+import { makeFolders } from './files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-folders-'))
 after(() => rmSync(folder, { recursive: true }))

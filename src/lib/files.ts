@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
@@ -34,5 +34,15 @@ function isFolder(path: string): boolean {
   } catch {
     // Whatever the reason is, making it fails by it, too.
     return false
+  }
+}
+
+/** Undefined if there is no such file. Fails if it exists but cannot be read. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }

@@ -1,3 +1,11 @@
+/** Booleans and integers as Go's strconv reads them. */
+
+/** Like Go's strconv.ParseBool. Undefined: the text is not a boolean. */
+export function parseGoBoolean(text: string): boolean | undefined {
+  if (/^(?:1|t|T|true|TRUE|True)$/.test(text)) return true
+  return /^(?:0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
+}
+
 /** The number of digits of 2^64. */
 const DIGITS_MAX = 20
 

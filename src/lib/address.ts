@@ -1,2 +1,0 @@
-/** Where a tunnel leads. */
-export type Address = { readonly host: string; readonly port: number }

@@ -1,0 +1,8 @@
+/** Asserts an invariant, never the validity of input. Stays on in production. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`broken invariant: ${message}`)
+}
+
+/** The message of an error; any other value that was thrown as a string. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

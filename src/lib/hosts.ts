@@ -1,0 +1,20 @@
+/** Hosts and ports. */
+import { lookup } from 'node:dns/promises'
+
+export type Address = { readonly host: string; readonly port: number }
+
+/** `host:port`, with an IPv6 address in brackets, as Go's net.JoinHostPort. */
+export const hostPort = ({ host, port }: Address): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+
+/** Resolves a host by the system's resolver: the hosts file and DNS. Empty if it cannot be resolved. */
+export type LookUp = (host: string) => Promise<readonly string[]>
+
+export const lookUp: LookUp = async (host) => {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  } catch {
+    // The host is unknown or the resolver failed: either way it cannot be reached.
+    return []
+  }
+}
