@@ -1,10 +1,11 @@
 /** How plugins ask whether a user has access to something that is not in the path of the request. */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 
 /** `waiting`: the request that is admitted; the question ends with it. */
 export type AskAuthorizer = (
   user: User,
   attributes: AccessAttributes,
   waiting: { readonly signal: AbortSignal },
-) => AccessDecision | Promise<AccessDecision>
+) => MaybePromise<AccessDecision>

@@ -6,6 +6,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Holder } from '../lib/byte-budget.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Status } from './errors.ts'
 import type { IsIdentityHeader } from './identity-headers.ts'
 import type { User } from './user.ts'
@@ -32,7 +33,7 @@ export type ApiRequest = {
    * Instead of `body`: streams the body, whatever its length, with backpressure from the promises of `take`, which must never reject. Fails
    * if the client disconnects before the end.
    */
-  readonly pipeBody: (take: (chunk: Buffer) => void | Promise<void>) => Promise<void>
+  readonly pipeBody: (take: (chunk: Buffer) => MaybePromise<void>) => Promise<void>
   /** Aborted when the client disconnects; for a streamed response, also when the server stops. */
   readonly signal: AbortSignal
   /**

@@ -1,5 +1,6 @@
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { beginWork, Restores } from '../lib/restores.ts'
 
 export type Followed = {
@@ -13,7 +14,7 @@ export type Followed = {
 export async function followWatch(
   handle: Handler,
   { path, resourceVersion, signal }: Followed,
-  onFrames: (frames: readonly Buffer[]) => void | Promise<void>,
+  onFrames: (frames: readonly Buffer[]) => MaybePromise<void>,
 ): Promise<void> {
   const query = { watch: 'true', ...(resourceVersion === undefined ? {} : { resourceVersion }) }
   const response = await request(handle, { method: 'GET', path, query, signal })

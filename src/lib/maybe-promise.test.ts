@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { awaitMaybe, type MaybeAsync, runMaybeAsync } from './maybe-promise.ts'
+import { awaitMaybe, type MaybeAsync, type MaybePromise, runMaybeAsync } from './maybe-promise.ts'
 
-function* sum(...values: readonly (number | Promise<number>)[]): MaybeAsync<number> {
+function* sum(...values: readonly MaybePromise<number>[]): MaybeAsync<number> {
   let total = 0
   for (const value of values) total += yield* awaitMaybe(value)
   return total

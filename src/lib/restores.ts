@@ -8,6 +8,7 @@
  * server whose database is never restored has none, and pays nothing for it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { MaybePromise } from './maybe-promise.ts'
 import { sleep, systemTimers, type Timers } from './timers.ts'
 
 /** A part of a server that decides by what it has read earlier. */
@@ -67,7 +68,7 @@ export class Restores {
   }
 
   /** Runs work that decides on what it reads from now on, after a restore that is in progress. */
-  async begin<T>(work: () => T | Promise<T>): Promise<T> {
+  async begin<T>(work: () => MaybePromise<T>): Promise<T> {
     while (this.#ended !== undefined) await this.#ended
     return await contexts.run({ restores: this, token: this.#count }, work)
   }

@@ -6,6 +6,7 @@ import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silent } from '../lib/log.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
@@ -35,7 +36,7 @@ type Options = {
 
 function world(options: Options = {}): World {
   const { verdict = 'allow', isLeaving = false, isSlow = false, serve } = options
-  const answer = <T>(value: T): T | Promise<T> => (isSlow ? later(value) : value)
+  const answer = <T>(value: T): MaybePromise<T> => (isSlow ? later(value) : value)
   const seen: string[] = []
   const handle = createPipeline({
     clock: systemClock,

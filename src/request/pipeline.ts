@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../lib/clock.ts'
 import { assert } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import { errorResponse } from './error-response.ts'
 import type { Cors } from './filters/cors.ts'
 import { authenticateRequest, beginAudit, beginSpan, impersonateUser } from './filters/identify.ts'
@@ -91,7 +92,7 @@ export function createPipeline(options: PipelineOptions): Handler {
   return async (request, ownUser) => {
     const auditId = givenAuditId(request) || options.newAuditId()
     const life = new RequestLifecycle({ request, auditId, startMs: monotonicMs(), ownUser })
-    let response: ApiResponse | Promise<ApiResponse>
+    let response: MaybePromise<ApiResponse>
     try {
       await run(stages, life)
       if (life.earlyResponse !== undefined) return life.earlyResponse

@@ -9,6 +9,7 @@ import { type ApiResponse, type InFlightPlace, SHORT_BODY_BYTES_MAX } from '../a
 import { anonymousUser } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { MaybePromise } from '../lib/maybe-promise.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Outcome } from './audit/audited-request.ts'
 import { arrivalOf } from './filters/identify.ts'
@@ -40,7 +41,7 @@ type Respond = (
   life: RequestLifecycle,
   answered: ApiResponse,
   error: unknown,
-) => ApiResponse | Promise<ApiResponse>
+) => MaybePromise<ApiResponse>
 
 export const createRespond =
   (options: RespondOptions): Respond =>
@@ -209,7 +210,7 @@ function endAudit(
   life: RequestLifecycle,
   response: ApiResponse,
   { audit, outcome }: { readonly audit: Audit; readonly outcome: Outcome },
-): ApiResponse | Promise<ApiResponse> {
+): MaybePromise<ApiResponse> {
   const { audited, info, contextIfAny } = life
   if (audited !== undefined) return audited.answered(response, outcome)
   // A request that the policy leaves out is not recorded, nor is one whose path cannot be parsed.

@@ -1,9 +1,10 @@
 import type { JwtKey } from '../../lib/jwt.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 
 /** The keys that verify service account tokens: of files, or of an external signer. */
 export interface AccountKeys {
   /** '': all. A promise only if an external signer has to be asked. */
-  readonly find: (keyId: string) => readonly JwtKey[] | Promise<readonly JwtKey[]>
+  readonly find: (keyId: string) => MaybePromise<readonly JwtKey[]>
 }
 
 export function fixedKeys(keys: readonly JwtKey[]): AccountKeys {

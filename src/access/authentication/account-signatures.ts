@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { textOf } from '../../api/object.ts'
 import { type Jwt, type JwtKey, verifyJwt } from '../../lib/jwt.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AccountKeys } from './account-keys.ts'
 import type { ParseToken } from './parse-token.ts'
 
@@ -27,7 +28,7 @@ export class AccountSignatures {
   }
 
   /** Undefined, or why the signature is not valid. A promise only if an external signer has to be asked for its keys. */
-  verify(token: string, jwt: Jwt): string | undefined | Promise<string | undefined> {
+  verify(token: string, jwt: Jwt): MaybePromise<string | undefined> {
     const keys = this.#keys.find(jwt.keyId)
     return keys instanceof Promise
       ? keys.then((found) => this.#check(token, jwt, found))

@@ -33,7 +33,7 @@ export type Authenticate = (
   credentials: Credentials,
   response: { warn(text: string): void },
   startMs: number,
-) => Authenticated | Promise<Authenticated>
+) => MaybePromise<Authenticated>
 
 export type AuthenticateOptions = {
   /** Absent: there are no front proxies. */
@@ -43,7 +43,7 @@ export type AuthenticateOptions = {
   /** A token that means the same user for as long as the server runs. It is looked up once for headers that many requests share. */
   readonly fixedToken?: ((token: string) => Authenticated | undefined) | undefined
   /** All other tokens, for the audiences of the server. */
-  readonly authenticateToken: (token: string) => Attempt | Promise<Attempt>
+  readonly authenticateToken: (token: string) => MaybePromise<Attempt>
   /** `paths`: those that accept anonymous requests; none: all. */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
   readonly metrics: AuthenticationMetrics
@@ -87,9 +87,9 @@ type Identify = (
   credentials: Credentials,
   response: { warn(text: string): void },
   refusals: string[],
-) => Authenticated | Promise<Authenticated>
+) => MaybePromise<Authenticated>
 
-type TokenResult = Authenticated | undefined | Promise<Authenticated | undefined>
+type TokenResult = MaybePromise<Authenticated | undefined>
 
 /** Tries the authenticators in upstream's order. */
 function createIdentify(options: AuthenticateOptions): Identify {
@@ -133,7 +133,7 @@ function createIdentify(options: AuthenticateOptions): Identify {
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
       return nobody
     }
-    const orInProtocols = (): Authenticated | Promise<Authenticated> => {
+    const orInProtocols = (): MaybePromise<Authenticated> => {
       const found = tokenInProtocols(headers)
       return (
         (found.kind === 'token' && fixedToken?.(found.token)) ||

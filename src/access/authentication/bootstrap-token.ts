@@ -4,6 +4,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { parseTimestamp } from '../../objects/cel/time.ts'
 import type { Log } from '../../lib/log.ts'
 import { type TokenResult, unknownToken } from './token-authenticator.ts'
@@ -14,17 +15,14 @@ const NANOS_PER_MS = 1_000_000n
 
 export type BootstrapTokenParts = {
   /** Reads a Secret of kube-system: from the cache, or the latest state. */
-  readonly readSecret: (
-    name: string,
-    at: 'any' | 'latest',
-  ) => KubeObject | undefined | Promise<KubeObject | undefined>
+  readonly readSecret: (name: string, at: 'any' | 'latest') => MaybePromise<KubeObject | undefined>
   readonly wallMs: () => number
   readonly log: Log
 }
 
 export function createBootstrapTokens(
   parts: BootstrapTokenParts,
-): (token: string) => TokenResult | Promise<TokenResult> {
+): (token: string) => MaybePromise<TokenResult> {
   return (token) => {
     const [, id = '', secret = ''] = form.exec(token) ?? []
     return id === '' ? unknownToken : authenticate(id, secret, parts)

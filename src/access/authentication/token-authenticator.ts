@@ -1,4 +1,5 @@
 /** A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each have one. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Authenticated } from './attempt.ts'
 
 export type TokenResult =
@@ -21,7 +22,7 @@ export type KnownToken = Authenticated & {
 export type AuthenticateToken = (
   token: string,
   audiences: readonly string[],
-) => TokenResult | Promise<TokenResult>
+) => MaybePromise<TokenResult>
 
 export const unknownToken: TokenResult = { kind: 'unknown' }
 
@@ -30,7 +31,7 @@ export const badToken = (why: string): TokenResult => ({ kind: 'bad', why })
 /** For an authenticator that knows nothing of audiences: its tokens are for those of the server. */
 export function withServerAudiences(
   served: readonly string[],
-  authenticate: (token: string) => TokenResult | Promise<TokenResult>,
+  authenticate: (token: string) => MaybePromise<TokenResult>,
 ): AuthenticateToken {
   return (token, audiences) => {
     const shared = sharedAudiences(served, audiences)

@@ -1,4 +1,5 @@
 /** The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever those before it said. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import {
   type AuthenticateToken,
@@ -29,7 +30,7 @@ export function createTokenChain(authenticators: readonly AuthenticateToken[]): 
   return (token, audiences) => tryFrom(0, token, audiences, [])
 }
 
-type Trying = TokenResult | Promise<TokenResult>
+type Trying = MaybePromise<TokenResult>
 
 /** Undefined: the next authenticator is tried. */
 function settle(result: TokenResult, refusals: string[]): TokenResult | undefined {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import type { User } from '../../api/user.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
 import { compile, type Evaluated } from '../../objects/cel/compile.ts'
 import { inTurns } from '../../objects/cel/turns.ts'
@@ -25,7 +26,7 @@ type Asked = { readonly user: User; readonly attributes: AccessAttributes }
 
 function run(
   text: string,
-  decide: (asked: Asked) => AccessDecision | Promise<AccessDecision>,
+  decide: (asked: Asked) => MaybePromise<AccessDecision>,
   costMax = 10_000_000,
 ) {
   const asked: Asked[] = []

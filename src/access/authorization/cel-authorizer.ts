@@ -5,7 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
 import type { User } from '../../api/user.ts'
-import { thenMaybe } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
 import {
   type AccessCheck,
   authorizerValue,
@@ -39,8 +39,8 @@ export function celAuthorizer({
   requestResource,
   waiting,
 }: CelAuthorizerParts): CelAuthorizer {
-  const kept = new Map<string, CheckDecision | Promise<CheckDecision>>()
-  const checkAccess = (check: AccessCheck): CheckDecision | Promise<CheckDecision> => {
+  const kept = new Map<string, MaybePromise<CheckDecision>>()
+  const checkAccess = (check: AccessCheck): MaybePromise<CheckDecision> => {
     const key = JSON.stringify(check)
     const known = kept.get(key)
     if (known !== undefined) return known

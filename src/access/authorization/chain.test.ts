@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { RoleIndex } from '../rbac/role-index.ts'
 import type { AccessDecision } from '../../api/access.ts'
 import { defaultGates } from '../../api/gates.ts'
@@ -116,7 +117,7 @@ test('the rights of a user, and those of a node that nobody can tell', () => {
   assert.match(rightsOf(node, 'n').evaluationError ?? '', /does not support user rule resolution/)
 })
 
-const saying = (decision: AccessDecision | Promise<AccessDecision>): Authorizer => ({
+const saying = (decision: MaybePromise<AccessDecision>): Authorizer => ({
   authorize: () => decision,
   rightsOf: () => noRights,
 })

@@ -6,6 +6,7 @@ import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import type { Log } from '../../lib/log.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Count } from '../../lib/metrics.ts'
 import { allowed, type Authorizer, noOpinion, type Rights, type Waiting } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
@@ -44,7 +45,7 @@ export class AuthorizerChain implements Authorizer {
     user: User,
     attributes: AccessAttributes,
     waiting?: Waiting,
-  ): AccessDecision | Promise<AccessDecision> => {
+  ): MaybePromise<AccessDecision> => {
     const isMaster = user.groups.includes(mastersGroup)
     const decision = isMaster ? allowed : decide(this.#links, user, attributes, waiting)
     const log = this.#logNow()
@@ -89,7 +90,7 @@ function decide(
   user: User,
   attributes: AccessAttributes,
   waiting: Waiting | undefined,
-): AccessDecision | Promise<AccessDecision> {
+): MaybePromise<AccessDecision> {
   let heard = nothingHeard
   let at = 0
   for (const link of links) {
@@ -118,7 +119,7 @@ const nothingHeard: readonly AccessDecision[] = []
 async function decideLater(first: Promise<AccessDecision>, rest: Rest): Promise<AccessDecision> {
   const { links, user, attributes, waiting } = rest
   const heard = [...rest.heard]
-  let awaited: AccessDecision | Promise<AccessDecision> | undefined = first
+  let awaited: MaybePromise<AccessDecision> | undefined = first
   for (const link of links) {
     const decision: AccessDecision = await (awaited ??
       link.authorizer.authorize(user, attributes, waiting))

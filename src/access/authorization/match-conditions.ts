@@ -1,4 +1,5 @@
 /** The CEL conditions of a webhook: it is asked only if all of them are true. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { accessReviewType } from '../../objects/cel/access.ts'
 import { valueOf } from '../../objects/cel/json-values.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
@@ -21,10 +22,7 @@ export type MatchConditions = {
 }
 
 /** A promise only if the evaluation takes long. */
-export function matchConditions(
-  spec: ReviewSpec,
-  parts: MatchConditions,
-): Matched | Promise<Matched> {
+export function matchConditions(spec: ReviewSpec, parts: MatchConditions): MaybePromise<Matched> {
   const { conditions, hasSelectors, answerPattern: answer } = parts
   const request = valueOf({ ...spec }, accessReviewType({ hasSelectors }))
   return nowOrInTurns(

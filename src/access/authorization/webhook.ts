@@ -7,7 +7,7 @@ import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { tooManyRequests } from '../../api/errors.ts'
 import type { User } from '../../api/user.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { thenMaybe } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../../config/files/authorization-webhook.ts'
 import { TtlCache } from '../../lib/ttl-cache.ts'
@@ -81,7 +81,7 @@ class WebhookAuthorizer {
     user: User,
     attributes: AccessAttributes,
     waiting?: Waiting,
-  ): AccessDecision | Promise<AccessDecision> {
+  ): MaybePromise<AccessDecision> {
     const { webhook, hasSelectors } = this.#parts
     const spec = reviewSpecOf(user, attributes, hasSelectors)
     const keep = isShort(attributes)
@@ -91,7 +91,7 @@ class WebhookAuthorizer {
     return matched.then((later) => this.#askIf(later, spec, keep, waiting))
   }
 
-  #match(spec: ReviewSpec): Matched | Promise<Matched> {
+  #match(spec: ReviewSpec): MaybePromise<Matched> {
     const { webhook, hasSelectors, answerPattern, metrics, name } = this.#parts
     const { conditions } = webhook
     const startMs = this.#time.monotonicMs()
@@ -112,7 +112,7 @@ class WebhookAuthorizer {
     spec: ReviewSpec,
     keep: boolean,
     waiting: Waiting | undefined,
-  ): AccessDecision | Promise<AccessDecision> {
+  ): MaybePromise<AccessDecision> {
     if (error !== undefined) return this.#onError(error)
     return isMatch ? this.#ask(spec, keep, waiting) : noOpinion
   }
@@ -121,7 +121,7 @@ class WebhookAuthorizer {
     spec: ReviewSpec,
     keep: boolean,
     waiting: Waiting | undefined,
-  ): AccessDecision | Promise<AccessDecision> {
+  ): MaybePromise<AccessDecision> {
     const body = printReview(spec, this.#parts.webhook.reviewVersion)
     const key = hash('sha256', body, 'base64')
     const known = this.#answers.get(key)

@@ -16,6 +16,7 @@ import {
 } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { inParts } from '../../lib/parts.ts'
 import { inSlices, Slices } from '../../lib/slices.ts'
 import { systemTime } from '../../lib/timers.ts'
@@ -52,7 +53,7 @@ export type GrantParts = {
     user: User,
     attributes: AccessAttributes,
     waiting: { readonly signal: AbortSignal },
-  ) => AccessDecision | Promise<AccessDecision>
+  ) => MaybePromise<AccessDecision>
 }
 
 /** Fails with Forbidden; with NotFound if the role of a binding does not exist. */

@@ -1,5 +1,6 @@
 /** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
 import { quote } from '../../api/quote.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import { inTurns, type TurnTools } from '../../objects/cel/turns.ts'
@@ -15,7 +16,7 @@ export class VariableValues extends LazyStruct {
   readonly #variables: ReadonlyMap<string, Expression>
   readonly #activation: Activation
   readonly #running: VariablesRunning
-  readonly #values = new Map<string, Result | Promise<Result>>()
+  readonly #values = new Map<string, MaybePromise<Result>>()
   #cost = 0
 
   /** `activation`: the variables that all expressions have, and these. */
@@ -34,7 +35,7 @@ export class VariableValues extends LazyStruct {
     yield* this.#variables.keys()
   }
 
-  override read(name: string): Result | Promise<Result> | undefined {
+  override read(name: string): MaybePromise<Result> | undefined {
     const known = this.#values.get(name)
     if (known !== undefined) return known
     const variable = this.#variables.get(name)
@@ -51,7 +52,7 @@ export class VariableValues extends LazyStruct {
     return cost
   }
 
-  #evaluate(name: string, { program, fault }: Expression): Result | Promise<Result> {
+  #evaluate(name: string, { program, fault }: Expression): MaybePromise<Result> {
     if (program === undefined)
       return new CelError(`composited variable ${quote(name)} fails to compile: ${fault}`)
     const told = (evaluated: Evaluated): Result => {

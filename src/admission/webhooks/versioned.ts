@@ -1,6 +1,7 @@
 /** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { objectText } from '../../objects/codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
@@ -60,7 +61,7 @@ export class Versions {
 }
 
 /** An object that cannot be converted cannot be reviewed, which upstream calls an internal error. */
-async function orInternal<T>(convert: () => T | Promise<T>): Promise<T> {
+async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {
     return await convert()
   } catch (error) {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
@@ -50,7 +51,7 @@ const objectOf = (
   metadata: { name, namespace: 'n', uid: `uid-${name}`, ownerReferences },
 })
 
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+async function until(isDone: () => MaybePromise<boolean>): Promise<void> {
   const endMs = performance.now() + 30_000
   while (!(await isDone())) {
     assert.ok(performance.now() < endMs, 'not within half a minute')

@@ -5,6 +5,7 @@ import { request } from '../../api/own-request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
@@ -19,8 +20,7 @@ import { QueueMetrics } from '../../lib/queue-metrics.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')
-const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
-  untilWhat(holds, String(holds))
+const until = (holds: () => MaybePromise<boolean>): Promise<void> => untilWhat(holds, String(holds))
 const { signal } = new AbortController()
 
 type Owner = KubeObject
@@ -134,7 +134,7 @@ test('what a remote owner owns stays while that is there, and goes after it', as
 const notFoundOf = (details: Fields): string =>
   JSON.stringify({ kind: 'Status', reason: 'NotFound', details })
 
-const failures: { readonly [name: string]: () => ApiResponse | Promise<ApiResponse> } = {
+const failures: { readonly [name: string]: () => MaybePromise<ApiResponse> } = {
   'is not available': () => answering(503, 'service unavailable\n'),
   fails: () => answering(500, '{"kind":"Status","reason":"InternalError"}'),
   'does not know the resource': () => answering(404, '404 page not found\n'),

@@ -7,6 +7,7 @@ import { bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { IsIdentityHeader } from '../../api/identity-headers.ts'
 import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../../api/request.ts'
 import { type ByteBudget, type Holder, unknownHolder } from '../../lib/byte-budget.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -258,7 +259,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return this.#body
   }
 
-  pipeBody(take: (chunk: Buffer) => void | Promise<void>): Promise<void> {
+  pipeBody(take: (chunk: Buffer) => MaybePromise<void>): Promise<void> {
     if (this.#hasDroppedBody) return Promise.reject(noMemory())
     this.#giveUnread()
     return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 /** One request of a connection and its answer. The body is held until it is read. */
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'
@@ -8,7 +9,7 @@ import { SendingStream } from './sending-stream.ts'
 /** The reader of a body. */
 export type BodyListener = {
   /** May return a promise, which must not reject: until it resolves the client gets no more window. */
-  readonly onData: (chunk: Buffer) => void | Promise<void>
+  readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** The body is complete. */
   readonly onEnd: () => void
   /** The rest of the body will not come. */

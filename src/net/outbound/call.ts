@@ -11,6 +11,7 @@ import { quote } from '../../api/quote.ts'
 import { type Span, within } from '../../api/span.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import { Connections } from './connections.ts'
 import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'
@@ -60,10 +61,7 @@ function limitOf(cause: unknown): OwnLimit | undefined {
 }
 
 /** The current Service; undefined if it does not exist. */
-export type GetService = (
-  namespace: string,
-  name: string,
-) => KubeObject | undefined | Promise<KubeObject | undefined>
+export type GetService = (namespace: string, name: string) => MaybePromise<KubeObject | undefined>
 
 /** How endpoints are found. */
 export type EndpointRouting = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { compile, type Evaluated } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
@@ -12,7 +13,7 @@ const type = struct('v', { now: bool, later: bool, wrong: bool, empty: dyn, numb
 
 class Lazy extends LazyStruct {
   override readonly typeName = 'v'
-  readonly read: (field: string) => Result | Promise<Result> | undefined
+  readonly read: (field: string) => MaybePromise<Result> | undefined
   readonly fields = (): readonly string[] => []
 
   constructor(read: Lazy['read']) {

@@ -2,6 +2,7 @@
  * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are themselves. Errors are values, too: `false
  * && error` is false.
  */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 
 export type Value =
   | boolean
@@ -134,7 +135,7 @@ export abstract class LazyStruct implements StructValue {
    * Undefined: there is no such field. A promise: the evaluation of the expression waits for it. A field that takes long to evaluate is one
    * when the slice is over; what was evaluated is remembered, since the expression reads it again after each pause.
    */
-  abstract read(field: string): Result | Promise<Result> | undefined
+  abstract read(field: string): MaybePromise<Result> | undefined
 
   /** For callers that cannot wait. */
   get(field: string): Result | undefined {

@@ -1,6 +1,7 @@
 /** Whether the Service of a remote server can lead to it, by what the cluster says of it. */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ServicePlace } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
@@ -8,7 +9,7 @@ import type { Condition } from './api-service.ts'
 export async function serviceFault(
   { namespace, name, port }: ServicePlace,
   service: KubeObject | undefined,
-  endpoints: () => KubeObject | undefined | Promise<KubeObject | undefined>,
+  endpoints: () => MaybePromise<KubeObject | undefined>,
 ): Promise<Condition | undefined> {
   const place = `service/${name} in ${quote(namespace)}`
   if (service === undefined) return failed('ServiceNotFound', `${place} is not present`)

@@ -1,6 +1,7 @@
 /** The audit log: which requests are recorded, and where their events go. One per server; without a policy there is none. */
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type Arrived, AuditedRequest } from './audited-request.ts'
 import type { AuditBackend, Urgency } from './backend.ts'
 import { type AuditEvent, PrinterParts } from './event.ts'
@@ -52,7 +53,7 @@ export class Audit implements AsyncDisposable {
   }
 
   /** False: a backend could not store it. A promise if a backend makes the request wait. */
-  store(event: AuditEvent, urgency: Urgency = 'now'): boolean | Promise<boolean> {
+  store(event: AuditEvent, urgency: Urgency = 'now'): MaybePromise<boolean> {
     const { backends, metrics } = this.#parts
     metrics.events.value++
     return this.#only === undefined
@@ -75,7 +76,7 @@ function storeAll(
   backends: readonly AuditBackend[],
   event: AuditEvent,
   urgency: Urgency,
-): boolean | Promise<boolean> {
+): MaybePromise<boolean> {
   const results = backends.map((backend) => ({
     isStrict: backend.isStrict,
     stored: backend.process(event, urgency),

@@ -10,6 +10,7 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { readVerbs } from '../../api/verbs.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { stepOf } from '../../lib/parts.ts'
@@ -48,7 +49,7 @@ export type Recorder = {
   readonly isStrict: boolean
   readonly isOrdered: boolean
   readonly objectBytesMax: number
-  readonly store: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
+  readonly store: (event: AuditEvent, urgency: Urgency) => MaybePromise<boolean>
   readonly countRejected: () => void
 }
 
@@ -166,16 +167,13 @@ export class AuditedRequest implements Audited {
   }
 
   /** The request was refused before authentication: there is one event. */
-  refused(response: ApiResponse, { status, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
+  refused(response: ApiResponse, { status, nowMs }: Outcome): MaybePromise<ApiResponse> {
     this.#setStatus(response, status)
     return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
   /** Returns the response, which is to be sent when the event is stored. */
-  answered(
-    response: ApiResponse,
-    { status, panic, nowMs }: Outcome,
-  ): ApiResponse | Promise<ApiResponse> {
+  answered(response: ApiResponse, { status, panic, nowMs }: Outcome): MaybePromise<ApiResponse> {
     if (this.#isRejected) return response
     if (panic !== undefined) {
       this.#response = { code: response.status, status: panicStatus(panic) }
@@ -204,7 +202,7 @@ export class AuditedRequest implements Audited {
     if (this.wantsResponse) this.#responseObject = json
   }
 
-  #finish(response: ApiResponse, nowMs: number): ApiResponse | Promise<ApiResponse> {
+  #finish(response: ApiResponse, nowMs: number): MaybePromise<ApiResponse> {
     const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted', nowMs) : true
     if ('body' in response && !isRelayed(response.body))
       return after(this.#emit('ResponseComplete', nowMs), response)
@@ -231,8 +229,8 @@ export class AuditedRequest implements Audited {
   /** Prints the objects, in slices; most requests have none. */
   #then(
     nowMs: number,
-    finish: (atMs: number) => ApiResponse | Promise<ApiResponse>,
-  ): ApiResponse | Promise<ApiResponse> {
+    finish: (atMs: number) => MaybePromise<ApiResponse>,
+  ): MaybePromise<ApiResponse> {
     if (!this.#hasObjects) return finish(nowMs)
     return this.#print().then(() => finish(this.#recorder.monotonicMs()))
   }
@@ -259,7 +257,7 @@ export class AuditedRequest implements Audited {
   }
 
   /** `nowMs`: on the monotonic clock. */
-  #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): boolean | Promise<boolean> {
+  #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): MaybePromise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
     const isFirst = stage === 'RequestReceived'
     const stageMs = isFirst ? this.#receivedMs : this.#recorder.printing.time.now(nowMs)
@@ -279,7 +277,7 @@ export class AuditedRequest implements Audited {
   }
 
   /** The events of a request are stored in their order: calls of a webhook could overtake each other. */
-  #store(event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
+  #store(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const { isOrdered } = this.#recorder
     const before = isOrdered ? undefined : this.#storing
     const stored =
@@ -349,8 +347,5 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
 })
 
 /** The response, when the event is stored. */
-const after = (
-  stored: boolean | Promise<boolean>,
-  response: ApiResponse,
-): ApiResponse | Promise<ApiResponse> =>
+const after = (stored: MaybePromise<boolean>, response: ApiResponse): MaybePromise<ApiResponse> =>
   typeof stored === 'boolean' ? response : stored.then(() => response)

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AuditEvent } from './event.ts'
 
 /** `soon`: nobody waits for the event itself, since a later one of its request follows, which somebody does wait for. */
@@ -17,7 +18,7 @@ export interface AuditBackend extends AsyncDisposable {
   /**
    * False if the event is not stored, which matters only if the backend is strict; a promise if the request has to wait. Never fails.
    */
-  readonly process: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
+  readonly process: (event: AuditEvent, urgency: Urgency) => MaybePromise<boolean>
 }
 
 /** Stores events one after the other, or many at once. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { systemTime, type Timer } from '../../lib/timers.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { Audit } from './audit.ts'
@@ -285,7 +286,7 @@ const sinkOf = (isStored: boolean): EventSink => ({
   close: () => Promise.resolve(),
 })
 
-const storedBy = (...backends: AuditBackend[]): boolean | Promise<boolean> =>
+const storedBy = (...backends: AuditBackend[]): MaybePromise<boolean> =>
   new Audit({
     evaluate: () => assert.fail('no request comes'),
     backends,

@@ -1,4 +1,5 @@
 /** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX, type Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
@@ -27,7 +28,7 @@ export class BlockingBackend implements AuditBackend {
     this.#reportLost = reportLost
   }
 
-  process(event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
+  process(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const fitting = truncated(event, this.eventBytesMax, this.#reportLost)
     // As upstream, an event that is too large does not fail its request.
     if (fitting === undefined) return true

@@ -10,6 +10,7 @@ import {
 } from '../../api/errors.ts'
 import type { Fields } from '../../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../../api/request.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { jsonType } from '../../objects/codec/negotiate.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Metrics } from '../../lib/metrics.ts'
@@ -56,10 +57,7 @@ export type DocumentParts = {
 }
 
 /** `context`: for whom remote servers are asked. */
-export type Documents = (
-  request: ApiRequest,
-  context: RequestContext,
-) => ApiResponse | Promise<ApiResponse>
+export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, remote } = parts

@@ -1,11 +1,12 @@
 /** /healthz, /livez and /readyz: run the checks, and print a line about each. */
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 
 export type HealthCheck = {
   readonly name: string
   /** The reason if the check fails, else undefined. */
-  readonly fault: () => string | undefined | Promise<string | undefined>
+  readonly fault: () => MaybePromise<string | undefined>
   /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
   /** It is asked for by its name only, and does not count for the whole. */

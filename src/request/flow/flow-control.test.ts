@@ -6,6 +6,7 @@ import type { RequestInfo } from '../../api/context.ts'
 import { TextError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { dumpFlows } from './dump.ts'
 import { FlowControl, type Seat } from './flow-control.ts'
@@ -73,7 +74,7 @@ class World implements Disposable {
     this.flows[Symbol.dispose]()
   }
 
-  enter(name: string, verb = 'get', { timeoutMs = 60_000 } = {}): Seat | Promise<Seat> {
+  enter(name: string, verb = 'get', { timeoutMs = 60_000 } = {}): MaybePromise<Seat> {
     const user: User = { name, uid: '', groups: ['system:authenticated'] }
     const place = {
       group: '',

@@ -8,6 +8,7 @@ import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { readPathVerbs, readVerbs } from '../../api/verbs.ts'
 import { boundedKey } from '../../lib/bounded-texts.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { ownText } from '../../lib/own-text.ts'
 import { startWeight, TickScheduler } from '../../lib/tick-scheduler.ts'
 import type { Timer, Time } from '../../lib/timers.ts'
@@ -152,7 +153,7 @@ export class FlowControl implements Disposable {
   }
 
   /** Seats, at once or when there are some. Throws, or rejects, a TextError if the request is refused. */
-  enter(flow: Flow, entering: Entering): Seat | Promise<Seat> {
+  enter(flow: Flow, entering: Entering): MaybePromise<Seat> {
     const { level, series } = flow
     const { user, info } = entering
     const { isExempt, queuing } = level.spec
@@ -259,7 +260,7 @@ export class FlowControl implements Disposable {
   }
 
   /** At once if this tick has room. */
-  #begin(seat: Seat, { request }: Entering, isWrite: boolean): Seat | Promise<Seat> {
+  #begin(seat: Seat, { request }: Entering, isWrite: boolean): MaybePromise<Seat> {
     const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
       if (this.#lastSeries !== undefined) this.#scheduler.markContended()

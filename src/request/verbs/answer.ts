@@ -2,6 +2,7 @@
 import type { Status } from '../../api/errors.ts'
 import type { RequestContext } from '../../api/context.ts'
 import type { ApiResponse, LazyBody } from '../../api/request.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { encodeCbor } from '../../objects/codec/cbor/encode.ts'
 import { indentJson } from '../../objects/codec/indent.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
@@ -22,7 +23,7 @@ export function answer(
   status: number,
   { headers }: Representation,
   body: Body,
-): ApiResponse | Promise<ApiResponse> {
+): MaybePromise<ApiResponse> {
   return Buffer.isBuffer(body)
     ? { status, headers, body }
     : body.then((long) => ({ status, headers, body: long }))
@@ -44,7 +45,7 @@ export function answerUpdate(
   request: ResourceRequest,
   updated: Updated,
   show: Representation,
-): ApiResponse | Promise<ApiResponse> {
+): MaybePromise<ApiResponse> {
   const { shape } = viewOf(request) ?? request.resource
   request.context.enter('answer')
   const body = printed(request.context, () => show.written(updated, shape))

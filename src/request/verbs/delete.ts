@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/admission.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { attributesOf } from './admission-attributes.ts'
 import {
   type ApiError,
@@ -211,7 +212,7 @@ async function decisionOf(
   before: KubeObject,
   { resource, context }: ResourceRequest,
 ): Promise<Decision> {
-  const encode = (object: KubeObject): Buffer | Promise<Buffer> =>
+  const encode = (object: KubeObject): MaybePromise<Buffer> =>
     context.isLarge
       ? context.inParts(() => encodeStored(object, resource.shape))
       : encodeStored(object, resource.shape)

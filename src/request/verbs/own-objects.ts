@@ -2,6 +2,7 @@
 import type { NamespacedName, Objects, WantedField } from '../../api/object-access.ts'
 import { type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { Differences } from '../../objects/apply/differences.ts'
 import { printOwners, readOwners } from '../../objects/apply/managers.ts'
 import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
@@ -117,11 +118,10 @@ async function changeStatus(
   const key = access.keys.key(namespace, name)
   const item = await readCached(access, key)
   const slices = new Slices(systemTime, { isExpensive: true })
-  const run = <T>(work: () => T): T | Promise<T> =>
+  const run = <T>(work: () => T): MaybePromise<T> =>
     item?.isLarge === true ? inParts(work, slices) : work()
   const cached = item && (await run(() => currentOf(item)))
-  const decode = (stored: Stored): KubeObject | Promise<KubeObject> =>
-    run(() => decodeStored(stored))
+  const decode = (stored: Stored): MaybePromise<KubeObject> => run(() => decodeStored(stored))
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(
     key,

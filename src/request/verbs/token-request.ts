@@ -15,6 +15,7 @@ import {
 import { quote } from '../../api/quote.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { validateTokenLifetime } from '../../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../../registry/token-request.ts'
@@ -33,7 +34,7 @@ export type TokenParts = {
   /** How long tokens that kubelets request are really valid; null: as long as they say. */
   readonly extendedSeconds: number | null
   /** May fail if an external signer signs. */
-  readonly sign: (claims: AccountClaims) => string | Promise<string>
+  readonly sign: (claims: AccountClaims) => MaybePromise<string>
   /** Reads the current object of the core group. */
   readonly read: (
     plural: string,

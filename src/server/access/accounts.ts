@@ -21,6 +21,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { assert } from '../../lib/errors.ts'
 import { readSigningKey, readVerifyingKeys, signJwt } from '../../lib/jwt.ts'
 import type { Log } from '../../lib/log.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Review } from '../../request/verbs/reviews/question.ts'
 import { createTokenRequest } from '../../request/verbs/token-request.ts'
 
@@ -89,7 +90,7 @@ const YEAR_SECONDS = 365 * 24 * 3600
 
 type Signing = {
   readonly keys: AccountKeys
-  readonly sign: (claims: AccountClaims) => string | Promise<string>
+  readonly sign: (claims: AccountClaims) => MaybePromise<string>
 }
 
 function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefined): Signing {

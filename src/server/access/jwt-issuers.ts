@@ -2,6 +2,7 @@
 import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
 import type { TokenResult } from '../../access/authentication/token-authenticator.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { PatternThread } from '../../objects/cel/pattern-thread.ts'
 import type { Config } from '../../config/config.ts'
 import { rereadAuthenticationConfiguration } from '../../config/files/authentication.ts'
@@ -12,7 +13,7 @@ import type { Time } from '../../lib/timers.ts'
 import { addReloadMetrics } from '../reload-metrics.ts'
 
 export type JwtIssuers = AsyncDisposable & {
-  readonly authenticate: (token: string) => TokenResult | Promise<TokenResult>
+  readonly authenticate: (token: string) => MaybePromise<TokenResult>
   /** Looks whether the file has changed. Undefined: there is none. */
   readonly reloader: { readonly look: () => Promise<void> } | undefined
 }

@@ -1,5 +1,6 @@
 /** The storage of a server: the main database, the other etcds that have some resources, and the encryption of the values. */
 import { messageOf } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Cache } from '../../storage/cache/cache.ts'
 import { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { addCacheMetrics } from '../../storage/cache/metrics.ts'
@@ -22,7 +23,7 @@ import type { Tracing } from '../../request/tracing/tracing.ts'
 
 export type StorageOptions = {
   /** Undefined: it is opened here. */
-  readonly opened: OpenedEngine | Promise<OpenedEngine> | undefined
+  readonly opened: MaybePromise<OpenedEngine> | undefined
   /** What all caches may take together. */
   readonly cacheBytes: number
   readonly tracing: Tracing | undefined

@@ -3,6 +3,7 @@
  * file changes, the new authenticators replace the old ones together, as soon as all of them know their keys.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { Histogram, Metrics } from '../../../lib/metrics.ts'
 import { withTimeout, type Timer } from '../../../lib/timers.ts'
 import type { ParseToken } from '../parse-token.ts'
@@ -44,7 +45,7 @@ export class JwtAuthenticators implements Disposable {
     this.#current = this.#create(configs)
   }
 
-  readonly authenticate = (token: string): TokenResult | Promise<TokenResult> => {
+  readonly authenticate = (token: string): MaybePromise<TokenResult> => {
     if (this.#current.length === 0) return unknownToken
     const jwt = this.#parse(token)
     if (jwt === undefined) return unknownToken

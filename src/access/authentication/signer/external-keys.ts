@@ -6,6 +6,7 @@ import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
 import { publicJwtKey } from '../../../lib/jwt.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { type Time, type Timer } from '../../../lib/timers.ts'
 import type { AccountKeys } from '../account-keys.ts'
 import type { SignerKeys } from './messages.ts'
@@ -76,7 +77,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
     )
   }
 
-  find(keyId: string): readonly JwtKey[] | Promise<readonly JwtKey[]> {
+  find(keyId: string): MaybePromise<readonly JwtKey[]> {
     const found = this.#known(keyId)
     if (found.length > 0) return found
     const isAsked = this.#fetching !== undefined

@@ -3,6 +3,7 @@
  * functions; the variable `authorizer` has the authorizer that answers.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { sizeOf, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type FunctionPart, member, type Meter } from '../functions.ts'
@@ -32,7 +33,7 @@ export type CheckDecision = {
 }
 
 /** An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an error. */
-export type CheckAccess = (check: AccessCheck) => CheckDecision | Promise<CheckDecision>
+export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 
 export type CheckedResource = Pick<
   AccessCheck,

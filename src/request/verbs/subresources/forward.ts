@@ -8,6 +8,7 @@ import type { ApiRequest, Headers } from '../../../api/request.ts'
 import { isLostBy } from '../../../lib/dial-error.ts'
 import type { Dial } from '../../../lib/dial.ts'
 import { hand, secured } from '../../../lib/dialed-tls.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
@@ -71,7 +72,7 @@ function forwardOnce(
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
     let isEmpty = true
-    const take = (chunk: Buffer): void | Promise<void> => {
+    const take = (chunk: Buffer): MaybePromise<void> => {
       isEmpty = false
       // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {

@@ -2,6 +2,7 @@
  * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
  * a file in this folder; all.ts has the table.
  */
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
 import type { Objects } from '../../../api/object-access.ts'
 import type { Gates } from '../../../api/gates.ts'
@@ -78,7 +79,7 @@ export function withOwners(
   request: ResourceRequest,
   object: KubeObject,
   { kind, options, access }: Owned,
-): KubeObject | Promise<KubeObject> {
+): MaybePromise<KubeObject> {
   const { context, resource } = request
   const asked = { ...request, resource: { ...resource, ...kind } }
   const own = (): KubeObject =>

@@ -1,5 +1,6 @@
 /** Decides on the state of one object and writes what was decided. */
 import type { KubeObject } from '../../../api/object.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
@@ -42,7 +43,7 @@ export async function commit(
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
   let isHeld = item !== undefined
-  const decodeLatest = (stored: Stored): KubeObject | Promise<KubeObject> => {
+  const decodeLatest = (stored: Stored): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
     if (!isHeld) holdStored(request, stored.value.length)
     isHeld = true
@@ -102,10 +103,7 @@ async function readStored(
 }
 
 /** The state of a cached object, for which memory is reserved first. A promise if the object is large. */
-function heldCurrent(
-  request: ResourceRequest,
-  item: Item,
-): Current<KubeObject> | Promise<Current<KubeObject>> {
+function heldCurrent(request: ResourceRequest, item: Item): MaybePromise<Current<KubeObject>> {
   request.context.storedBytes = item.length
   if (item.isLarge) return heldLargeCurrent(request, item)
   holdStored(request, item.length)

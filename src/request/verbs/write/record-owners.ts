@@ -1,6 +1,7 @@
 /**
  * The step that records which manager owns which fields. It runs before mutating admission: fields that admission changes have no owner.
  */
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
 import { type Owners, printOwners, readOwners } from '../../../objects/apply/managers.ts'
 import { mergeTypeOfObjects } from '../../../objects/apply/object-merge-type.ts'
@@ -42,7 +43,7 @@ export function recordOwners(
   write: Write,
   given: KubeObject,
   current: Current<KubeObject> | undefined,
-): KubeObject | Promise<KubeObject> {
+): MaybePromise<KubeObject> {
   const { request, owners } = write
   if (owners === 'stated') return given
   if (owners === 'dropped') return withManagedFields(given, undefined)

@@ -1,5 +1,6 @@
 /** A write in progress, as its steps see it (steps.ts has their order). */
 import type { KubeObject } from '../../../api/object.ts'
+import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
@@ -24,7 +25,7 @@ export type Write = {
 export type Change = (
   current: KubeObject | undefined,
   stored: KubeObject | undefined,
-) => KubeObject | Promise<KubeObject>
+) => MaybePromise<KubeObject>
 
 export type Updated = Written & { readonly isNew: boolean }
 
